@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from flipcore.claims.gates import reasons
 from flipcore.core.study import Study
 from flipcore.extractors import needs_judge
 from flipcore.reports.badges import badges_of
+from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -34,6 +36,11 @@ class Contents:
     closed_gates: Mapping[str, str]
     pairs: Any
     n_outputs: int
+
+    @cached_property
+    def holdout(self) -> HoldoutReport | None:
+        """The four tests of the study's target and retro items, computed when they are first asked for."""
+        return holdout_report(self.store, self.study_id)
 
     @property
     def models(self) -> list[str]:

@@ -6,13 +6,15 @@ import json
 
 import pandas as pd
 
+from flipcore.claims.holdout import outcome_claim
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.flips_part import flips_table, place
+from flipcore.handouts.holdout_part import inflation_table, tests_table
 from flipcore.handouts.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_table
 from flipcore.handouts.methods_text import methods_text
-from flipcore.handouts.models_part import inflation_table, ranking_tables
+from flipcore.handouts.models_part import ranking_tables
 from flipcore.handouts.numbers import numbers
 from flipcore.handouts.record_part import decisions_table
 from flipcore.methods.terms import TERMS
@@ -104,7 +106,7 @@ def tables(c: Contents) -> list[Table]:
     report = c.whole.report
     flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
     memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
-    every = [*ranking_tables(c), *flips, *memory, inflation_table(c), numbers_table(c), decisions_table(c)]
+    every = [*ranking_tables(c), *flips, *memory, tests_table(c), inflation_table(c), numbers_table(c), decisions_table(c)]
     return [one for one in every if one.rows]
 
 
@@ -115,6 +117,8 @@ def sentences(c: Contents) -> list[str]:
     for model in c.models:
         claims += [*report.headlines[model].claims, *report.claims.get(model, ())]
         claims += [claim for test in report.memory.get(model, ()) for claim in (test.claim, *test.further)]
+    if c.holdout:
+        claims += [c.holdout.claim, *(outcome_claim(one) for one in c.holdout.tests.values())]
     return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text))
 
 

@@ -18,9 +18,10 @@ from flipcore.core.errors import BadInput
 from flipcore.handouts.contents import Contents, contents, moment
 from flipcore.handouts.data_part import data_part, methods_part
 from flipcore.handouts.flips_part import flips_part, opening_flips
+from flipcore.handouts.holdout_part import holdout_part, opening_holdout
 from flipcore.handouts.markup import Markup, joined, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_part, opening_memory
-from flipcore.handouts.models_part import inflation_part, ranking_part
+from flipcore.handouts.models_part import ranking_part
 from flipcore.handouts.outputs_part import outputs_part
 from flipcore.handouts.record_part import decisions_part, settings_part
 from flipcore.reports.badges import MEANINGS
@@ -41,18 +42,9 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     flips, boards = flips_part(c)
     memory, lines = memory_part(c)
     ranking, order = ranking_part(c)
-    parts = [
-        ranking,
-        flips,
-        memory,
-        inflation_part(c),
-        outputs_part(c),
-        decisions_part(c),
-        settings_part(c),
-        methods_part(c),
-        data_part(c),
-    ]
-    return _page(c, [part for part in parts if part is not None], boards | lines | order)
+    sets, margins = holdout_part(c)
+    parts = [ranking, flips, memory, sets, outputs_part(c), decisions_part(c), settings_part(c), methods_part(c), data_part(c)]
+    return _page(c, [part for part in parts if part is not None], boards | lines | order | margins)
 
 
 def _page(c: Contents, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
@@ -98,6 +90,7 @@ def _opening(c: Contents) -> Markup:
 def _says(c: Contents) -> list[Markup]:
     """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
     first = [paragraph(c.whole.ranking.claims[0].text, cls="headline")] if c.whole.ranking else []
+    first += opening_holdout(c)
     lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
     return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.whole.cut)]

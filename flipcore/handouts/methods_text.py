@@ -85,7 +85,7 @@ def _methods(c: Contents) -> Iterator[Method]:
     names = [test.measurement.name for tests in report.memory.values() for test in tests if test.measurement]
     yield from dict.fromkeys(method for name in names if (method := memory.method_of(name)))
     if {"target", "retro"} <= set(c.items["role"]):
-        yield holdout.INFLATION
+        yield from holdout.METHODS if c.holdout else [holdout.INFLATION]
     if any(len(cells) > 1 for cells in report.decompositions.values()) or any(
         len(tests) > 1 for tests in report.memory.values()
     ):

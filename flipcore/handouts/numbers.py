@@ -14,6 +14,7 @@ from flipcore.reports.ranking import accuracy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.stats.holdout.difficulty import conditions
+from flipcore.stats.holdout.units import TITLES
 from flipcore.store.queries import holdout
 
 
@@ -46,7 +47,7 @@ class Number:
 
 def numbers(c: Contents) -> list[Number]:
     """In the order of the report; an extractor's own artifact as the reference, 0 by definition, is left out."""
-    return [*(one for model in c.models for one in _of_model(c, model)), *_of_ranking(c), *_of_inflation(c)]
+    return [*(one for model in c.models for one in _of_model(c, model)), *_of_ranking(c), *_of_tests(c), *_of_inflation(c)]
 
 
 def _of_model(c: Contents, model: str) -> Iterator[Number]:
@@ -75,6 +76,11 @@ def _of_ranking(c: Contents) -> Iterator[Number]:
             yield Number(model, way_text(way), "accuracy under a way", accuracy(contest, i, m))
     for pair in c.whole.ranking.pairs:
         yield Number(pair.first, "own prompt", f"lead over {pair.second}", pair.paired.difference)
+
+
+def _of_tests(c: Contents) -> Iterator[Number]:
+    for name, one in c.holdout.tests.items() if c.holdout else ():
+        yield Number("", "target and retro", TITLES[name].lower(), one.estimate)
 
 
 def _of_inflation(c: Contents) -> Iterator[Number]:

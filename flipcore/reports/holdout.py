@@ -17,6 +17,7 @@ from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
 from flipcore.vectors.comparison import Comparison
 
+FEWEST = 5  # entries that either set must have to be compared
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
 

@@ -69,6 +69,13 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
 
 
+def sets_of_study(store: Store, study_id: str, name: str = "", lock: str | None = None, share_aside: float = 0.0) -> Sets:
+    """A study's items in the roles target and retro; those set aside under a `lock`, and then alone."""
+    roles = [tuple(holdout.role_items(store, study_id, role, lock=lock)) for role in ("target", "retro")]
+    target, retro = roles[0], written_from(roles[1], [item.item_id for item in roles[0]])
+    return Sets(name, target, retro, study_id, (study_id,), share_aside)
+
+
 def pocket_study(sets: Sets) -> Study:
     """The pocket model on these two sets, as the example declares it."""
     example = example_holdout()

@@ -9,8 +9,7 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import ItemSource, Part
-from flipcore.datasets.sources import written_from
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import session
@@ -72,10 +71,7 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
     if kind == "study":
         # before a lock the open items stand in: what is set aside is counted, and read by nobody
         lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
-        roles = [tuple(holdout.role_items(session.store(), key, role, lock=lock)) for role in ("target", "retro")]
-        roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
-        target, retro = roles
-        return Sets(name, target, retro, key, (key,), session.declared(key).confirmatory_share)
+        return sets_of_study(session.store(), key, name, lock, session.declared(key).confirmatory_share)
     if kind == "version":
         row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
         sides = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.annotation.surveys.results import pick_column, picks
-from flipcore.reports.holdout import entry_rows
+from flipcore.reports.holdout import FEWEST, entry_rows
 from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
 from flipcore.vectors.comparison import Comparison
@@ -57,7 +57,7 @@ def _actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None
     ids = [comparison.items[row].item_id for row in rows]
     out = excluding.excluded(whole_id) | set(ids)
     rest = [int(label) for item, label in zip(comparison.items, comparison.labels, strict=True) if item.item_id not in out]
-    too_few = min(rest.count(0), rest.count(1)) < excluding.FEWEST
+    too_few = min(rest.count(0), rest.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=selection.let_go)
         labels.label_form(comparison, rows)
@@ -66,7 +66,7 @@ def _actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None
             key="exclude-entries",
             icon=":material/block:",
             disabled=too_few or out == excluding.excluded(whole_id),
-            help=f"Each set must keep {excluding.FEWEST} entries"
+            help=f"Each set must keep {FEWEST} entries"
             if too_few
             else "Takes them out of both sets on this page and shows what that changes in the tests",
         ):

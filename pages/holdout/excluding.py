@@ -19,7 +19,6 @@ from pages.holdout.sets import Sets
 
 PLACE = "entries-excluded"  # the whole sets' id -> the ids of the entries that are out
 NOT_RUN = "not run"
-FEWEST = 5  # entries that either set must keep
 
 
 def may_exclude() -> bool:

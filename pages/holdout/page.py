@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.reports.holdout import too_few
+from flipcore.reports.holdout import FEWEST, too_few
 from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
@@ -91,7 +91,7 @@ if whole is not None and sets is not None:
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
-    elif min(len(sets.target), len(sets.retro)) < excluding.FEWEST:
+    elif min(len(sets.target), len(sets.retro)) < FEWEST:
         st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
     else:
         layouts(session.store()).warm()

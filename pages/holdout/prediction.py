@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from flipcore.reports import holdout_tests
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.verdict import prediction_test
-from flipcore.vectors import classifiers
 
 MOST_KEPT = 24
 SETTINGS = ("classifier", "embedding", "permutations", "seed")  # of a view, those that the test depends on
@@ -29,13 +28,11 @@ def is_kept(sets: Sets, view: dict) -> bool:
 def prediction(sets: Sets, view: dict, vectors: Callable):
     """(test, how) at the classifier, seed and permutations of `view`, kept like what is cached; `vectors(sets, embedding)`
     gives the rows for a classifier that reads them. Any other choice on the page ends it between two permutations."""
-    classifier, m, seed = view["classifier"], view["permutations"], view["seed"]
     cache, key = _cache(), (sets.sets_id, *(view[name] for name in SETTINGS))
     if key not in cache:
-        rows = vectors(sets, view["embedding"])[0] if classifier == "vectors" else None
+        rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
-            told = classifiers.told_apart(sets.target, sets.retro, classifier, rows, m, seed, watch)
-        cache[key] = prediction_test(told.cross_validation), f"balanced accuracy; {told.described}"
+            cache[key] = holdout_tests.prediction(sets, view, rows, watch)
         while len(cache) > MOST_KEPT:
             cache.pop(next(iter(cache)), None)
     return cache[key]

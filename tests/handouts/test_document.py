@@ -9,16 +9,19 @@ from dataclasses import replace
 import pytest
 
 from flipcore import __main__ as command_line
+from flipcore.claims.holdout import outcome_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.handouts.contents import contents
 from flipcore.handouts.data_part import ITEMS, READOUTS, VALUES
 from flipcore.handouts.document import report
 from flipcore.handouts.methods_text import methods_text
+from flipcore.reports.holdout_tests import holdout_report
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
 from tests.handouts.reading import everything_in, files_in
+from tests.pages.opening import few_permutations
 from tests.stores import store_with
 
 pytestmark = pytest.mark.slow
@@ -87,12 +90,23 @@ def test_it_says_what_stats_says_word_for_word(store, flips, memory, whole):
         assert json.loads(files_in(text)["stats.json"]) == study.as_dict()
 
 
-def test_several_models_and_two_sets_have_their_claims_tables_and_board(store):
+def test_several_models_and_two_sets_have_their_claims_tables_and_board(store, monkeypatch):
+    few_permutations(monkeypatch)
     text = report(store, TWO.study_id, 0)
     said, ranking = everything_in(text), whole_study(store, TWO.study_id).ranking
     assert ranking is not None and [claim.text for claim in ranking.claims if claim.text not in said] == []
     assert "the target better than retro" in said
     assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-part="ranking_board"' in text
+    assert report(store, TWO.study_id, 0) == text  # the permutations too are those of the seed
+    tests = holdout_report(store, TWO.study_id)
+    assert tests is not None and tests.claim.text in said and 'data-part="margin_board"' in text
+    assert [one.name for one in tests.tests.values() if outcome_claim(one).text not in said] == []
+    by_name = {row["test"]: row for row in csv.DictReader(io.StringIO(files_in(text)["tests.csv"]))}
+    assert by_name["Prediction accuracy"]["how"] == tests.about["prediction"] and "seed 0" in tests.about["prediction"]
+    assert (
+        by_name["Human odd-one-out"]["verdict"] == "not run"
+        and by_name["Human odd-one-out"]["how"] == tests.missing["odd one out"]
+    )
     assert "The outputs behind the claims" not in text
     rows = list(csv.DictReader(io.StringIO(files_in(text)["numbers.csv"])))
     assert ranking is not None and [row["quantity"] for row in rows].count("inflation") == 4  # two models, two layouts

@@ -1,0 +1,179 @@
+"""The four tests of two sets, each with how it was made or why it was not run; pages keep the parts that take long.
+
+What a caller holds already (vectors, accuracies, a judge's report) is handed in as a function; without one it is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.annotation.surveys.results import survey_results
+from flipcore.claims.claim import Claim
+from flipcore.claims.gates import closed_gates
+from flipcore.claims.holdout import verdict_claim
+from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
+from flipcore.reports.holdout_sets import Sets, sets_of_study
+from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
+from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout, studies
+from flipcore.vectors import classifiers, embeddings
+
+START: dict[str, Any] = {
+    "difficulty": verdict.DIFFICULTY_MARGIN,
+    "semantic": None,
+    "prediction": verdict.BALANCED_MARGIN,
+    "odd one out": verdict.ODD_MARGIN,
+    "embedding": embeddings.DEFAULT,
+    "classifier": classifiers.DEFAULT,
+    "seed": 0,
+    "permutations": 199,
+}
+SEMANTIC_DRAWS = 9_999
+Result = tuple[HoldoutTest | None, str]
+
+
+@dataclass(frozen=True)
+class HoldoutReport:
+    """The tests that were run by name, how each was made (`about`), why the others were not run (`missing`), and the `view` that
+    holds margins and settings."""
+
+    tests: Mapping[str, HoldoutTest]
+    about: Mapping[str, str]
+    missing: Mapping[str, str]
+    view: Mapping[str, Any]
+
+    @property
+    def claim(self) -> Claim:
+        """What all of them say together."""
+        return verdict_claim(HoldoutVerdict(tuple(self.tests.values())))
+
+
+def four_tests(
+    runs: Mapping[str, Callable[[], Result]], view: Mapping[str, Any], waiting: Mapping[str, str] | None = None
+) -> HoldoutReport:
+    """Each test at the margin of `view`, p-values corrected over all that were run; those in `waiting` (name -> sentence) are not
+    run yet. What cannot be run says why."""
+    tests, about, missing = {}, {}, {}
+    for name, run in runs.items():
+        try:
+            test, words = (None, waiting[name]) if waiting and name in waiting else run()
+        except FlipscopeError as error:
+            test, words = None, f"Not run: {error}"
+        if test is None:
+            missing[name] = words
+        else:
+            tests[name], about[name] = test.against_margin(view[name]), words
+    family = {test.name: test for test in verdict.as_family(list(tests.values()))}
+    return HoldoutReport(family, about, missing, view)
+
+
+def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None = None) -> HoldoutReport | None:
+    """The tests of a study's target and retro items that are not set aside, at `view` (default: the settings that the page
+    starts with); None where the study has not both roles or too few entries."""
+    view = START | dict(view or {})
+    sets = sets_of_study(store, study_id)
+    if min(len(sets.target), len(sets.retro)) < FEWEST:
+        return None
+    rows: list[tuple[np.ndarray, str]] = []
+
+    def vectors() -> tuple[np.ndarray, str]:
+        if not rows:
+            rows.append(study_vectors(store, sets, view["embedding"]))
+        return rows[0]
+
+    return four_tests(
+        {
+            "difficulty": lambda: difficulty(store, sets),
+            "semantic": lambda: semantic(sets, vectors(), view["seed"]),
+            "prediction": lambda: prediction(sets, view, vectors()[0] if view["classifier"] == "vectors" else None),
+            "odd one out": lambda: odd_one_out(store, sets),
+        },
+        view,
+    )
+
+
+def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray, str]:
+    """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises BadInput for an embedding that
+    sends entries away: only somebody at the map agrees to that."""
+    if away := embeddings.embedding_by_name(embedding).sent_to:
+        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another under View.")
+    return embeddings.embedded(store, [*sets.target, *sets.retro], embedding)
+
+
+def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
+    """Semantic similarity of what `study_vectors` gives, one entry a source."""
+    rows, words = vectors
+    target, retro, left_out = classifiers.one_per_source(sets.target, sets.retro)
+    if left_out:
+        ids = {item.item_id for item in (*target, *retro)}
+        rows = rows[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
+    n, paired = len(target), classifiers.paired_rows(target, retro)
+    half = 0 if paired is None else len(paired) // 2
+    one, other = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
+    test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
+    how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
+    return test, (
+        f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
+        f"centre; 90 % interval; n = {len(one):,} + {len(other):,}; seed {seed}. {left_out}"
+    ).strip()
+
+
+def prediction(
+    sets: Sets, view: Mapping[str, Any], rows: np.ndarray | None, watch: Callable[[int, int], None] = lambda step, of: None
+) -> Result:
+    """Whether a classifier tells the sets apart, at the classifier, permutations and seed of `view`; `watch(step, of)` may stop it."""
+    told = classifiers.told_apart(sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch)
+    return verdict.prediction_test(told.cross_validation), f"balanced accuracy; {told.described}"
+
+
+def difficulty(store: Store, sets: Sets) -> Result:
+    """Similarity of difficulty by all models from before the target."""
+    return difficulty_of(sets, all_conditions(store, sets), lambda study, names: closed_gates(store, study, (), names), store)
+
+
+def difficulty_of(
+    sets: Sets, candidates: Sequence[Condition], gates_of: Callable[[str, Collection[str]], Mapping[str, str]], store: Store
+) -> Result:
+    """The same of conditions that are known; `gates_of(study, extractors)` gives the closed ones of these."""
+    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates)))
+    return difficulty_result(candidates, states, shut_gates(store, sets, candidates, gates_of))
+
+
+def shut_gates(
+    store: Store, sets: Sets, candidates: Sequence[Condition], gates_of: Callable[[str, Collection[str]], Mapping[str, str]]
+) -> dict[str, str]:
+    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
+    names = {one.extractor for one in candidates}
+    shut: dict[str, str] = {}
+    for study_id in sets.study_ids:
+        own = names & {part.name for part in studies.declared(store, study_id).extractors}
+        shut |= gates_of(study_id, own)
+    return shut
+
+
+def all_conditions(
+    store: Store, sets: Sets, accuracies: Callable[[str], pd.DataFrame] | None = None, boosted: bool = True
+) -> list[Condition]:
+    """What the studies of these sets measured; of equal conditions the newest study's. `accuracies` gives a study's answers."""
+    sources = {item.item_id: item.source_id for item in (*sets.target, *sets.retro)}
+    by_label: dict[str, Condition] = {}
+    for study_id in sets.study_ids:
+        frame = accuracies(study_id) if accuracies else holdout.accuracies(store, study_id)
+        answers = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
+        for one in conditions(answers, TOP_K if boosted else ()):
+            by_label.setdefault(one.label, one)
+    return list(by_label.values())
+
+
+def odd_one_out(store: Store, sets: Sets) -> Result:
+    """What the annotators of a survey on these sets found."""
+    outcome, words = survey_results(store, sets.sets_id)
+    return (None if outcome is None else verdict.odd_one_out_test(outcome)), words

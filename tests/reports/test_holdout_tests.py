@@ -1,0 +1,66 @@
+"""The four tests of a study are one computation for page, report and command line; what cannot be run says why."""
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.holdout_sets import sets_of_study
+from flipcore.reports.holdout_tests import START, four_tests, holdout_report
+from flipcore.store.connection import Store
+from pages.common import session
+from pages.holdout import cached
+from tests.pages.opening import clear_caches, few_permutations
+from tests.stores import store_with
+
+TWO = Study(
+    name="two sets",
+    items=(
+        ItemSource("flipscope_choice", role="target", categories=("logic",)),
+        ItemSource("flipscope_choice", role="retro", categories=("science",)),
+    ),
+    axes=(Part("identity"),),
+    extractors=(Part("regex"),),
+    models=(ModelUse("simulated-noisy"),),
+)
+ONE = Study(
+    name="one set",
+    items=(ItemSource("flipscope_choice", n=6),),
+    axes=(Part("identity"),),
+    extractors=(Part("regex"),),
+    models=(ModelUse("simulated-noisy"),),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = Store.open(store_with(tmp_path_factory.mktemp("tests"), TWO, ONE))
+    yield opened
+    opened.close()
+
+
+def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
+    few_permutations(monkeypatch)
+    monkeypatch.setattr(session, "store", lambda: store)
+    clear_caches()
+    report = holdout_report(store, TWO.study_id)
+    tests, about, missing = cached.four_tests(sets_of_study(store, TWO.study_id), START, False)
+    clear_caches()
+    assert set(report.tests) >= {"semantic", "prediction"}
+    assert (str(report.tests), report.about, report.missing) == (str(tests), about, missing)
+    assert holdout_report(store, TWO.study_id, {"prediction": 0.99}).tests["prediction"].margin == 0.99
+
+
+def test_a_study_without_both_sets_has_none(store):
+    assert holdout_report(store, ONE.study_id) is None
+
+
+def test_what_cannot_be_run_says_why_and_what_waits_is_not_run():
+    def broken():
+        raise BadInput("this embedding was not found.")
+
+    report = four_tests({"semantic": broken, "prediction": broken}, START, {"prediction": "Running: a moment."})
+    assert report.tests == {} and report.missing == {
+        "semantic": "Not run: this embedding was not found.",
+        "prediction": "Running: a moment.",
+    }
+    assert report.claim.text.startswith("Undecided: none of 4 tests shows equivalence")
