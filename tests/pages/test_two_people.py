@@ -22,7 +22,7 @@ from flipcore.store.schema import tables
 from flipcore.text.tables import table_text
 from pages.common import identity
 from tests.claims.walks import sent
-from tests.pages.opening import opened
+from tests.pages.opening import few_permutations, opened
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -41,7 +41,17 @@ PAGES = {
     "report": {"part": "Sentences"},
     "glossary": {"term": "{}s-own-words"},
     "paraphrase_review": {"part": "Review"},
+    "studies": {"find": "{}s-own-words"},
+    "new_study": {"from_study": "{study}"},
+    "models": {},
+    "holdout": {"sets": "{sets}", "part": "Guide"},
 }
+SETS = {
+    "Adalind": ("halves", "two halves of our own choices"),
+    "Bonifaz": ("unlike", "our own word problems v pocket problems"),
+}
+SHARED = ("studies", "models")  # lists of all studies and models: what somebody looked for on them is their own
+OTHERWISE = ("glossary", "paraphrase_review", "new_study", "holdout", *SHARED)  # what tells one's view there is not their model
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +64,7 @@ def people(tmp_path_factory):
         patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
         patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
         patch.setattr(demo, "fill_store", lambda store: None)
+        few_permutations(patch)
         store = Store.open()
         patch.setattr(Store, "open", classmethod(lambda *_: store))
         policy.path().write_text(policy.TEMPLATE)
@@ -75,7 +86,7 @@ def seen_by(name, page, people, monkeypatch):
     """What this person's session is sent of a page, opened by a link of theirs."""
     study_id, cookie, _ = people[1][name]
     monkeypatch.setattr(identity, "_cookie", lambda: cookie)
-    about = {key: value.format(name) for key, value in PAGES[page].items()}
+    about = {key: value.format(name, study=study_id, sets=SETS[name][0]) for key, value in PAGES[page].items()}
     app = opened(f"{page}/page.py", study=study_id, **about)
     assert not app.exception
     return "\n".join(
@@ -89,11 +100,17 @@ def test_neither_is_sent_what_the_other_looks_at(people, monkeypatch, page):
     for name, other in (("Adalind", "Bonifaz"), ("Bonifaz", "Adalind"), ("Adalind", "Bonifaz")):
         text = seen_by(name, page, people, monkeypatch)
         assert f"{other}s-own-words" not in text and f"{MODELS[other]} it is." not in text
-        if page not in ("glossary", "paraphrase_review"):
+        if page not in OTHERWISE:
             assert people[1][name][0] in text or MODELS[name] in text, text[:2000]
             assert MODELS[other] not in text and people[1][other][0] not in text
         if page == "paraphrase_review":
             assert name in text and f'"{other}"' not in text
+        if page == "studies":
+            assert f"{name}s-own-words" in text
+        if page == "new_study":
+            assert f"Asks {MODELS[name]}" in text and f"Asks {MODELS[other]}" not in text and people[1][other][0] not in text
+        if page == "holdout":
+            assert SETS[name][1] in text and SETS[other][1] not in text
 
 
 def test_no_secret_is_in_what_leaves_the_server(people, tmp_path):
