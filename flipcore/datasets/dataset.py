@@ -80,14 +80,14 @@ class Dataset:
 
 
 def dataset_fault(dataset: Dataset) -> str:
-    """What of a dataset no type can say; "" where all is as it must be."""
+    """What is wrong with a dataset beyond its types; "" where nothing is."""
     if dataset.kind not in (*KINDS, "any"):
         return f"its items are of the kind {dataset.kind!r}; items are {', '.join(KINDS)}, or any."
     return "" if dataset.item or dataset.maker else "it has no way to make an item of a row."
 
 
 def item_of(make: Maker, row: Row) -> Item:
-    """The checked item of a row; raises BadInput with the end of a sentence that begins with the line."""
+    """The checked item of a row; raises BadInput with a sentence that goes on from "Line 3"."""
     if row.problem:
         raise BadInput(row.problem)
     try:

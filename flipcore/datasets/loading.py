@@ -1,4 +1,4 @@
-"""From a study's item source to its items: read, check, filter, draw; what was refused is told, never hidden."""
+"""From a study's item source to its items: read, check, filter, draw; what was refused is reported, never hidden."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list
 
 
 def _duplicates(items: Sequence[Item]) -> list[str]:
-    """Items that ask the same are told and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
+    """Items that ask the same question are reported and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
     first: dict[Any, Item] = {}
     again = [
         (item, first[same])

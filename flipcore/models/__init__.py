@@ -1,4 +1,4 @@
-"""One way to get completions each: Call -> Completion. Which there are: data/models.toml, the user's own, and those of packages."""
+"""Models turn a Call into a Completion. They come from data/models.toml, the user's own file and installed packages."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Batched(Backend):
 
     @abstractmethod
     def answered(self, calls: list[Call]) -> list[Completion]:
-        """A completion a call; what it raises fails the batch, of which each call is then tried alone."""
+        """One completion for each call. Where it raises, each call of the batch is tried alone."""
 
     def why_not(self, ability: str) -> str:
         return ""
@@ -55,7 +55,7 @@ class Batched(Backend):
         self._worker.shutdown(wait=False)
 
     async def _serve(self) -> None:
-        """Answers what is waiting, a batch of one kind at a time, until nothing is."""
+        """Answers the waiting calls, a batch of one kind at a time, until none is left."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(GATHER_S)
         while self._waiting:
@@ -69,7 +69,8 @@ class Batched(Backend):
                     future.set_result(completion)
 
     def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
-        """A completion a call. Where a batch fails, each of its calls is tried alone, so that only what is at fault fails."""
+        """One completion for each call. Where a batch fails, each of its calls is tried alone, so that only the one at fault
+        fails."""
         try:
             return self.answered(calls)
         except Exception as error:  # a fault in the model must not leave its callers waiting
@@ -79,7 +80,7 @@ class Batched(Backend):
 
 
 def completions(calls: Sequence[Call], generations: Sequence[Generation]) -> list[Completion]:
-    """What was generated as completions that cost nothing."""
+    """The generated texts as completions, which cost nothing."""
     return [
         Completion(
             call.call_id,

@@ -94,7 +94,7 @@ def _source_digest(function) -> str:
 
 
 def _check_allowed(name: str) -> None:
-    """A study is data: which code it may run is said outside of it, and asked before anything is imported."""
+    """Which code a study may run is set outside of it, for a study is data; this is checked before anything is imported."""
     names = [one.strip() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
     if name.partition(":")[0] not in names and name not in names:
         raise BadInput(

@@ -65,7 +65,7 @@ class ModelCard:
 
 
 def place_of(card: ModelCard) -> str:
-    """Where a model that was added is and how it is asked: "m at http://localhost:8000/v1, chat API"."""
+    """Where an added model is and how it is asked: "m at http://localhost:8000/v1, chat API"."""
     if card.backend == WEIGHTS:
         prompt = "its chat template" if card.api == "chat" else "raw text"
         return f"{card.model} in this process, {prompt}, {card.options.get('dtype', DTYPES[0])}"

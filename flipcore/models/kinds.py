@@ -66,7 +66,7 @@ def _weights_test(card: ModelCard) -> ProbeRecord:
 
 
 def _fault(kind: ModelKind) -> str:
-    """What of a kind of model no type can say; "" where all is as it must be."""
+    """What is wrong with a kind of model beyond its types; "" where nothing is."""
     if not callable(kind.open):
         return "its `open` cannot be called with a card."
     wrong = [card for card in kind.cards if not isinstance(card, ModelCard) or card.backend != kind.name]

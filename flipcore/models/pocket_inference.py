@@ -47,7 +47,7 @@ class _Cache:
         self.keys, self.values = self.keys[:, rows], self.values[:, rows]
 
     def keep(self, going: np.ndarray) -> None:
-        """Only the rows that are going on stay; they move up in place, which is cheaper than new arrays."""
+        """Keeps the rows that continue; they move up in place, which is cheaper than new arrays."""
         rows = np.flatnonzero(going)
         for place, row in enumerate(rows):
             if place < row:

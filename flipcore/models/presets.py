@@ -1,7 +1,7 @@
 """Where well-known servers are and what their documentation says of them, to start a model from.
 
-Nothing of it is believed: a test finds out what the server does. OpenAI's guide could not be opened when this was written, so what
-is said of it comes from threads of client libraries. `trial` says whether anybody here has asked that service.
+None of it is believed: a test finds out what the server does. OpenAI's guide could not be opened when this was written, so what
+is said of it comes from threads of client libraries. `trial` says whether that service was tried here.
 """
 
 from __future__ import annotations

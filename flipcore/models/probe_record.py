@@ -71,7 +71,7 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
 
 
 def lines(record: ProbeRecord) -> dict[str, str]:
-    """What was found out, a line for each matter; speed is not among them because it is never twice the same."""
+    """What was found out, one line for each matter; speed is left out because it is never the same twice."""
     rows = {
         "First-token log-probabilities": _first_token(record),
         "Log-probabilities of a given text": _score(record),

@@ -105,7 +105,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _decoded(name: str, data: bytes) -> str:
-    """Text as UTF-8, or as Latin-1 where it is older than that; of XML what stands between the tags."""
+    """The text as UTF-8, or as Latin-1 where it is none; of XML, what stands between the tags."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What an item must be before anything is asked: one sentence for each way in which a row is none."""
+"""What an item must be before anything is asked: one sentence for each way in which a row can fail."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Every row lists options and no prompt holds one: the list's own order is all that is known of the order shown."""
+    """Every row lists options and no prompt holds one: then the list's own order is the only one known."""
     return all(
         len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
         for values in variants

@@ -23,8 +23,8 @@ _MOST_ALIKE = 8  # documents of one text in one file that are told apart; furthe
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`number` counts documents from 0, `task` is where it was first met. `is_again` where a document of the same hash stands
-    under another id in the same file."""
+    """`number` counts documents from 0, `task` is where it was first met. `is_again` tells that a document of the same hash
+    stands under another id in the same file."""
 
     number: int
     task: str

@@ -196,7 +196,7 @@ class _Making:
             raise BadInput("has no prompt")
         order = self._order(item, row.values)
         name = BASE if is_base else self._name(key, row, prompt)
-        target = item.target if is_base else self._ownright_answer(item, row.values, order)
+        target = item.target if is_base else self._own_right_answer(item, row.values, order)
         self.raw[item_key] = self.raw.get(item_key, row.values.get(self.recording.target))
         variant, sample = self._variant(key, item, name, prompt, order, target, row.values)
         call = Call(model, self.revision, Request("generate", prompt), self.n_calls[model, prompt])
@@ -230,7 +230,7 @@ class _Making:
             raise BadInput(f"has the item role {role_name!r}; a role is one of {', '.join(ROLES)}")
         return role
 
-    def _ownright_answer(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
+    def _own_right_answer(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
         """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
         then counts in the item's own order."""
         answer = values.get(self.recording.target) if self.recording.target else None

@@ -73,7 +73,7 @@ class Breaker:
         self._asked_wait = 0.0
 
     def failed(self, error: Exception, sentence: str) -> None:
-        """Counts an attempt that failed; one that shows the server alive (a refused request) begins anew."""
+        """Counts a failed attempt. A refused request shows that the server is alive, and the count starts again."""
         if _is_alive(error):
             self.answered()
             return
@@ -132,6 +132,6 @@ class Breaker:
 
 
 def _is_alive(error: Exception) -> bool:
-    """Whether the server answered and meant this one request."""
+    """Whether the server answered, so that its fault concerns this one request."""
     status = getattr(error, "status_code", None)
     return status is not None and status < 500 and status not in _REFUSES_ALL | _BUSY

@@ -30,8 +30,8 @@ class Pace:
         self._share = 1.0
 
     def take_share(self, share: float, since: float | None = None) -> None:
-        """From now on this share of every limit; `since` is a moment at which another pace with this share may have used up what may
-        go at once, None where there was none."""
+        """From now on this share of every limit; `since` is when another pace with this share may have used up its burst; None
+        where there was none."""
         self._share = share
         if since is not None:
             self._free_at |= dict.fromkeys(self.per_minute, since + BURST_S)

@@ -182,7 +182,7 @@ def parts_of(content: list[Any]) -> tuple[str, str]:
 
 
 def _stopped(text: str, stops: Sequence[str], ended: str) -> tuple[str, str]:
-    """The text up to the first of the stops, for a server that takes none."""
+    """The text up to the first stop string, for a server that takes none."""
     at = min((place for stop in stops if (place := text.find(stop)) >= 0), default=-1)
     return (text, ended) if at < 0 else (text[:at], STOP)
 
@@ -245,7 +245,7 @@ def _count(usage: Mapping[str, Any], key: str) -> int | None:
 
 
 def _error_words(reply: Mapping[str, Any]) -> str:
-    """What the server says instead, where it does."""
+    """The server's own message of what went wrong, where there is one."""
     error = reply.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     return f" and says {str(message)[:200]!r}" if message else ""

@@ -90,7 +90,7 @@ def scrubbed(text: str, key: str) -> str:
 
 
 def _is_timeout(error: BaseException | None) -> bool:
-    """By what lies under it: the client calls a dropped connection a time-out too, when aiohttp is its transport."""
+    """Judged by the cause underneath: with aiohttp as transport the client calls a dropped connection a time-out too."""
     while error is not None:
         if isinstance(error, TimeoutError):
             return True

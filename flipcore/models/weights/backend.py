@@ -114,7 +114,7 @@ class OpenWeights(Batched):
 
 
 def _shared(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
-    """The checkpoint that is in memory already, or it is loaded: two studies of one model hold it once."""
+    """The checkpoint in memory, loaded if it is not there yet: two studies of one model share it."""
     key = (folder, weights, dtype, device)
     with _loading:
         model = _in_memory.get(key)

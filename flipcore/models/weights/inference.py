@@ -102,7 +102,7 @@ class OpenModel:
         stop: Sequence[str] = (),
     ) -> list[Generation]:
         """One continuation a prompt; its seed decides it, whatever else is in the batch, as far as the last digits go: sums of
-        several threads or of a GPU depend on the batch, and two tokens as likely as each other may change places."""
+        several threads or of a GPU depend on the batch, and two equally likely tokens may change places."""
         rows = [self._encoded(prompt, max_tokens) for prompt in prompts]
         streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         draw = _Draw(streams, temperature, top_p)
@@ -188,7 +188,7 @@ class OpenModel:
         return Generation(text[: min(places)] if places else text, len(prompt), n_out - has_ended * (not places), reason)
 
     def _chunks(self, rows: list[list[int]]) -> list[list[list[int]]]:
-        """The rows in their order, as many together as their log-probabilities leave room for."""
+        """The rows in their order, in chunks small enough for their log-probabilities."""
         chunks: list[list[list[int]]] = []
         for row in rows:
             longest = max(len(row), *(len(one) for one in chunks[-1])) if chunks else 0

@@ -75,7 +75,7 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
 
 
 def _resolved(value: Any, attachments: Mapping) -> Any:
-    """The same with the texts that it refers to put in."""
+    """The sample with the texts that it refers to filled in."""
     if not attachments:
         return value
     if isinstance(value, str):

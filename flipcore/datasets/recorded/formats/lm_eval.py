@@ -100,7 +100,7 @@ def _model(data: Mapping, config: Mapping) -> str:
 
 
 def _task(source: Source, results: Mapping) -> str:
-    """The task's name: the longest of the results file that the samples file is named after."""
+    """The task's name: the longest one of the results file that occurs in the samples file's name."""
     names = [*results.get("data", {}).get("results", {})] if results else []
     fitting = [task for task in names if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"]
     if fitting or len(names) == 1:
@@ -161,7 +161,7 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
 
 
 def _requests(arguments: Any) -> list[tuple[Any, Any]]:
-    """(context, continuation or settings) of each request of a row, in every layout that was ever written."""
+    """(context, continuation or settings) of each request of a row, in every layout that lm-eval has used."""
     if isinstance(arguments, dict):
         requests = [one for name, one in arguments.items() if str(name).startswith("gen_args")] or [arguments]
         return [(one.get("arg_0"), one.get("arg_1")) for one in requests if isinstance(one, dict)]

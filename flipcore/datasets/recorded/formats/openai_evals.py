@@ -54,7 +54,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    """A sample's events lie near one another but in any order, so all are held, without what is not used."""
+    """A sample's events lie near one another but in any order, so all are held, without the parts that are not used."""
     task, model = _spec(source)
     samples: dict[str, dict[str, list]] = {}
     lines: dict[str, int] = {}

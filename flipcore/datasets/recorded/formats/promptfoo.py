@@ -1,4 +1,4 @@
-"""promptfoo `results.json` (or one result a line): prompts are an axis, each assertion is a right/wrong of its own."""
+"""promptfoo `results.json` (or one result a line): prompts are an axis, each assertion is a readout of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of one format is, and what several of them need to look at a file's beginning."""
+"""What a reader of one format is, and how readers look at the beginning of a file."""
 
 from __future__ import annotations
 
