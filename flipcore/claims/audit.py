@@ -113,7 +113,7 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
         n = int(((rows["model"] == model) & (rows["extractor"] == extractor)).sum())
         calls_wrong = int((part["score"] == 0).sum())
         sentence = (
-            f"{model}, {extractor}: {len(part):,} of {n:,} scores contradict the log's own answer; "
+            f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the log's own answer; "
             f"{calls_wrong:,} right answers count as wrong."
         )
         claim = description(sentence, "contradiction", "Compared after removing case, punctuation and number formats.")
@@ -155,24 +155,29 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             name = f"The {spoken_name(best.name)}" if best.name in EXTRACTORS else spoken_name(best.name)
             detail = f"{name} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
         share_text = share.text(2 if share.value >= 0.1 else 3)
-        sentence = f"{model}: {extractor} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
+        sentence = (
+            f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
+        )
         claim = description(sentence, "unreadable", detail, share=share)
         yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
 
 
-def difference_claim(scores: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "") -> Claim:
-    """The sentence on a paired difference: asserted where the two-sided test rejects at the assertion's rate and an interval
-    could be given."""
+def difference_claim(
+    scores: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "", model: str = ""
+) -> Claim:
+    """The sentence on a paired difference, of one `model` or of two: asserted where the two-sided test rejects at the assertion's
+    rate and an interval could be given."""
+    model = f"{model}: " if model else ""
     asserted = scores.difference.has_interval and scores.p < assertion.error_rate
     low, high = (first, second) if scores.difference.value >= 0 else (second, first)
     turned = asserted and high == first  # the gap of a claim is that of the higher over the lower
     difference, unpaired_gap = (_negated(one) if turned else one for one in (scores.difference, scores.unpaired))
     gap = f"{difference.text_pp()} ({f'{first} − {second}' if turned else f'{second} − {first}'})"
     if asserted:
-        sentence = f"{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
+        sentence = f"{model}{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
     else:
         among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
-        sentence = f"Undecided whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
+        sentence = f"{f'{model}u' if model else 'U'}ndecided whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
     flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
     unpaired = f"Unpaired, as harnesses print it: {unpaired_gap.text_pp()}."
     outcome = "differ" if asserted else "undecided"
@@ -198,8 +203,8 @@ def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 continue
             means = both.groupby(level="item_id", sort=False).mean()
             scores = paired_scores(means[first], means[second], _templates(log, means.index))
-            claim = difference_claim(scores, READOUTS_DIFFER, spoken_name(first), spoken_name(second), f"Model {model}.")
-            rank = 55 + 40 * len(apart) / len(both)
+            claim = difference_claim(scores, READOUTS_DIFFER, spoken_name(first), spoken_name(second), model=str(model))
+            rank = (55 if claim.asserted else 30) + 40 * len(apart) / len(both)
             items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
             yield Finding("readouts", claim, rank, items, str(model), extractor=first)
 

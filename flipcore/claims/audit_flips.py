@@ -82,7 +82,8 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
             continue
         part = by_column.get_group((column.model, column.extractor, column.axis))
         means = part.groupby("variant")["score"].mean().dropna()
-        span = f" Scores range from {number_text(means.min(), 3)} to {number_text(means.max(), 3)}." if len(means) > 1 else ""
+        lowest, highest = (number_text(one, 3) for one in (means.min(), means.max()))
+        span = f" Scores range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
         sentence = (
             f"{column.model}: {column.mean.text()} of pairs of variants get different answers under {change}, read by {name}."

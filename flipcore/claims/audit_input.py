@@ -10,7 +10,7 @@ import pandas as pd
 
 from flipcore.claims.claim import Claim
 from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import EXTRACTORS, VALUES
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
@@ -62,9 +62,9 @@ class AuditInput:
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base`."""
+    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base`. A loss or a similarity of ours is no score."""
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
-    value = frame["value"].astype(float).where(~frame["extractor"].isin(OURS))
+    value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
     task = frame["item_id"].str.partition("/")[0]
     return frame.assign(score=right.where(right.notna(), value), task=task, is_base=frame["variant"] == "base")
 

@@ -8,7 +8,16 @@ from itertools import combinations
 
 import pandas as pd
 
-from flipcore.claims.audit_input import LEAST_TEMPLATES, N_LISTED, OWN_PROMPT, ROUNDING, AuditInput, Finding, item_scores
+from flipcore.claims.audit_input import (
+    LEAST_TEMPLATES,
+    N_LISTED,
+    OWN_PROMPT,
+    ROUNDING,
+    AuditInput,
+    Finding,
+    item_scores,
+    spoken_name,
+)
 from flipcore.claims.claim import description
 from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import number_text
@@ -74,7 +83,7 @@ def standard_errors(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         by_item, by_group = clt(means)["se"], cluster_clt(means, groups)["se_cr1"]
         if by_item > 0 and by_group / by_item >= 1.2:
             sentence = (
-                f"{model}, {extractor}: the standard error is {number_text(by_group, 4)} by subject or template "
+                f"{model}, {spoken_name(extractor)}: the standard error is {number_text(by_group, 4)} by subject or template "
                 f"and {number_text(by_item, 4)} by items."
             )
             claim = description(sentence, "clustered", f"{groups.nunique()} groups; their items rise and fall together.")

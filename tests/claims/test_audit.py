@@ -199,6 +199,12 @@ def test_samples_of_one_prompt_and_answers_cut_off_are_in_no_flip_of_prompts():
     )  # each of three pairs of variants: half of its pairs of samples
 
 
+def test_a_loss_is_no_score():
+    readouts, items, calls = frame_of(20)
+    losses = readouts.assign(extractor="answer_loss", answer=None, is_correct=None, value=np.linspace(1.0, 9.0, 20))
+    assert findings(AuditInput(pd.concat([readouts, losses]), items, calls)) == []
+
+
 @pytest.mark.slow
 def test_an_audit_says_the_flip_rates_and_floors_of_the_flip_surface(store):
     study = Study.from_toml(SIMULATED)

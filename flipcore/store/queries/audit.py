@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
+from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.visible import OPEN
 
+# a continuation is asked for in a length of its own: where it ends, nothing was cut off
 _CALLS = """
-SELECT c.model, c.status, c.finish_reason, TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
-FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id GROUP BY ALL
+WITH continuations AS (SELECT DISTINCT s.call_id FROM readout_sources s JOIN variants v USING (variant_id)
+                       WHERE s.study_id = $study_id AND v.layout = $continuation)
+SELECT c.model, c.status, if(t.call_id IS NULL, c.finish_reason, '') AS finish_reason,
+       TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
+FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN continuations t USING (call_id)
+WHERE s.study_id = $study_id GROUP BY ALL
 """
 _ITEMS = f"""
 SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id FROM study_items i JOIN items q USING (item_id)
@@ -20,7 +26,7 @@ WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 
 def calls(store: Store, study_id: str) -> pd.DataFrame:
     """Counts of the study's calls by model, status, finish reason and token limit."""
-    return store.frame(_CALLS, study_id=study_id)
+    return store.frame(_CALLS, study_id=study_id, continuation=CONTINUATION)
 
 
 def items(store: Store, study_id: str) -> pd.DataFrame:
