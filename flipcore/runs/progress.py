@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flipcore.runs.cluster.states import WorkerState, work_line
 from flipcore.runs.cost import dollars
+from flipcore.stats.base.estimate import number_text
 
 _ROUNDING = 1e-9
+WINDOW_S, LEAST_S = 30.0, 3.0  # what "of late" is; below the least a rate is chance
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed", "cancelled", "over_budget"
 QUEUED, NOT_STARTED = "queued", "planned"  # waiting for its turn in this process; declared and never begun
 
@@ -17,7 +20,7 @@ QUEUED, NOT_STARTED = "queued", "planned"  # waiting for its turn in this proces
 class Progress:
     """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
     `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about
-    answers that were cut off. `cost_usd` is this run's. `workers` are those of a cluster."""
+    answers that were cut off. `rate_per_s` is `Speed`'s. `cost_usd` is this run's. `workers` are those of a cluster."""
 
     n_calls: int = 0
     n_done: int = 0
@@ -34,11 +37,35 @@ class Progress:
 
     @property
     def outlook(self) -> str:
-        """What is to come, for people: the time left, a server's trouble, failures."""
-        words = "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
+        """What is to come, for people: calls a second, the time left, a server's trouble, failures."""
+        words = f", {_rate_text(self.rate_per_s)}" if self.rate_per_s else ""
+        words += "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
         words += f"; {line}" if (line := work_line(self.workers)) else ""
         return f"{words}. {self.trouble}" if self.trouble else words
+
+
+def _rate_text(per_s: float) -> str:
+    return f"{number_text(per_s, int(per_s < 2))} a second" if per_s >= 0.1 else f"{number_text(60 * per_s, 1)} a minute"
+
+
+@dataclass
+class Speed:
+    """Calls answered a second of late. Counted from the first answer on: what a start takes says nothing of what is to come."""
+
+    _points: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def at(self, seconds: float, n_answered: int) -> float:
+        """With `n_answered` calls answered by this moment of a steady clock; 0.0 until there is enough to tell."""
+        if n_answered and (not self._points or n_answered != self._points[-1][1]):
+            self._points.append((seconds, n_answered))
+        while len(self._points) > 2 and self._points[1][0] <= seconds - WINDOW_S:
+            self._points.popleft()
+        if not self._points:
+            return 0.0
+        (start, n_start), (last, n_last) = self._points[0], self._points[-1]
+        span = (last if seconds - last < WINDOW_S else seconds) - start  # answers come in batches; a stall counts
+        return (n_last - n_start) / span if span >= LEAST_S else 0.0
 
 
 _ENDED = {

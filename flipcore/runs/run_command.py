@@ -124,4 +124,4 @@ def _ending(study: Study, last: Progress, command: str) -> str:
 
 
 def _show(p: Progress) -> None:
-    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{p.outlook}   ", end="", file=sys.stderr)
+    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls{p.outlook}   ", end="", file=sys.stderr)

@@ -26,7 +26,7 @@ from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.item_runs import ItemRuns
 from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection, remaining
-from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
+from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
 from flipcore.runs.spending import Spending
 from flipcore.runs.storing import Storing
 from flipcore.store import rows
@@ -82,7 +82,7 @@ class _Run:
         self.plan, self.store, self.spending, self.cancel = study_plan, store, spending, cancel
         self.study, self.study_id, self.cards = study_plan.study, study_plan.study.study_id, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record
-        self.progress, self.started = Progress(), time.monotonic()
+        self.progress, self.speed = Progress(), Speed()
         self.storing = Storing(store.writer)
         self.stopping, self.first_error = "", ""
         self.cut = CutCount()
@@ -320,8 +320,8 @@ class _Run:
             await asyncio.sleep(REPORT_S)
 
     def _measure(self) -> None:
-        p, seconds = self.progress, time.monotonic() - self.started
-        p.rate_per_s = p.n_done / seconds if seconds > 0 else 0.0
+        p = self.progress
+        p.rate_per_s = self.speed.at(time.monotonic(), p.n_done - p.n_reused)
         p.eta_s = (p.n_calls - p.n_done) / p.rate_per_s if p.rate_per_s > 0 and p.n_calls > p.n_done else None
         waiting = " The run is stopping: calls that are on their way come in." if self.stopping else ""
         p.trouble = " ".join(one.trouble for one in self.backends.values()).strip() + waiting

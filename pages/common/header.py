@@ -114,10 +114,7 @@ def show_progress(progress) -> None:
         st.progress(0.0, text="Writing the prompts …")
         return
     share = progress.n_done / progress.n_calls
-    st.progress(
-        min(share, 1.0),
-        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{plain(progress.outlook)}",
-    )
+    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls{plain(progress.outlook)}")
     if progress.workers:
         with st.expander("Workers", icon=":material/lan:"):
             st.dataframe([one.row for one in progress.workers], hide_index=True)

@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
 from flipcore.runs.cost import call_bound, call_price, dollars
-from flipcore.runs.progress import Progress, end_message, window_title
+from flipcore.runs.progress import Progress, Speed, end_message, window_title
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0)
 
@@ -27,6 +27,25 @@ def test_a_bound_holds_one_token_a_byte_in_any_script(text):
 def test_progress_says_that_a_server_fails_and_how_rarely_it_is_asked():
     p = Progress(n_calls=10, n_failed=2, eta_s=5.0, trouble="lab failed. It is asked once every 4.0 s until it answers.")
     assert p.outlook == ", about 5 s left, 2 failed. lab failed. It is asked once every 4.0 s until it answers."
+
+
+def test_the_time_left_counts_neither_the_start_nor_what_was_stored_and_follows_a_change_of_speed():
+    speed, times, n = Speed(), iter(range(1, 1_000)), 0
+    assert [speed.at(float(next(times)), 0) for _ in range(20)] == [0.0] * 20  # models are opened, prompts are written
+    for _ in range(12):
+        n += 10
+        rate = speed.at(float(next(times)), n)
+    assert rate == pytest.approx(10.0)
+    assert [speed.at(float(next(times)), n) for _ in range(5)] == [pytest.approx(10.0)] * 5  # between two batches
+    for _ in range(60):
+        n += 2
+        rate = speed.at(float(next(times)), n)
+    assert rate == pytest.approx(2.0)
+    for _ in range(300):
+        rate = speed.at(float(next(times)), n)
+    assert 0 < rate < 0.01  # nothing comes any more
+    assert Progress(rate_per_s=rate).outlook == f", {60 * rate:.1f} a minute"
+    assert Progress(rate_per_s=12.4, eta_s=900.0).outlook == ", 12 a second, about 900 s left"
 
 
 def test_an_incomplete_run_says_what_failed_and_what_resume_does():
