@@ -12,13 +12,14 @@ from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common.notes import plain
 
 UMAP_AXES = ("UMAP: near is alike, far means little", "")
+USUAL_S = 20  # the first UMAP of a process, whose code is compiled on the way
 
 
 def choice(is_umap: bool) -> Drawing | None:
-    """The drawing that is set behind UMAP's button; None where principal components are wanted."""
+    """The drawing that is set behind "Map settings"; None where principal components are wanted."""
     if not is_umap:
         return None
-    with st.popover("UMAP", icon=":material/tune:", help="Neighbours, distance and seed of the map"):
+    with st.popover("Map settings", icon=":material/tune:", help="Neighbours, distance and seed of the map"):
         n = st.slider("Neighbours", 3, 60, DEFAULT.n_neighbours, key="map-neighbours", bind="query-params")
         distance = st.slider("Smallest distance", 0.0, 0.9, DEFAULT.min_distance, 0.05, key="map-distance", bind="query-params")
         seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind="query-params")
@@ -51,7 +52,8 @@ def _waiting(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawin
     if ready or layouts.problem(key, comparison.items, drawing):
         st.rerun()
     seconds = layouts.seconds(key, comparison.items, drawing)
-    st.progress(min(0.95, seconds / 20), f"Computing UMAP: {seconds:.0f} s, about 20 s the first time. Shown: {instead}.")
+    so_far = f"{seconds:.0f} s so far; about {USUAL_S} s on a machine that does nothing else"
+    st.progress(min(0.95, seconds / USUAL_S), f"Computing UMAP: {so_far}. Shown: {instead}.")
 
 
 @st.fragment(run_every=2.0)
