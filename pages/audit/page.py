@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.boards.steps import Steps
 from flipcore.claims.audit_input import Finding
 from flipcore.core.errors import FlipscopeError
 from flipcore.reports.audit import Audit, audit
@@ -59,7 +60,7 @@ if study_id is not None:
     opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
     if opened and opened.items:
         model = opened.model or session.study_row(study_id)["models"][0]
-        inspector_place(study_id, model, opened.items, sheet=True, title=opened.claim.text)
+        inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
     for number, one in enumerate(report.findings, start=1):
         card(number, one)
     if report.notes:

@@ -5,10 +5,9 @@ What is looked at stands in the link (item, axis, readout, variant), so that a c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
+from flipcore.boards.steps import Steps
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
@@ -22,7 +21,7 @@ from pages.components.copy_link import copy_link
 
 
 def inspector_place(
-    study_id: str, model: str, order: Sequence[str], *, readout: str = WRITTEN_ANSWER, sheet: bool = False, title: str = ""
+    study_id: str, model: str, steps: Steps, *, readout: str = WRITTEN_ANSWER, sheet: bool = False, title: str = ""
 ) -> bool:
     """The inspector of the item that stands in the link, beside its picture; below 1,200 px, or with `sheet` at any width, a
     sheet over it. False where the link has no item."""
@@ -32,10 +31,10 @@ def inspector_place(
     with st.container(border=not sheet, key="inspector-sheet" if sheet else "inspector"):
         if title:
             st.markdown(f"**{plain(title)}**")
-        if item_id not in set(order):
+        if steps.place(item_id) is None:
             st.caption("The filters hide the row of this item.")
         axis, extractor = st.query_params.get("axis", IDENTITY), st.query_params.get("readout", readout)
-        inspector(study_id, model, item_id, axis, extractor, order)
+        inspector(study_id, model, item_id, axis, extractor, steps)
     return True
 
 
@@ -45,13 +44,13 @@ def close_item() -> None:
         st.query_params.pop(name, None)
 
 
-def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, order: Sequence[str] = ()) -> None:
-    """Left the original, right a variant; below each what was read. `order` are the items that k and j step through."""
+def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, steps: Steps) -> None:
+    """Left the original, right a variant; below each what was read. `steps` are the items that k and j step through."""
     view = inspection(session.store(), study_id, model, item_id, axis)
     if view is None or not view.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
         return
-    _title_line(view, axis, model, order)
+    _title_line(view, axis, model, steps)
     names = list(dict.fromkeys(one.extractor for v in view.variants for one in v.readings))
     if not names:
         st.info("Nothing has come back for this item yet.")
@@ -127,23 +126,23 @@ def _title(name: str) -> str:
     return EXTRACTORS[name].title if name in EXTRACTORS else plain(name)
 
 
-def _title_line(view: Inspection, axis: str, model: str, order: Sequence[str]) -> None:
+def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
     item = view.item
     st.markdown(f"#### {plain(item.item_id.split('@')[0])} · {plain(axis.replace('_', ' '))} · {plain(model)}")
-    at = order.index(item.item_id) if item.item_id in order else None
+    at = steps.place(item.item_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
-            there = at is not None and 0 <= at + step < len(order)
+            to = None if at is None else steps.at(at + step)
             st.button(
                 label,
                 key=f"inspect-{label.lower()}",
                 shortcut=letter,
-                disabled=not there,
+                disabled=to is None,
                 on_click=open_item,
-                args=(order[at + step] if at is not None and there else item.item_id,),
+                args=(to or item.item_id,),
             )
         copy_link(key="inspect-link")
         st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
-        place = f" · {at + 1:,} of {len(order):,}" if at is not None else ""
+        place = f" · {at + 1:,} of {len(steps):,}" if at is not None else ""
         category = f" · {plain(item.category)}" if item.category else ""
         st.caption(f"Right answer: {plain(answer_text(item, item.target))}{category}{place}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.boards.steps import Steps
 from flipcore.stats.flips import surface
 from pages.common import session
 from pages.common.inspector import inspector_place, open_item
@@ -40,4 +41,4 @@ def open_row(study_id: str, model: str, mode: str, row: str, reference: str) -> 
 def show(study_id: str, model: str, mode: str, reference: str, rows: set[str]) -> bool:
     """The inspector, where the link looks behind one of `rows`; False where it does not."""
     row = opened_row()
-    return row in rows and inspector_place(study_id, model, items(study_id, model, mode, row, reference))
+    return row in rows and inspector_place(study_id, model, Steps(items(study_id, model, mode, row, reference)))

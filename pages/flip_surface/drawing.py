@@ -10,6 +10,7 @@ import streamlit as st
 
 from flipcore import __version__
 from flipcore.boards import flip_map
+from flipcore.boards.steps import Steps
 from flipcore.core.records import digest
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
@@ -19,13 +20,15 @@ from pages.flip_surface.cached import View, categories, cells, families, questio
 
 @dataclass(frozen=True)
 class DrawnMap:
-    """The map as the browser takes it, with what a click on it means: `items` and `models` of its rows in their order."""
+    """The map as the browser takes it, with what a click on it means: `items` and `models` of its rows in their order, `steps` for
+    J and K."""
 
     arrays: dict
     version: str
     caption: str
     items: tuple[str, ...]
     models: tuple[str, ...]
+    steps: Steps
 
 
 def drawn_map(view: View) -> DrawnMap:
@@ -57,7 +60,7 @@ def _drawn_map(view: View, revision: int) -> DrawnMap:
         models=[group.label for group in rows.groups] if view.group == "model" else (),
     )
     version = digest(view.study_id, revision, repr(view))[:16]
-    return DrawnMap(arrays, version, _caption(view, len(items)), tuple(items), tuple(models))
+    return DrawnMap(arrays, version, _caption(view, len(items)), tuple(items), tuple(models), Steps(items))
 
 
 def _opened(view: View, base: Cells, side: int) -> Cells:

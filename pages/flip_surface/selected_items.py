@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.boards.steps import Steps
 from flipcore.core.errors import FlipscopeError
 from flipcore.runs.narrowing import narrowed
 from flipcore.store.connection import default_path
@@ -42,10 +43,10 @@ def n_selected(view: View, flipmap: DrawnMap) -> int:
     return len(ids(view, flipmap))
 
 
-def order(view: View, flipmap: DrawnMap) -> list[str]:
+def order(view: View, flipmap: DrawnMap) -> Steps:
     """The items that J and K step through: the selected ones from one of them on, or all on the map."""
     selection = ids(view, flipmap)
-    return selection if st.query_params.get("item") in selection else list(dict.fromkeys(flipmap.items))
+    return Steps(selection) if st.query_params.get("item") in selection else flipmap.steps
 
 
 def bar(view: View, flipmap: DrawnMap) -> None:

@@ -1,0 +1,24 @@
+"""The items that J and K step through in the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Steps:
+    """Items that K and J step through, each once; the place of one is looked up, not searched for among 100,000."""
+
+    def __init__(self, items: Iterable[str]) -> None:
+        self._items = list(dict.fromkeys(items))
+        self._places = {item: place for place, item in enumerate(self._items)}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def place(self, item_id: str) -> int | None:
+        """From 0; None for an item that is not among them."""
+        return self._places.get(item_id)
+
+    def at(self, place: int) -> str | None:
+        """The item there; None before the first and after the last."""
+        return self._items[place] if 0 <= place < len(self._items) else None
