@@ -2,6 +2,7 @@
 // computed. Item text reaches the page through textContent and fillText, never as HTML.
 const ROW = 24;
 const HEAD = 82;
+const NARROW = 36; // a column below it has its name upright, and its number in the tip
 const MEAN = 40;
 const MARK = 9; // room for the mark of what is selected
 const UNDEFINED = -32768;
@@ -267,8 +268,16 @@ export default function (component) {
 
   function drawColumnHead(ctx, panel, column, c, x, cell) {
     const [middle, told] = [x + cell / 2, panel.strip[c]];
-    ctx.font = `${column.variant ? "" : column.opened ? "600 " : ""}13px ${font}`;
+    const weight = column.opened && !column.variant ? "600 " : "";
     ctx.fillStyle = column.variant ? colours.muted : colours.text;
+    if (cell < NARROW) {
+      ctx.font = `${weight}11px ${font}`;
+      const upright = lines(ctx, column.label, 46);
+      upright.forEach((line, i) => upwards(ctx, line, middle + 4 + 12 * (i - (upright.length - 1) / 2), 65));
+      whisker(ctx, x + 3, 72, cell - 6, told, scale, colours.muted);
+      return;
+    }
+    ctx.font = `${weight}13px ${font}`;
     const name = lines(ctx, column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label,
       cell - 4);
     name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));

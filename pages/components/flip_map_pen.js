@@ -68,6 +68,17 @@ function fitted(ctx, text, width) {
   return whole(n);
 }
 
+// text from below to above, its foot at y
+function upwards(ctx, text, x, y) {
+  if (ctx.upwards) { ctx.upwards(text, x, y); return; }
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(-Math.PI / 2);
+  ctx.textAlign = "left";
+  ctx.fillText(text, 0, 0);
+  ctx.restore();
+}
+
 // a column's name on at most two lines
 function lines(ctx, text, width) {
   if (ctx.measureText(text).width <= width || !text.includes(" ")) return [fitted(ctx, text, width)];
@@ -152,6 +163,15 @@ class SvgPen {
     const shift = this.textBaseline === "middle" ? 0.34 * Number(size) : 0;
     this.parts.push(`<text x="${rounded(x)}" y="${rounded(y + shift)}" font-family="${escaped(family)}" font-size="${size}" `
       + `font-weight="${weight ?? 400}" text-anchor="${anchor}" fill="${escaped(this.fillStyle)}">${escaped(text)}</text>`);
+  }
+
+  upwards(text, x, y) {
+    this.parts.push(`<g transform="rotate(-90 ${rounded(x)} ${rounded(y)})">`);
+    const before = this.textAlign;
+    this.textAlign = "left";
+    this.fillText(text, x, y);
+    this.textAlign = before;
+    this.parts.push("</g>");
   }
 
   text(title) {

@@ -12,7 +12,7 @@ _HTML = """
 <button type="button" class="close tour">Start the tour</button></dialog>
 """
 _CSS = """
-.open { position: fixed; right: 14px; bottom: 14px; width: 34px; height: 34px; border-radius: 50%; z-index: 999; cursor: pointer;
+.open { position: fixed; right: 14px; top: 13px; width: 34px; height: 34px; border-radius: 50%; z-index: 999991; cursor: pointer;
   font: 600 16px var(--st-font); border: 1px solid var(--st-border-color); color: var(--st-text-color);
   background: var(--st-background-color); }
 .open:focus-visible, .close:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }

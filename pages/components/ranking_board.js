@@ -61,7 +61,7 @@ export default function (component) {
     const line = { y1: 13, y2: 13, "stroke-linecap": "round" };
     const ghost = node("line", { ...line, stroke: colours.floor, "stroke-width": 12, opacity: 0.35, visibility: "hidden" }, svg);
     const bar = node("line", { ...line, stroke: colours.genuine, "stroke-width": 6 }, svg);
-    node("circle", { cx: x(rank), cy: 13, r: 6, fill: colours.text }, svg);
+    node("circle", { cx: x(rank), cy: 13, r: 6, fill: "currentColor" }, svg);
     return { x, bar, ghost, span: element("span", "span", "", cell) };
   }
 

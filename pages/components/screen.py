@@ -18,6 +18,19 @@ export default function (component) {
   style.setProperty("--line", component.data.line);
   style.setProperty("--muted", component.data.muted);
   document.documentElement.dataset.view = component.data.view;
+
+  // somebody changed the theme: Streamlit's own colours follow at once, those that Python chose when the page is drawn again
+  const app = document.querySelector("[data-testid=stApp]");
+  const isDark = () => Number(/[0-9]+/.exec(getComputedStyle(app).backgroundColor)) < 128;
+  let last = app && isDark();
+  const follow = () => requestAnimationFrame(() => {
+    if (isDark() === last) return;
+    last = !last;
+    component.setTriggerValue("theme", last);
+  });
+  const watch = new MutationObserver(follow);
+  if (app) watch.observe(app, { attributes: true, attributeFilter: ["class"] });
+  return () => watch.disconnect();
 }
 """
 _component = st.components.v2.component(
@@ -33,4 +46,4 @@ def screen_style(view: str = "screen") -> None:
     """To be called once a page, before anything is drawn; `view` is screen or projector."""
     theme = colours(st.context.theme.type)
     data = {"page": theme.page, "line": theme.grid, "muted": theme.muted, "view": view, "version": __version__}
-    _component(data=data, key="screen-style", height=0)
+    _component(data=data, key="screen-style", height=0, on_theme_change=lambda: None)

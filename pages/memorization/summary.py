@@ -26,7 +26,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.caption(plain(claim.detail))
     truth.in_a_line(view)
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
-    st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
+    with st.container(key="memory-tests"):
+        st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
     offer_table("memory-summary", table)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))

@@ -90,7 +90,7 @@ with steps, st.expander("**The study as TOML** – what a second run, or a colle
     elif study is not None:
         st.code(study.to_toml(), language="toml")
 
-with side, st.container(border=True):
+with side, st.container(border=True, key="before-start"):
     if study is not None:
         price_panel(study)
     else:
