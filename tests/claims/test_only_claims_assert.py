@@ -69,6 +69,9 @@ WAYS = [
     ("report/page.py", {"study": "controlled"}),
     ("report/page.py", {"study": "controlled", "part": "Tables"}),
 ]
+# the survey shows annotators three texts and no result; the glossary explains words, Models lists servers and Access people: no
+# study is read
+OTHERS = [f"{name}/page.py" for name in ("access", "glossary", "models", "survey")]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
@@ -165,12 +168,21 @@ def test_a_page_asserts_nothing_but_claims(page, link, silent):
     assert headings(app) and [text for text in headings(app) if too_long(text)] == []
 
 
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        *((page, {}) for page in OTHERS),
+        *(("report/page.py", {"study": "controlled", "part": part}) for part in ("Sentences", "Methods", "Dataset")),
+    ],
+)
+def test_a_page_that_asserts_nothing_has_short_headings_too(page, link, store):
+    app = shown(page, link)
+    assert headings(app) and [text for text in headings(app) if too_long(text)] == []
+
+
 def test_every_page_is_walked():
     pages = {str(path.relative_to(ROOT / "pages")) for path in (ROOT / "pages").glob("*/page.py")}
-    # the survey shows annotators three texts and no result; the glossary explains words, Models lists servers and Access people: no
-    # study is read
-    others = {f"{name}/page.py" for name in ("survey", "glossary", "models", "access")}
-    assert pages - {page for page, _ in WAYS} == others
+    assert sorted(pages - {page for page, _ in WAYS}) == OTHERS
 
 
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], (MEMORY, {"study": "controlled"}), (HOLDOUT, {"sets": "study:holdout"})])
