@@ -52,7 +52,7 @@ class Disagreements:
         return pd.DataFrame(
             [
                 {
-                    "readouts": f"{title_of(a)} v {title_of(b).lower()}",
+                    "extractors": f"{title_of(a)} v {title_of(b).lower()}",
                     "differ": estimate.text(),
                     "answers": self.n_rows[a, b],
                     "differ, both read": self.both_read[a, b].text(),
