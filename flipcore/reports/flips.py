@@ -140,4 +140,4 @@ def _accuracy(base: pd.DataFrame) -> Estimate:
 
 def _item_means(base: pd.DataFrame) -> np.ndarray:
     answers = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
-    return answers.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)
+    return answers["is_correct"].astype(float).groupby(answers["item_id"]).mean().to_numpy(dtype=float)

@@ -107,6 +107,15 @@ class Store:
         finally:
             cursor.close()
 
+    def large_frame(self, sql: str, **params) -> pd.DataFrame:
+        """The rows of a query as a DataFrame, in half of the time that `frame` takes: texts go over as they are. No time stamps and
+        no sums of whole numbers, which come as other types than there."""
+        cursor = self.cursor()
+        try:
+            return cursor.sql(sql, params=params or None).to_arrow_table().to_pandas()
+        finally:
+            cursor.close()
+
     def rows(self, sql: str, **params) -> list[tuple]:
         """The rows of a query as tuples."""
         cursor = self.cursor()

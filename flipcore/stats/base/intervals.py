@@ -103,7 +103,7 @@ def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.nda
     """Sum and number of rows of each cluster, in order of first appearance. Raises BadInput for unequal lengths."""
     if len(clusters) != len(x):
         raise BadInput(f"{len(x)} values came with {len(clusters)} cluster names; give one name a value.")
-    if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUS":
+    if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUSiu":
         code = pd.factorize(clusters, use_na_sentinel=False)[0]
     else:
         codes: dict = {}

@@ -6,18 +6,18 @@ extractor that reads little disagrees much in the first and may agree in the sec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import ABSENT, CUT
+from flipcore.core.records import ABSENT, CUT, UNREADABLE
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
 
-_UNREADABLE = "\0unreadable"
+_UNREAD, _NONE = -1, -2  # codes of an unreadable answer, and of none
 
 
 @dataclass(frozen=True)
@@ -64,41 +64,70 @@ class Disagreements:
         )
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """One row an item, variant and sample, in their order by name; `codes` (rows, extractors) number the answers, with `_UNREAD`
+    and `_NONE`. `items` and `families` (rows,) number what a row belongs to."""
+
+    codes: np.ndarray
+    items: np.ndarray
+    families: np.ndarray
+
+
 def disagreements(frame: pd.DataFrame) -> Disagreements:
     """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair."""
-    frame = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
-    family_of = dict(zip(frame["item_id"], frame["family"], strict=True)) if "family" in frame else {}
-    names = list(frame["extractor"].unique())
-    key = ["item_id", "variant_id", "sample"]
-    there = frame[~frame["status"].isin((ABSENT, CUT))].assign(readout=lambda f: f["answer"].fillna(_UNREADABLE))
-    wide = there.pivot(index=key, columns="extractor", values="readout").reindex(columns=names)
+    extractor, distinct = pd.factorize(frame["extractor"])
+    names, (row, grid_rows) = list(distinct), _rows(frame)
+    first = ~pd.Series(row * max(len(names), 1) + extractor).duplicated().to_numpy()  # a prompt may stand under several axes
+    grid = _grid(frame[first], row[first], extractor[first], len(names), grid_rows)
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):
-        both = wide[[names[a], names[b]]].dropna()
-        pair, read = (names[a], names[b]), both[(both != _UNREADABLE).all(axis=1)]
-        n_rows[pair], n_both_read[pair] = len(both), len(read)
-        estimates[pair], both_read[pair] = _differing(both, family_of), _differing(read, family_of)
-        share[a, b] = share[b, a] = (both.iloc[:, 0] != both.iloc[:, 1]).mean() if len(both) else np.nan
-    counts = frame.groupby(["extractor", "status"]).size().unstack(fill_value=0)
-    total = counts.sum(axis=1)
-    rate = {
-        status: {str(name): float(one) for name, one in (counts[status] / total).items()}
-        if status in counts
-        else dict.fromkeys(names, 0.0)
-        for status in ("unreadable", "absent")
-    }
-    return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"], both_read, n_both_read)
+        both = (grid.codes[:, a] != _NONE) & (grid.codes[:, b] != _NONE)
+        pair, read = (names[a], names[b]), both & (grid.codes[:, a] != _UNREAD) & (grid.codes[:, b] != _UNREAD)
+        n_rows[pair], n_both_read[pair] = int(both.sum()), int(read.sum())
+        estimates[pair], both_read[pair] = (_differing(grid, a, b, rows) for rows in (both, read))
+        differ = grid.codes[both, a] != grid.codes[both, b]
+        share[a, b] = share[b, a] = differ.mean() if both.any() else np.nan
+    unreadable, absent = (_shares(frame["status"][first] == status, extractor[first], names) for status in (UNREADABLE, ABSENT))
+    return Disagreements(names, share, estimates, n_rows, unreadable, absent, both_read, n_both_read)
 
 
-def _differing(pairs: pd.DataFrame, family_of: Mapping[str, str]) -> Estimate:
+def _rows(frame: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """The number of each readout's item, variant and sample among those, in their order by name, and how many there are."""
+    place = np.zeros(len(frame), dtype=np.int64)
+    for column in ("item_id", "variant_id", "sample"):
+        code, names = pd.factorize(frame[column], sort=True)
+        place = place * max(len(names), 1) + code
+    distinct, row = np.unique(place, return_inverse=True)
+    return row, distinct.size
+
+
+def _grid(frame: pd.DataFrame, row: np.ndarray, extractor: np.ndarray, n_extractors: int, n_rows: int) -> _Grid:
+    there = ~frame["status"].isin((ABSENT, CUT)).to_numpy()
+    answer = pd.factorize(frame["answer"])[0]  # -1 is no answer: unreadable
+    codes = np.full((n_rows, n_extractors), _NONE, dtype=np.int32)
+    codes[row[there], extractor[there]] = np.where(answer[there] < 0, _UNREAD, answer[there])
+    item = pd.factorize(frame["item_id"])[0]
+    family = pd.factorize(frame["family"])[0] if "family" in frame else item
+    items, families = np.zeros((2, n_rows), dtype=np.int64)
+    items[row], families[row] = item, family
+    return _Grid(codes, items, families)
+
+
+def _shares(is_so: pd.Series, extractor: np.ndarray, names: list[str]) -> dict[str, float]:
+    """Extractor -> the share of its readouts."""
+    n = np.bincount(extractor, minlength=len(names))
+    n_so = np.bincount(extractor, weights=is_so.to_numpy(dtype=float), minlength=len(names))
+    return {str(name): float(k / total) for name, k, total in zip(names, n_so, n, strict=True)}
+
+
+def _differing(grid: _Grid, a: int, b: int, rows: np.ndarray) -> Estimate:
     """The share of rows whose two answers differ, with its interval over items, or over families where items share one."""
-    differ = (pairs.iloc[:, 0] != pairs.iloc[:, 1]).astype(float)
-    items = pairs.index.get_level_values("item_id").to_numpy(dtype=object)
-    code, names = pd.factorize(items)
-    families = np.array([family_of.get(name, name) for name in names], dtype=object)[code]
-    if len(set(families)) == len(set(items)):
-        return mean_interval(differ.to_numpy(), items)
-    few = len(set(families)) < MIN_N
-    return mean_interval(differ.to_numpy(), families, kind="default" if few else "clt_cluster")
+    differ = (grid.codes[rows, a] != grid.codes[rows, b]).astype(float)
+    items, families = grid.items[rows], grid.families[rows]
+    n_families = np.unique(families).size
+    if n_families == np.unique(items).size:
+        return mean_interval(differ, items)
+    return mean_interval(differ, families, kind="default" if n_families < MIN_N else "clt_cluster")

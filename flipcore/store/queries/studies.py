@@ -169,7 +169,7 @@ def readouts(
     pairs = (
         None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in _STATES[paraphrases]]
     )
-    frame = store.frame(
+    frame = store.large_frame(
         _READOUTS,
         study_id=study_id,
         states=_STATES[paraphrases],

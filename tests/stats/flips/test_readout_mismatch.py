@@ -1,8 +1,11 @@
 """How often two extractors disagree: with unreadable as an answer of its own, and where both read one."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.base.intervals import mean_interval
 from flipcore.stats.flips.readout_mismatch import disagreements
 
 
@@ -38,3 +41,55 @@ def test_what_was_cut_off_or_is_absent_is_in_neither():
     pair = ("first", "second")
     assert found.n_rows[pair] == found.n_both_read[pair] == 1 and found.estimates[pair].value == 0
     assert "both read" not in found.sentence(str)
+
+
+def looped(frame: pd.DataFrame, a: str, b: str) -> tuple[list[float], list[str], int]:
+    """By loops, over prompts by name: whether the two answers differ, whose item it is, and how many of them both read."""
+    there: dict[tuple, dict] = {}
+    for row in frame.to_dict("records"):
+        one = there.setdefault((row["item_id"], row["variant_id"], row["sample"]), {})
+        one.setdefault(row["extractor"], (row["status"], None if pd.isna(row["answer"]) else row["answer"], row["family"]))
+    differ, families, n_read = [], [], 0
+    for (item, *_), one in sorted(there.items()):
+        if all(name in one and one[name][0] not in ("cut", "absent") for name in (a, b)):
+            differ.append(float(one[a][1] != one[b][1]))
+            families.append((item, one[a][2]))
+            n_read += one[a][1] is not None and one[b][1] is not None
+    return differ, families, n_read
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_what_loops_over_prompts_count(seed):
+    """Answers of chance, several samples, a prompt that stands under two axes, families of three items or none."""
+    rng = np.random.default_rng(seed)
+    status = ["ok", "ok", "ok", "unreadable", "cut", "absent"]
+    frame = pd.DataFrame(
+        [
+            {
+                "item_id": f"i{i}",
+                "variant_id": f"v{i}-{way}",
+                "sample": s,
+                "extractor": e,
+                "family": f"f{i // 3 if seed % 2 else i}",
+            }
+            | {"status": (word := rng.choice(status)), "answer": str(rng.integers(3)) if word == "ok" else None}
+            for i in rng.permutation(60)
+            for way in ("base", "x", "base", "y")
+            for s in range(2)
+            for e in ("second", "first", "third")
+            if rng.random() > 0.1
+        ]
+    )
+    mismatch = disagreements(frame)
+    assert len(mismatch.estimates) == 3
+    for (a, b), estimate in mismatch.estimates.items():
+        differ, names, n_read = looped(frame, a, b)
+        clusters = np.array([family for _, family in names], dtype=object)
+        own = mean_interval(differ, clusters, kind="clt_cluster" if seed % 2 else "default")
+        if len(set(clusters)) < MIN_N:
+            own = mean_interval(differ, clusters)
+        assert (mismatch.n_rows[a, b], mismatch.n_both_read[a, b]) == (len(differ), n_read)
+        assert (estimate.value, estimate.low, estimate.high, estimate.n) == (own.value, own.low, own.high, own.n)
+    first = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
+    for name, share in mismatch.unreadable.items():
+        assert share == (first.loc[first["extractor"] == name, "status"] == "unreadable").mean()
