@@ -28,122 +28,133 @@ from flipcore.store.visible import SIGHT, Sight
 MEGABYTES = 4_000  # that DuckDB may hold at once meanwhile
 STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 
-# variants that may be compared, a row each: those of `queries.studies.readouts`
+# Variants that may be compared, a row each: those of `queries.studies.readouts`. Names become numbers here, once: joining and grouping
+# ten million texts takes several times as long. A cell is an item, axis, model and extractor; a unit is a variant of an item and axis
+# under a model, on `identity` a sample of it.
 _VARIANTS = f"""
 {STANDING},
+numbers AS (
+    SELECT axis, row_number() OVER (ORDER BY axis) - 1 AS n
+    FROM (SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id)),
+places AS MATERIALIZED (
+    SELECT i.item_id, i.position, i.role, coalesce(q.source_id, i.item_id) AS family, q.target, row_number() OVER () AS item
+    FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id AND {SIGHT}),
 ways AS MATERIALIZED (
-    SELECT i.item_id, i.position, i.role, v.axis, v.variant_id, v.key = $base AS is_base, coalesce(q.source_id, i.item_id) AS family
-    FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN items q USING (item_id)
+    SELECT v.item_id, v.axis, v.variant_id, v.key = $base AS is_base, i.item * (SELECT count(*) FROM numbers) + a.n AS place,
+           row_number() OVER () AS way
+    FROM places i JOIN study_variants v USING (item_id) JOIN numbers a USING (axis)
     JOIN variants w USING (variant_id) LEFT JOIN standing p ON p.pair_id = v.material_id
-    WHERE i.study_id = $study_id AND {SIGHT} AND w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
-      AND {HARMLESS}
+    WHERE v.study_id = $study_id AND w.target IS NOT DISTINCT FROM i.target AND w.layout <> $continuation AND {HARMLESS}
       AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
-                                       coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))),
+                                       coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))
+      AND (v.material_id IS NULL OR coalesce(p.change, 'paraphrase') = 'paraphrase'
+           OR if($pairs_given, v.material_id IN (SELECT unnest($accepted)), p.state = 'accepted'))),
 reads AS MATERIALIZED (
-    SELECT r.model, r.item_id, w.position, w.role, w.family, w.is_base, r.axis, r.extractor, r.variant_id,
-           if(r.axis = $identity, r.sample, 0) AS layer, if(r.axis = $identity, 0, r.sample) AS sample,
+    SELECT (w.place * $n_models + list_position($models, r.model) - 1) * $n_extractors
+           + list_position($extractors, r.extractor) - 1 AS cell,
+           (w.way * $n_models + list_position($models, r.model) - 1) * $n_samples + if(r.axis = $identity, r.sample, 0) AS unit,
+           if(r.axis = $identity, 0, r.sample) AS sample, r.extractor = $reference AS is_reference, w.is_base,
            r.status, r.answer, r.is_correct, r.status IN ('ok', 'unreadable') AS is_there
     FROM readouts r JOIN ways w USING (item_id, axis, variant_id)
     WHERE r.study_id = $study_id AND NOT (r.status = 'ok' AND r.answer IS NULL)
       AND r.extractor NOT IN (SELECT unnest($values)) AND (NOT $locked OR r.model IN (SELECT unnest($locked_models))))
 """
-
-_CELL = "model, item_id, axis, extractor"
-_UNIT = f"{_CELL}, variant_id, layer"
+# what a cell's number stands for
+_NAMES = """
+SELECT c.*, p.item_id, p.position, p.role, p.family, a.axis, $models[(c.cell // $n_extractors) % $n_models + 1] AS model,
+       $extractors[c.cell % $n_extractors + 1] AS extractor
+FROM {} c JOIN places p ON p.item = c.cell // ($n_extractors * $n_models) // (SELECT count(*) FROM numbers)
+JOIN numbers a ON a.n = c.cell // ($n_extractors * $n_models) % (SELECT count(*) FROM numbers)
+"""
 
 # every extractor alone: what the flip surface shows, and the noise floor
-_ALONE = f"""
-own AS (SELECT {_UNIT}, answer, count(*) AS c FROM reads WHERE is_there GROUP BY ALL),
+_ALONE = """
+own AS (SELECT cell, unit, answer, count(*) AS c FROM reads WHERE is_there GROUP BY ALL),
 own_units AS (
-    SELECT {_UNIT}, sum(c) AS n, sum(c * (c - 1)) AS agree, max(answer IS NOT NULL) AS readable FROM own GROUP BY ALL),
+    SELECT cell, unit, sum(c) AS n, sum(c * (c - 1)) AS agree, max(answer IS NOT NULL) AS readable FROM own GROUP BY ALL),
 own_classes AS (
-    SELECT {_CELL}, answer, sum(c / n) AS s, sum((c / n) * (c / n)) AS q
-    FROM own JOIN own_units USING ({_UNIT}) GROUP BY ALL),
-own_pairs AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree FROM own_classes GROUP BY ALL),
+    SELECT cell, answer, sum(c / n) AS s, sum((c / n) * (c / n)) AS q
+    FROM own JOIN own_units USING (cell, unit) GROUP BY ALL),
+own_pairs AS (SELECT cell, sum(s * s - q) / 2 AS agree FROM own_classes GROUP BY ALL),
 alone AS (
-    SELECT {_CELL}, count(*) AS v, bool_or(readable) AS readable, count(*) FILTER (n > 1) AS v_again,
+    SELECT cell, count(*) AS v, bool_or(readable) AS readable, count(*) FILTER (n > 1) AS v_again,
            sum(1 - agree / (n * (n - 1))) FILTER (n > 1) AS differ_again
-    FROM own_units GROUP BY ALL),
-counts AS (
-    SELECT {_CELL}, any_value(position) AS position, any_value(role) AS role, any_value(family) AS family,
-           count(*) FILTER (is_there) AS n_there, count(*) FILTER (status = 'unreadable') AS n_null,
-           count(*) FILTER (status = 'cut') AS n_cut, count(*) FILTER (status = 'absent') AS n_absent,
-           count(*) FILTER (is_there AND is_base) AS n_base, count(*) FILTER (status = 'unreadable' AND is_base) AS n_base_null,
-           count(*) FILTER (is_correct) AS n_right
-    FROM reads GROUP BY ALL)
+    FROM own_units GROUP BY ALL)
 """
 
 # an extractor beside the reference, on what both have
-_BESIDE = f"""
+_BESIDE = """
 beside AS (
-    SELECT e.model, e.item_id, e.axis, e.extractor, e.variant_id, e.layer, e.answer AS a, f.answer AS b, count(*) AS c
-    FROM reads e JOIN reads f ON f.model = e.model AND f.item_id = e.item_id AND f.axis = e.axis AND f.variant_id = e.variant_id
-         AND f.layer = e.layer AND f.sample = e.sample
-    WHERE e.is_there AND f.is_there AND f.extractor = $reference GROUP BY ALL),
-units AS (SELECT {_UNIT}, sum(c) AS n FROM beside GROUP BY ALL),
-shares AS (SELECT {_UNIT}, a, b, c / n AS p FROM beside JOIN units USING ({_UNIT})),
-of_a AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
-    SELECT {_CELL}, a, sum(p) AS s, sum(p * p) AS q FROM (SELECT {_UNIT}, a, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
+    SELECT e.cell, e.unit, e.answer AS a, f.answer AS b, count(*) AS c
+    FROM reads e JOIN reads f ON f.unit = e.unit AND f.sample = e.sample
+    WHERE e.is_there AND f.is_there AND f.is_reference GROUP BY ALL),
+units AS (SELECT cell, unit, sum(c) AS n FROM beside GROUP BY ALL),
+shares AS (SELECT cell, unit, a, b, c / n AS p FROM beside JOIN units USING (cell, unit)),
+of_a AS (SELECT cell, sum(s * s - q) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
+    SELECT cell, a, sum(p) AS s, sum(p * p) AS q FROM (SELECT cell, unit, a, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
     GROUP BY ALL),
-of_b AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
-    SELECT {_CELL}, b, sum(p) AS s, sum(p * p) AS q FROM (SELECT {_UNIT}, b, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
+of_b AS (SELECT cell, sum(s * s - q) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
+    SELECT cell, b, sum(p) AS s, sum(p * p) AS q FROM (SELECT cell, unit, b, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
     GROUP BY ALL),
-of_both AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree FROM (
-    SELECT {_CELL}, a, b, sum(p) AS s, sum(p * p) AS q FROM shares GROUP BY ALL) GROUP BY ALL),
-n_units AS (SELECT {_CELL}, count(*) AS v FROM units GROUP BY ALL),
+of_both AS (SELECT cell, sum(s * s - q) / 2 AS agree FROM (
+    SELECT cell, a, b, sum(p) AS s, sum(p * p) AS q FROM shares GROUP BY ALL) GROUP BY ALL),
+n_units AS (SELECT cell, count(*) AS v FROM units GROUP BY ALL),
 pairs AS (
-    SELECT {_CELL}, v * (v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
+    SELECT cell, v * (v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
            n > 0 AND x.readable AND y.readable AS is_defined
-    FROM n_units JOIN of_a x USING ({_CELL}) JOIN of_b y USING ({_CELL}) JOIN of_both z USING ({_CELL}))
+    FROM n_units JOIN of_a x USING (cell) JOIN of_b y USING (cell) JOIN of_both z USING (cell))
 """
 
 # with one sample a variant every share is 1, and answers are counted without looking at variants one by one
-_ALONE_ONCE = _ALONE.replace(
-    _ALONE[: _ALONE.index("counts AS")],
-    f"""
-own_classes AS (SELECT {_CELL}, answer, count(*) AS s FROM reads WHERE is_there GROUP BY ALL),
-own_pairs AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree FROM own_classes GROUP BY ALL),
+_ALONE_ONCE = """
+own_classes AS (SELECT cell, answer, count(*) AS s FROM reads WHERE is_there GROUP BY ALL),
+own_pairs AS (SELECT cell, sum(s * (s - 1)) / 2 AS agree FROM own_classes GROUP BY ALL),
 alone AS (
-    SELECT {_CELL}, sum(s) AS v, bool_or(answer IS NOT NULL) AS readable, 0 AS v_again, NULL::DOUBLE AS differ_again
-    FROM own_classes GROUP BY ALL),
-""",
-)
-_BESIDE_ONCE = f"""
+    SELECT cell, sum(s) AS v, bool_or(answer IS NOT NULL) AS readable, 0 AS v_again, NULL::DOUBLE AS differ_again
+    FROM own_classes GROUP BY ALL)
+"""
+_BESIDE_ONCE = """
 classes AS (
-    SELECT e.model, e.item_id, e.axis, e.extractor, e.answer AS a, f.answer AS b, count(*) AS s
-    FROM reads e JOIN reads f ON f.model = e.model AND f.item_id = e.item_id AND f.axis = e.axis AND f.variant_id = e.variant_id
-         AND f.layer = e.layer
-    WHERE e.is_there AND f.is_there AND f.extractor = $reference GROUP BY ALL),
-of_a AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
-    SELECT {_CELL}, a, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
-of_b AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
-    SELECT {_CELL}, b, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
-of_both AS (SELECT {_CELL}, sum(s) AS v, sum(s * (s - 1)) / 2 AS agree FROM classes GROUP BY ALL),
+    SELECT e.cell, e.answer AS a, f.answer AS b, count(*) AS s FROM reads e JOIN reads f ON f.unit = e.unit
+    WHERE e.is_there AND f.is_there AND f.is_reference GROUP BY ALL),
+of_a AS (SELECT cell, sum(s * (s - 1)) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
+    SELECT cell, a, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
+of_b AS (SELECT cell, sum(s * (s - 1)) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
+    SELECT cell, b, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
+of_both AS (SELECT cell, sum(s) AS v, sum(s * (s - 1)) / 2 AS agree FROM classes GROUP BY ALL),
 pairs AS (
-    SELECT {_CELL}, z.v * (z.v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
+    SELECT cell, z.v * (z.v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
            n > 0 AND x.readable AND y.readable AS is_defined
-    FROM of_both z JOIN of_a x USING ({_CELL}) JOIN of_b y USING ({_CELL}))
+    FROM of_both z JOIN of_a x USING (cell) JOIN of_b y USING (cell))
 """
 
 _RATES = f"""
+counts AS (
+    SELECT cell, count(*) FILTER (is_there) AS n_there, count(*) FILTER (status = 'unreadable') AS n_null,
+           count(*) FILTER (status = 'cut') AS n_cut, count(*) FILTER (status = 'absent') AS n_absent,
+           count(*) FILTER (is_there AND is_base) AS n_base, count(*) FILTER (status = 'unreadable' AND is_base) AS n_base_null,
+           count(*) FILTER (is_correct) AS n_right
+    FROM reads GROUP BY ALL),
 rates AS (
-    SELECT {_CELL}, c.position, c.role, c.family, c.n_there, c.n_null, c.n_cut, c.n_absent, c.n_base, c.n_base_null, c.n_right,
+    SELECT model, item_id, axis, extractor, c.position, c.role, c.family, c.n_there, c.n_null, c.n_cut, c.n_absent, c.n_base,
+           c.n_base_null, c.n_right,
            if(a.v > 1 AND a.readable, (a.v * (a.v - 1) / 2 - o.agree) / (a.v * (a.v - 1) / 2), NULL) AS alone,
            if(a.v_again > 0 AND a.readable, a.differ_again / a.v_again, NULL) AS again,
            if(p.is_defined, p.e / p.n, NULL) AS T, if(p.is_defined, p.f / p.n, NULL) AS G,
            if(p.is_defined, (p.e - p.both) / p.n, NULL) AS A_plus, if(p.is_defined, (p.f - p.both) / p.n, NULL) AS A_minus,
            if(p.is_defined, p.both / p.n, NULL) AS "both"
-    FROM counts c LEFT JOIN alone a USING ({_CELL}) LEFT JOIN own_pairs o USING ({_CELL}) LEFT JOIN pairs p USING ({_CELL}))
+    FROM ({_NAMES.format("counts")}) c
+    LEFT JOIN alone a USING (cell) LEFT JOIN own_pairs o USING (cell) LEFT JOIN pairs p USING (cell))
 """
 
 _BY_ITEM = "SELECT * FROM rates ORDER BY model, position, axis, extractor"
 
 # a family's mean is one value, as in `stats.base.clusters.by_family`
-_MEANS = """
+_MEANS = f"""
 SELECT model, axis, extractor, sum(n_items)::BIGINT AS n_items, count(*) AS n, avg(T) AS T, avg(G) AS G, avg(A) AS A,
        stddev_samp(T) AS sd_T, stddev_samp(G) AS sd_G, stddev_samp(A) AS sd_A
-FROM (SELECT model, axis, extractor, family, count(*) AS n_items, avg(T) AS T, avg(G) AS G, avg(T - G) AS A
-      FROM rates WHERE T IS NOT NULL AND axis <> $identity GROUP BY ALL)
+FROM (SELECT model, axis, extractor, family, count(*) AS n_items, avg(e / n) AS T, avg(f / n) AS G, avg(e / n - f / n) AS A
+      FROM ({_NAMES.format("pairs")}) WHERE is_defined AND axis <> $identity GROUP BY ALL)
 GROUP BY ALL ORDER BY model, axis, extractor
 """
 
@@ -166,17 +177,25 @@ def mean_flip_rates(
 
 
 def _answer(store: Store, study_id: str, reference: str, what: str, lock: str | None, paraphrases: str) -> pd.DataFrame:
-    scope = sight(store, study_id, lock)
-    once = _asked_once(store, study_id)
-    parts = (_VARIANTS, _ALONE_ONCE if once else _ALONE, _BESIDE_ONCE if once else _BESIDE, _RATES)
+    scope, names = sight(store, study_id, lock), _names(store, study_id)
+    once = names.pop("is_once")
+    beside = _BESIDE_ONCE if once else _BESIDE
+    parts = (_VARIANTS, beside, _ALONE_ONCE if once else _ALONE, _RATES) if what == _BY_ITEM else (_VARIANTS, beside)
+    params = _params(study_id, reference, scope, paraphrases) | names
     with store.memory_bound(MEGABYTES):
-        return store.frame(f"WITH {', '.join(parts)} {what}", **_params(study_id, reference, scope, paraphrases))
+        return store.frame(f"WITH {', '.join(parts)} {what}", **params)
 
 
-def _asked_once(store: Store, study_id: str) -> bool:
-    """Whether no variant but the base prompt of the noise floor was asked twice."""
-    sql = "SELECT coalesce(max(sample), 0) FROM readouts WHERE study_id = $study_id AND axis <> $identity"
-    return store.rows(sql, study_id=study_id, identity=IDENTITY)[0][0] == 0
+def _names(store: Store, study_id: str) -> dict[str, Any]:
+    """The study's models and extractors, which are counted by their place in these lists; the most samples of a variant; and whether
+    no variant but the base prompt of the noise floor was asked twice."""
+    sql = """SELECT list(DISTINCT model), list(DISTINCT extractor), coalesce(max(sample), 0) + 1,
+                    coalesce(max(sample) FILTER (axis <> $identity), 0) = 0
+             FROM readouts WHERE study_id = $study_id"""
+    models, extractors, n_samples, is_once = store.rows(sql, study_id=study_id, identity=IDENTITY)[0]
+    models, extractors = sorted(models or [""]), sorted(extractors or [""])
+    counts = {"n_models": len(models), "n_extractors": len(extractors), "n_samples": n_samples}
+    return {"models": models, "extractors": extractors, "is_once": is_once, **counts}
 
 
 def _params(study_id: str, reference: str, scope: Sight, paraphrases: str) -> dict[str, Any]:
@@ -191,6 +210,7 @@ def _params(study_id: str, reference: str, scope: Sight, paraphrases: str) -> di
         "states": stands,
         "pairs_given": pairs is not None,
         "pairs": pairs or [""],
+        "accepted": [pair for pair, state in (scope.verdicts or {}).items() if state == "accepted"] or [""],
         **scope.params_of_models,
         **harmless_params(),
     }
