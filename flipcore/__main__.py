@@ -72,6 +72,9 @@ def _add_archive(commands) -> None:
     archive.add_argument(
         "--to", metavar="FOLDER", help="where, or a URL that fsspec opens (default: archive, beside the database)"
     )
+    archive.add_argument(
+        "--check", action="store_true", help="only read an archived study's files: do they hold what was put there?"
+    )
     for one in (archive, commands.add_parser("restore", help="an archived study's answers back into the database")):
         one.add_argument("study", help="its id, or the start of its name")
 
@@ -259,12 +262,14 @@ def _merge(options) -> int:
 
 
 def _archive(options) -> int:
-    from flipcore.store.archiving import archive, restore
+    from flipcore.store.archiving import archive, check, restore
 
     store = Store.open()
     try:
         study_id = _study_id(store, options.study)
-        if options.command == "archive":
+        if options.command == "archive" and options.check:
+            print(f"Nothing was changed. {check(store, study_id).sentence()}")
+        elif options.command == "archive":
             print(f"{archive(store, study_id, options.to).sentence()} Pages and commands read them there.")
         else:
             print(f"Back in {store.path}: {', '.join(f'{n:,} {name}' for name, n in restore(store, study_id).n_rows.items())}.")

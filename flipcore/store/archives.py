@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flipcore.core.errors import BadInput
 from flipcore.store.schema import tables
@@ -25,12 +25,14 @@ _ROWS_OF_STUDY = {*TABLES, "item_runs", "study_calls"}
 
 @dataclass(frozen=True)
 class Archive:
-    """Where a study's rows are: `files` by table, `n_rows` of each."""
+    """Where a study's rows are: `files` by table, `n_rows` and the `fingerprints` of each; archives of earlier releases have none
+    of the latter."""
 
     study_id: str
     folder: str
     files: dict[str, list[str]]
     n_rows: dict[str, int]
+    fingerprints: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_there(self) -> bool:
@@ -101,6 +103,42 @@ def check_merge(connection: DuckDBPyConnection, there: set[str]) -> None:
         for sql in holds:
             if connection.execute(f"{sql} LIMIT 1", {"study_id": study_id} if "$" in sql else None).fetchall():
                 check_here({study_id: one}, study_id)
+
+
+def fingerprint(connection: DuckDBPyConnection, table: str, rows: str, params: dict[str, Any] | None = None) -> tuple[int, str]:
+    """How many `rows` (SQL) of a table there are, and a fingerprint of all their values that depends on no order."""
+    values = (
+        f"epoch_us({one.name})" if one.kind == "TIMESTAMP WITH TIME ZONE" else f'"{one.name}"'
+        for one in tables()[table].columns
+    )
+    whole = ", ".join(f"coalesce(({value})::TEXT, chr(30))" for value in values)  # concat_ws would pass a NULL over
+    sql = f"SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {whole}))), 0)::TEXT FROM ({rows})"
+    return connection.execute(sql, params).fetchall()[0]
+
+
+def problem(connection: DuckDBPyConnection, one: Archive) -> str:
+    """What is wrong with an archive's files, as a sentence; "" where they hold what was put there."""
+    if not one.is_there:
+        return f"Files of the archive are not there: {one.sentence()} Put them back, then try again."
+    open_folders(connection, [one.folder])
+    for table, files in one.files.items():
+        n, mark = fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(files)}") if files else (0, "")
+        if n != one.n_rows[table]:
+            return f"The archive holds {n:,} {table}, and {one.n_rows[table]:,} were put there."
+        if files and mark != one.fingerprints.get(table, mark):
+            return f"The archive's {table} are as many as were put there, and some of them were changed since."
+    return ""
+
+
+def bring_in(connection: DuckDBPyConnection, one: Archive, into: str = "main") -> None:
+    """Its rows into the tables of a database, which then knows nothing of the archive."""
+    for table, files in one.files.items():
+        names = ", ".join(f'"{name}"' for name in tables()[table].names)
+        if files:
+            connection.execute(
+                f"INSERT INTO {into}.{table} ({names}) SELECT {cast(table)} FROM {read(files)} ON CONFLICT DO NOTHING"
+            )
+    connection.execute(f"DELETE FROM {into}.store_info WHERE key = $key", {"key": KEY + one.study_id})
 
 
 def cast(table: str) -> str:

@@ -1,7 +1,7 @@
 """Moves a finished study's completions and readouts to Parquet files, and back.
 
 Its rows of `readouts`, `readout_sources` and those of its `completions` that no other study holds go to
-FOLDER/study_id=…/model=…/TABLE.parquet, are counted there, and leave the file in the same transaction. The folder may be a URL that
+FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and leave the file in the same transaction. The folder may be a URL that
 `fsspec` opens where that is installed.
 """
 
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
-from flipcore.store.archives import KEY, TABLES, Archive, cast, open_folders, read, text
+from flipcore.store.archives import KEY, TABLES, Archive, bring_in, cast, fingerprint, open_folders, problem, read, text
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
@@ -65,6 +65,22 @@ def restore(store: Store, study_id: str) -> Archive:
     return one
 
 
+def check(store: Store, study_id: str) -> Archive:
+    """The archive of a study, once its files were read and hold what was put there. Raises BadInput where they do not, or where the
+    study is not archived."""
+    require(Permission.READ)
+    if study_id not in store.archives:
+        raise BadInput(f"The study {study_id!r} is not archived here, so there is nothing to check.")
+    cursor = store.own_cursor()
+    try:
+        what = problem(cursor, store.archives[study_id])
+    finally:
+        cursor.close()
+    if what:
+        raise BadInput(f"{what} Put the files back from a backup, or restore nothing from there.")
+    return store.archives[study_id]
+
+
 def _after(store: Store, study_id: str) -> None:
     store.look_for_archives()
     store.writer.checkpoint()
@@ -79,18 +95,19 @@ def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> Archi
     open_folders(connection, [root])
     files: dict[str, list[str]] = {}
     n_rows: dict[str, int] = {}
+    marks: dict[str, str] = {}
     for table in TABLES:
-        n_rows[table], files[table] = _table_files(connection, table, study_id, root)
+        (n_rows[table], marks[table]), files[table] = _table_files(connection, table, study_id, root)
     for table in reversed(TABLES):
         connection.execute(f"DELETE FROM {table} WHERE {_ROWS[table]}", {"study_id": study_id})
-    one = Archive(study_id, root, files, n_rows)
+    one = Archive(study_id, root, files, n_rows, marks)
     value = json.dumps(asdict(one), ensure_ascii=False)
     connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": KEY + study_id, "value": value})
     return one
 
 
-def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root: str) -> tuple[int, list[str]]:
-    """The rows of one table, a file a model; counted again in the files before anything is deleted."""
+def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root: str) -> tuple[tuple[int, str], list[str]]:
+    """The rows of one table, a file a model; read again in the files before anything is deleted."""
     params: dict[str, Any] = {"study_id": study_id}
     counts = connection.execute(
         f"SELECT model, count(*) FROM {table} WHERE {_ROWS[table]} GROUP BY model ORDER BY model", params
@@ -105,25 +122,17 @@ def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root
         order = "ORDER BY item_id, axis, variant_id, sample, extractor" if table != "completions" else ""
         rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
         connection.execute(f"COPY ({rows}) TO {text(paths[-1])} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model})
-    n = sum(n for _, n in counts)
-    n_there = connection.execute(f"SELECT count(*) FROM {read(paths)}").fetchall()[0][0] if paths else 0
-    if n != n_there:
+    rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_ROWS[table]}"
+    here = fingerprint(connection, table, rows, params)
+    there = fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(paths)}") if paths else here
+    if here != there:
         raise BadInput(
-            f"{n_there:,} of {n:,} {table} were written to {root}, so nothing was moved. Check the disk and try again."
+            f"{there[0]:,} of {here[0]:,} {table} arrived whole in {root}, so nothing was moved. Check the disk and try again."
         )
-    return n, paths
+    return here, paths
 
 
 def _move_in(connection: DuckDBPyConnection, one: Archive) -> None:
-    if not one.is_there:
-        raise BadInput(f"Files of the archive are not there: {one.sentence()} Put them back, then restore.")
-    open_folders(connection, [one.folder])
-    for table, files in one.files.items():
-        if not files:
-            continue
-        n = connection.execute(f"SELECT count(*) FROM {read(files)}").fetchall()[0][0]
-        if n != one.n_rows[table]:
-            raise BadInput(f"The archive holds {n:,} {table}, and {one.n_rows[table]:,} were put there. Nothing was restored.")
-        names = ", ".join(f'"{name}"' for name in tables()[table].names)
-        connection.execute(f"INSERT INTO {table} ({names}) SELECT {cast(table)} FROM {read(files)} ON CONFLICT DO NOTHING")
-    connection.execute("DELETE FROM store_info WHERE key = $key", {"key": KEY + one.study_id})
+    if what := problem(connection, one):
+        raise BadInput(f"{what} Nothing was restored.")
+    bring_in(connection, one)

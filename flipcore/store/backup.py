@@ -1,4 +1,5 @@
-"""A copy of the whole database in one file, taken while it runs: the one writer makes it between two transactions."""
+"""A copy of the whole database in one file, taken while it runs: the one writer makes it between two transactions. What is archived
+in files beside the database stands in the copy itself."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.store.acts import act_row
+from flipcore.store.archives import archives, bring_in
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 
@@ -31,6 +33,9 @@ def back_up(store: Store) -> Path:
         name = connection.execute("SELECT current_database()").fetchone()[0]
         connection.execute(f"ATTACH '{place}' AS copy_of_all")
         connection.execute(f'COPY FROM DATABASE "{name}" TO copy_of_all')
+        for one in archives(connection).values():
+            if one.is_there:  # else the copy says where it was
+                bring_in(connection, one, "copy_of_all.main")
 
     def let_go(connection) -> None:
         connection.execute("DETACH DATABASE IF EXISTS copy_of_all")

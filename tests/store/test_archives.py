@@ -1,7 +1,9 @@
 """A finished study's answers as Parquet files: every query says the same, nothing is written to it, and it comes back whole."""
 
+import json
 import shutil
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.runs import runner
 from flipcore.runs.rereading import reread
 from flipcore.store.archives import TABLES
-from flipcore.store.archiving import archive, restore
+from flipcore.store.archiving import archive, check, restore
 from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.export import export
@@ -152,9 +154,11 @@ def test_a_file_with_rows_of_an_archived_study_is_merged_after_it_came_back(ran,
 @pytest.mark.slow
 def test_an_archive_that_is_not_there_is_said_and_never_looks_empty(ran, tmp_path):
     archive(ran, S, tmp_path / "away")
-    copy = back_up(ran)
     ran.close()
     (tmp_path / "away").rename(tmp_path / "elsewhere")
+    store = Store.open(tmp_path / "flips.duckdb")
+    copy = back_up(store)
+    store.close()
     for path in (tmp_path / "flips.duckdb", copy):
         store = Store.open(path)
         with pytest.raises(BadInput, match=r"are in .*away\. That folder is not there. Put it back"):
@@ -166,6 +170,19 @@ def test_an_archive_that_is_not_there_is_said_and_never_looks_empty(ran, tmp_pat
     (tmp_path / "elsewhere").rename(tmp_path / "away")
     store = Store.open(copy)
     assert len(studies.readouts(store, S))
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_backup_holds_what_is_archived_in_its_one_file(ran, tmp_path):
+    before, whole = everything(ran), hot(ran)
+    archive(ran, S)
+    copy = back_up(ran)
+    assert S in ran.archives
+    shutil.rmtree(tmp_path / "archive")
+    store = Store.open(copy)
+    assert not store.archives and hot(store) == whole
+    same(before, everything(store))
     store.close()
 
 
@@ -181,13 +198,34 @@ def test_only_a_study_that_is_done_is_archived(store):
 
 
 @pytest.mark.slow
-def test_a_file_that_was_changed_is_not_restored(ran):
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: frame.iloc[1:], "holds [0-9,]+ readouts, and [0-9,]+ were put there"),
+        (lambda frame: frame.assign(answer="1"), "as many as were put there, and some of them were changed"),
+        (lambda frame: frame.assign(label_mass=frame["label_mass"].iloc[::-1].to_numpy()), "some of them were changed"),
+    ],
+    ids=["a row less", "other answers", "two values exchanged"],
+)
+def test_a_file_that_was_changed_is_seen_and_not_restored(ran, change, words):
     moved = archive(ran, S)
+    assert check(ran, S) == moved
     path = Path(moved.files["readouts"][0])
-    pd.read_parquet(path).iloc[1:].to_parquet(path, index=False)
-    with pytest.raises(BadInput, match="Nothing was restored"):
+    change(pd.read_parquet(path)).to_parquet(path, index=False)
+    with pytest.raises(BadInput, match=words):
+        check(ran, S)
+    with pytest.raises(BadInput, match=f"{words}.*Nothing was restored"):
         restore(ran, S)
     assert S in ran.archives
+
+
+@pytest.mark.slow
+def test_an_archive_of_an_earlier_release_is_counted(ran):
+    moved = archive(ran, S)
+    old = json.dumps({name: value for name, value in asdict(moved).items() if name != "fingerprints"})
+    ran.writer.transact(lambda c: c.execute("UPDATE store_info SET value = ? WHERE key = ?", [old, f"archive {S}"])).result(10)
+    ran.look_for_archives()
+    assert check(ran, S).fingerprints == {} and restore(ran, S).n_rows == moved.n_rows
 
 
 @pytest.mark.slow
@@ -198,6 +236,7 @@ def test_the_command_moves_there_and_back(tmp_path, monkeypatch, capsys):
     store.close()
     assert main(["archive", "half", "--to", str(tmp_path / "cold")]) == 0
     assert str(tmp_path / "cold") in capsys.readouterr().out and list((tmp_path / "cold").rglob("readouts.parquet"))
+    assert main(["archive", S, "--check"]) == 0 and "Nothing was changed." in capsys.readouterr().out
     assert main(["stats", S]) == 0 and "Accuracy" in capsys.readouterr().out
     assert main(["restore", S]) == 0 and "Back in" in capsys.readouterr().out
     assert main(["restore", S]) == 1 and "nothing to restore" in capsys.readouterr().err
