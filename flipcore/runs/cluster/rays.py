@@ -27,7 +27,7 @@ from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Wor
 
 LOCAL, CLIENT = "ray", "ray://"
 STORE_BYTES = 200 * 2**20  # of the object store of a Ray that is started here: batches are small
-_BUFFER = 16  # replies that a worker may be ahead of the driver; then its stream waits
+SILENT_S = 120.0  # so long a stream may bring nothing, though its worker gives a sign of life every two seconds
 _HOST_PORT = re.compile(r"(?:ray://)?[\w.\-]+(?:\[[\w:]+\])?:\d{1,5}")
 
 
@@ -207,10 +207,14 @@ class _RayLink(Link):
             return
         import ray
 
-        streaming = {"num_returns": "streaming", "_generator_backpressure_num_objects": _BUFFER}
+        # No back pressure of Ray's own: a worker has at most `n_at_once` calls, and a stream that was begun while Ray started its actor
+        # anew would wait for ever to hear that its replies were taken (Ray 2.60).
+        stream = aiter(self._actor.answer.options(num_returns="streaming").remote(list(calls)))
         try:
-            async for reference in self._actor.answer.options(**streaming).remote(list(calls)):
+            while (reference := await asyncio.wait_for(anext(stream, None), SILENT_S)) is not None:
                 yield await reference
+        except TimeoutError as error:
+            raise WorkerLost(f"Nothing came from it for {SILENT_S:.0f} s.") from error
         except NotGreeted as error:
             raise WorkerLost("Its process was started anew.") from error
         except ray.exceptions.RayTaskError:
