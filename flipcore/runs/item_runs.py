@@ -36,11 +36,15 @@ class ItemRuns:
 
     def of(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
         """How an item ended that need not be asked again; None where it must be looked at."""
-        run = self._ends.get((model, item_plan.item.item_id))
-        if run is None or run.plan_hash != item_hash(self._of_items, item_plan, model):
+        if not self.is_ended(item_plan, model):
             return None
         self.n_ends += 1
-        return run
+        return self._ends[model, item_plan.item.item_id]
+
+    def is_ended(self, item_plan: ItemPlan, model: str) -> bool:
+        """Whether an item was asked to its end, as it is planned now, and nothing of that is missing."""
+        run = self._ends.get((model, item_plan.item.item_id))
+        return run is not None and run.plan_hash == item_hash(self._of_items, item_plan, model)
 
     def rows(
         self, item_plan: ItemPlan, model: str, completions: Mapping[str, Completion], readouts: list[Readout], cut: CutCount

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from flipcore import axes, extractors, protocols
 from flipcore.axes import AXES
@@ -17,11 +16,8 @@ from flipcore.core.wordings import LANGUAGE, PARAPHRASE
 from flipcore.models import model_cards, open_backend
 from flipcore.models.cards import ModelCard
 from flipcore.runs import cost, own_prompts
-from flipcore.store.queries import planning, studies
+from flipcore.store.queries import planning
 from flipcore.text.prompts import layout_by_name
-
-if TYPE_CHECKING:
-    from flipcore.store.connection import Store
 
 N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
@@ -293,7 +289,7 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
         most = study_plan.protocol.most_calls
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
         calls = [call for one in histories for call in most(one)]
-        total = total + _priced(calls, backend, cards.get(use.name))
+        total = total + priced(calls, backend, cards.get(use.name))
         judge_calls = (
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
@@ -301,8 +297,8 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
     return total
 
 
-def _priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> cost.Projection:
-    """Calls with the second ones that first-token readings make where a blank comes first, at most one behind each."""
+def priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> cost.Projection:
+    """The projection of calls with the second ones that first-token readings make where a blank comes first, at most one behind each."""
     behind = [
         replace(call, request=replace(call.request, continuation=" "))
         for call in calls
@@ -310,38 +306,3 @@ def _priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> 
     ]
     more = cost.projected(behind, card)
     return cost.projected(calls, card) + replace(more, n_calls=0, seconds=0.0, n_more=more.n_calls)
-
-
-def remaining(study_plan: Plan, store: Store) -> cost.Projection:
-    """The projection of the calls that are not stored yet. Where nothing is, that is the whole; else every item is looked at,
-    because stored calls are those of the first items."""
-    study_id, cards, whole = study_plan.study.study_id, model_cards(), projection(study_plan)
-    if not studies.has_answers_of(store, [use.name for use in study_plan.study.models]):
-        return whole
-    judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
-    total, first = cost.NOTHING, cost.NOTHING
-    most = study_plan.protocol.most_calls
-    for use in study_plan.study.models:
-        backend = open_backend(use.name, cards)
-        study_plan.prepare(backend)
-        calls = {
-            call.call_id: call
-            for item_plan in study_plan.items
-            for call in most(study_plan.history(item_plan, use, backend, {}, judge))
-        }
-        stored_ids = studies.stored_ids(store, list(calls))
-        first = first + _priced(list(calls.values()), backend, cards.get(use.name))
-        total = total + _priced([call for key, call in calls.items() if key not in stored_ids], backend, cards.get(use.name))
-    if judge is None:
-        return total
-    # what a judge will be shown is not there yet, so its calls are known by their number alone
-    n_judged = max(1, whole.n_calls - first.n_calls)
-    remaining_share = max(0.0, 1 - studies.n_stored_of(store, study_id, study_plan.study.judge or "") / n_judged)
-    judge_calls = cost.Projection(
-        n_judged,
-        max(0, whole.n_tokens_in - first.n_tokens_in),
-        max(0, whole.n_tokens_out - first.n_tokens_out),
-        None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
-        n_judged / cost.rate(cards.get(study_plan.study.judge or "")),
-    )
-    return total + judge_calls.scaled(remaining_share)

@@ -25,8 +25,9 @@ from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.item_runs import ItemRuns
-from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection, remaining
+from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
+from flipcore.runs.remaining import remaining
 from flipcore.runs.spending import Spending
 from flipcore.runs.storing import Storing
 from flipcore.store import rows
@@ -55,21 +56,20 @@ def run(
     require(Permission.RUN)
     inputs, cards = plan_inputs(study, store), model_cards()
     runs = ItemRuns(inputs, cards, store, record and items_limit is None)
-    if (end := runs.progress(on_progress)) is not None:
+    if end := runs.progress(on_progress):
         return end
     study_plan = check_judge(plan_of(inputs, items_limit), store)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), study.judge) if name}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
-    expected = remaining(study_plan, store) if is_paid else projection(study_plan)
+    expected = remaining(study_plan, store, runs.is_ended) if is_paid else projection(study_plan)
     if reason := refusal(expected, cap, cards_of_models, spent):
         if record:
             store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, reason)]).result()
         raise OverBudget(reason)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Run(study_plan, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
-    run.place, run.runs = place or run.place, runs
-    run.progress.n_calls = projection(study_plan).n_calls
+    run.place, run.runs, run.progress.n_calls = place or run.place, runs, projection(study_plan).n_calls
     return asyncio.run(run.go())
 
 

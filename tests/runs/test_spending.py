@@ -10,6 +10,7 @@ from flipcore.models import model_cards
 from flipcore.models.cards import ModelCard
 from flipcore.runs import plan, runner
 from flipcore.runs.cost import TEMPLATE_TOKENS
+from flipcore.runs.remaining import remaining
 from flipcore.runs.spending import Spending
 from flipcore.store.queries import budgets
 from tests.models.server import Server
@@ -99,7 +100,7 @@ def test_a_second_call_behind_a_blank_stands_in_the_projection(store, declared, 
     assert whole.n_more == n_more * whole.n_calls > -1 and whole.n_calls == 4 * len(calls)
     assert whole.n_tokens_out == (1 + n_more) * whole.n_calls  # one token each
     assert (f"{whole.n_calls:,} calls and up to {whole.n_more:,} more" in whole.sentence()) == bool(n_more)
-    assert plan.remaining(plan.plan(CHOICES, store), store) == whole
+    assert remaining(plan.plan(CHOICES, store), store) == whole
 
 
 @pytest.mark.slow
@@ -110,5 +111,5 @@ def test_stored_first_tokens_take_their_second_calls_with_them(store, monkeypatc
     monkeypatch.setattr("flipcore.runs.plan.model_cards", lambda: table)
     asked = dataclasses.replace(CHOICES, models=(ModelUse("simulated-clean"),), budget_usd=100.0)
     assert runner.run(asked, store).state == "done"
-    left = plan.remaining(plan.plan(asked, store), store)
+    left = remaining(plan.plan(asked, store), store)
     assert (left.n_calls, left.n_more, left.cost_usd) == (0, 0, 0.0)
