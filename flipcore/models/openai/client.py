@@ -18,7 +18,7 @@ from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
-from flipcore.models.openai.pace import Pace
+from flipcore.models.openai.pace import Pace, server_of
 from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
 from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
 
@@ -77,7 +77,7 @@ class OpenAICompatible(Backend):
         self.revision = revision_of(card)
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self.takes = taken_reasoning(card)
-        self._pace = Pace(card)
+        self._pace = Pace(card, server_of(card))
         self._clients: dict[int, Any] = {}
         self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
 

@@ -1,14 +1,17 @@
 """How many requests and tokens a minute a server is asked: what the user or a test said, refined by the server's own headers.
 
 A request goes when its share of the minute is free (a leaky bucket that lets `BURST_S` seconds' worth go at once). Without a limit
-nothing waits. A limit of the headers counts where it is the smaller one; nothing left counts until the time that they name.
+nothing waits. A limit of the headers counts where it is the smaller one; nothing left counts until the time that they name. Runs of
+one process that ask the same model at once share its minute.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from weakref import WeakValueDictionary
 
 from flipcore.core.records import Call
 from flipcore.models.cards import ModelCard
@@ -20,51 +23,96 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _KINDS = ("requests", "tokens")
 
 
-class Pace:
-    """One for each model and run."""
+class Server:
+    """What all runs of this process know of one model's server: when the next call is free, and what its headers said."""
 
-    def __init__(self, card: ModelCard) -> None:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.free_at: dict[str, float] = {}
+        self.heard: dict[str, float] = {}
+
+
+_servers: WeakValueDictionary[tuple[str, str, str], Server] = WeakValueDictionary()
+_servers_lock = threading.Lock()
+
+
+def server_of(card: ModelCard) -> Server:
+    """The server that this model is asked at with this key; the same one for all that ask it now, since they share its minute."""
+    with _servers_lock:
+        return _servers.setdefault((card.endpoint, card.model, card.api_key_env), Server())
+
+
+class Pace:
+    """One for each model and run; those of one `server` take their turns from the same minute."""
+
+    def __init__(self, card: ModelCard, server: Server | None = None) -> None:
         own = {"requests": card.requests_per_minute, "tokens": card.tokens_per_minute}
-        self.per_minute: dict[str, float] = {kind: float(n) for kind, n in own.items() if n}
-        self._free_at: dict[str, float] = {}
+        self._own: dict[str, float] = {kind: float(n) for kind, n in own.items() if n}
+        self._server = server or Server()
         self._share = 1.0
 
+    @property
+    def per_minute(self) -> dict[str, float]:
+        """The limits that count: the card's, and the headers' where they are smaller or the only ones."""
+        heard = self._server.heard
+        return self._own | {kind: min(n, self._own.get(kind, n)) for kind, n in heard.items()}
+
     def take_share(self, share: float, since: float | None = None) -> None:
-        """From now on this share of every limit; `since` is when another pace with this share may have used up its burst; None
-        where there was none."""
+        """From now on this share of every limit, apart from what others here ask; `since` is when another pace with this share may
+        have used up its burst; None where there was none."""
         self._share = share
+        if share < 1.0:
+            self._server = Server()
         if since is not None:
-            self._free_at |= dict.fromkeys(self.per_minute, since + BURST_S)
+            self._server.free_at |= dict.fromkeys(self.per_minute, since + BURST_S)
 
     async def turn(self, call: Call, rest: Callable[[float], Awaitable[None]]) -> None:
-        """Waits, by `rest`, until the call may be sent."""
-        wait = self.reserve(call, time.monotonic())
-        if wait > 0:
-            await rest(wait)
+        """Waits, by `rest`, until the call may be sent; gives its place back where `rest` ends before the time."""
+        started = time.monotonic()
+        wait = self.reserve(call, started)
+        if wait <= 0:
+            return
+        await rest(wait)
+        if time.monotonic() < started + wait:
+            self._give_back(call)
 
     def reserve(self, call: Call, now: float) -> float:
         """Takes the call's share of the minute and returns the seconds until it is free."""
-        wait = 0.0
-        for kind, n in (("requests", 1), ("tokens", n_tokens(call))):
-            limit = self.per_minute.get(kind)
-            if limit is None and kind not in self._free_at:
-                continue
-            free_at = max(self._free_at.get(kind, now), now)
-            wait = max(wait, free_at - now - BURST_S)
-            self._free_at[kind] = free_at + (60.0 * n / (limit * self._share) if limit else 0.0)
+        wait, limits, free_at = 0.0, self.per_minute, self._server.free_at
+        with self._server.lock:
+            for kind, n in _amounts(call):
+                limit = limits.get(kind)
+                if limit is None and kind not in free_at:
+                    continue
+                free = max(free_at.get(kind, now), now)
+                wait = max(wait, free - now - BURST_S)
+                free_at[kind] = free + (60.0 * n / (limit * self._share) if limit else 0.0)
         return wait
+
+    def _give_back(self, call: Call) -> None:
+        """A call that was not sent takes nothing of the minute."""
+        limits = self.per_minute
+        with self._server.lock:
+            for kind, n in _amounts(call):
+                if kind in limits and kind in self._server.free_at:
+                    self._server.free_at[kind] -= 60.0 * n / (limits[kind] * self._share)
 
     def hear(self, headers: Mapping[str, str], now: float) -> None:
         """Takes in what a reply's headers say of limits."""
-        for kind in _KINDS:
-            limit = minute_limit(headers, kind)
-            if limit is not None:
-                self.per_minute[kind] = min(limit, self.per_minute.get(kind, limit))
-            left = headers.get(f"x-ratelimit-remaining-{kind}") or headers.get(f"anthropic-ratelimit-{kind}-remaining")
-            if left is not None and left.strip() in ("0", "-1"):
-                pause = min(seconds_of(headers.get(f"x-ratelimit-reset-{kind}", "")), LONGEST_S)
-                if pause > 0:
-                    self._free_at[kind] = max(self._free_at.get(kind, 0.0), now + pause + BURST_S)
+        with self._server.lock:
+            for kind in _KINDS:
+                limit = minute_limit(headers, kind)
+                if limit is not None:
+                    self._server.heard[kind] = min(limit, self._server.heard.get(kind, limit))
+                left = headers.get(f"x-ratelimit-remaining-{kind}") or headers.get(f"anthropic-ratelimit-{kind}-remaining")
+                if left is not None and left.strip() in ("0", "-1"):
+                    pause = min(seconds_of(headers.get(f"x-ratelimit-reset-{kind}", "")), LONGEST_S)
+                    if pause > 0:
+                        self._server.free_at[kind] = max(self._server.free_at.get(kind, 0.0), now + pause + BURST_S)
+
+
+def _amounts(call: Call) -> tuple[tuple[str, int], ...]:
+    return ("requests", 1), ("tokens", n_tokens(call))
 
 
 def n_tokens(call: Call) -> int:
