@@ -8,6 +8,12 @@ from flipcore.core.errors import BadInput
 
 PARAPHRASE, TYPOS, LANGUAGE = "paraphrase", "typos", "language"  # also the axes that ask them
 REVIEW_AXES = (PARAPHRASE, TYPOS, LANGUAGE)
+# what one wording of an axis is called, and several
+NOUNS = {
+    PARAPHRASE: ("paraphrase", "paraphrases"),
+    TYPOS: ("version with typos", "versions with typos"),
+    LANGUAGE: ("translation", "translations"),
+}
 _INTO = f"{LANGUAGE}:"
 _NAME = re.compile(r"[^\W\d_][\w() '-]{1,39}")
 

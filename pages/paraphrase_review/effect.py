@@ -7,10 +7,12 @@ import streamlit as st
 from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates
 from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
+from flipcore.axes import AXES
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.claims.gates import PARAPHRASE, looks_claim, paraphrases_claim, sources_claim
+from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
 from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
+from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
@@ -84,27 +86,28 @@ def _gates(gates: list[SourceGate]) -> None:
 
 def _estimate(studies: dict[str, str]) -> None:
     st.subheader("What it did to the estimate", anchor=False)
-    first, second, third = st.columns(3)
+    first, second, third, fourth = st.columns(4)
     study_id = study_choice("Study", studies, "effect-study", place=first)
+    axes = list(review.materials_by_axis(session.store(), study_id))
+    axis = second.selectbox("Axis", axes, key="effect-axis", bind="query-params", format_func=lambda name: AXES[name].title)
     frame = session.readouts(study_id, paraphrases="all")
-    frame = frame[frame["axis"].isin([PARAPHRASE, IDENTITY])]
-    there = frame[frame["axis"] == PARAPHRASE]
+    there = frame[frame["axis"] == axis]
     if there.empty:
-        st.info("Nothing has come back on the paraphrase axis yet.", icon=":material/hourglass_empty:")
+        st.info("Nothing has come back on this axis yet.", icon=":material/hourglass_empty:")
         return
     models, names = (list(dict.fromkeys(there[column])) for column in ("model", "extractor"))
-    model = second.selectbox("Model", models, key="effect-model", bind="query-params")
+    model = third.selectbox("Model", models, key="effect-model", bind="query-params")
     field = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
-    readout = third.selectbox("Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of)
+    readout = fourth.selectbox("Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of)
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
-    st.caption("Counted here: the paraphrases that this study asked, of items that it did not set aside.")
+    st.caption(f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set aside.")
     with shown_problem():
-        effect = _effect(study_id, model, readout, reference, session.store().revision(study_id))
+        effect = _effect(study_id, axis, model, readout, reference, session.store().revision(study_id))
         st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
         if name := reviewer():
-            st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
+            st.markdown(plain(_own(study_id, axis, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
-        risk.strikes(study_id)
+        risk.strikes(study_id, axis)
         marked_flips(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
@@ -114,34 +117,34 @@ def _estimate(studies: dict[str, str]) -> None:
     )
 
 
-def _rows(study_id: str, model: str, revision: int):
+def _rows(study_id: str, axis: str, model: str, revision: int):
     frame = session.readouts(study_id, revision, paraphrases="all")
-    return frame[(frame["model"] == model) & frame["axis"].isin([PARAPHRASE, IDENTITY])]
+    return frame[(frame["model"] == model) & frame["axis"].isin([axis, IDENTITY])]
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
-def _own(study_id: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
+def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
     store = session.store()
-    rows = _rows(study_id, model, revision)
-    return own_effect(rows, review.materials(store, study_id), review.verdicts(store), name, readout, reference)
+    rows = _rows(study_id, axis, model, revision)
+    return own_effect(rows, review.materials(store, study_id, axis), review.verdicts(store), name, readout, reference, axis)
 
 
 @st.cache_resource(show_spinner="Striking out …", max_entries=24)
-def _effect(study_id: str, model: str, readout: str, reference: str, revision: int) -> Effect:
+def _effect(study_id: str, axis: str, model: str, readout: str, reference: str, revision: int) -> Effect:
     store = session.store()
-    rows = _rows(study_id, model, revision)
-    return effect_of(rows, review.materials(store, study_id), queries.paraphrase_states(store), readout, reference)
+    rows = _rows(study_id, axis, model, revision)
+    return effect_of(rows, review.materials(store, study_id, axis), queries.paraphrase_states(store), readout, reference, axis)
 
 
 def _table(effect: Effect) -> None:
     show_table("effect", effect_rows(effect))
     if bounds := effect.bounds:
         st.caption(
-            f"{bounds.n_unreviewed:,} paraphrases have no verdict. If as large a share of them is bad as of the "
+            f"{bounds.n_unreviewed:,} {NOUNS[effect.axis][1]} have no verdict. If as large a share of them is bad as of the "
             f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
             "row strikes those that move each estimate most, either way."
         )
     elif effect.unbounded:
         st.caption(plain(effect.unbounded))
     elif effect.subsets[1][1] > effect.subsets[2][1]:
-        st.caption("None of this study's paraphrases has been reviewed, so nothing is known of how bad they are.")
+        st.caption(f"None of this study's {NOUNS[effect.axis][1]} has been reviewed, so nothing is known of how bad they are.")

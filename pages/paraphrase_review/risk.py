@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import struck_rows
-from flipcore.stats.flips.strike_bounds import moved_by_each
+from flipcore.stats.flips.strike_bounds import moved_by_all
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
@@ -39,13 +39,13 @@ def moved_by(study_id: str) -> dict[str, float]:
 @st.cache_data(show_spinner=False, max_entries=16)
 def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
     store = session.store()
-    return moved_by_each(queries.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id))
+    return moved_by_all(queries.readouts(store, study_id, paraphrases="all"), review.materials_by_axis(store, study_id))
 
 
-def strikes(study_id: str) -> None:
-    """The paraphrases that were struck out, with how far each moves the estimate."""
+def strikes(study_id: str, axis: str) -> None:
+    """The wordings of the axis that were struck out, with how far each moves the estimate."""
     store = session.store()
-    pair_ids = set(review.materials(store, study_id).values())
+    pair_ids = set(review.materials(store, study_id, axis).values())
     rows = struck_rows(queries.paraphrase_states(store), pair_ids, moved_by(study_id))
     if rows:
         with st.expander(f"The {len(rows):,} that were struck out"):

@@ -1,4 +1,4 @@
-"""What the review did: gates by source, and T, G and A of a study's paraphrase axis with and without what was struck out."""
+"""What the review did: gates by source, and T, G and A of a study's reviewed axis with and without what was struck out."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import pandas as pd
 
 from flipcore.core.errors import BadInput
+from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.gate_rules import ParaphraseGate, paraphrase_gate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
-from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
+from flipcore.stats.flips.strike_bounds import QUANTITIES, Place, extreme_strikes
 
 KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
 NAMES = {
-    "all": "every paraphrase that was asked",
+    "all": "every {} that was asked",
     "standing": "without those struck out (what the pages show)",
     "accepted": "accepted ones only",
 }
@@ -109,54 +110,60 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Effect:
-    """A study's paraphrase axis under one model and readout. `subsets` are (which paraphrases count, how many, decomposition);
+    """One reviewed axis of a study under one model and readout. `subsets` are (which wordings count, how many, decomposition);
     `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
     `unbounded`."""
 
     subsets: tuple[tuple[str, int, Decomposition], ...]
     bounds: Bounds | None
     unbounded: str = ""
+    axis: str = PARAPHRASE
 
     def sentence(self, readout_title: str) -> str:
         """What striking out did to T."""
         (_, n_all, before), (_, n_left, after), _ = self.subsets
         n_struck = n_all - n_left
         if not n_struck:
-            return f"No paraphrase of this study was struck out: T is {after.T.text()} under {readout_title}."
+            return f"No {NOUNS[self.axis][0]} of this study was struck out: T is {after.T.text()} under {readout_title}."
         return (
-            f"{n_struck:,} of {n_all:,} paraphrases were struck out: under {readout_title} T goes from {before.T.text()} to "
+            f"{n_struck:,} of {n_all:,} {NOUNS[self.axis][1]} were struck out: under {readout_title} T goes from {before.T.text()} to "
             f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}."
         )
 
 
 def effect(
-    readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
+    readouts: pd.DataFrame,
+    materials: Mapping[Place, str],
+    states: pd.DataFrame,
+    extractor: str,
+    reference: str,
+    axis: str = PARAPHRASE,
 ) -> Effect:
-    """`readouts` of one model with every paraphrase that was asked (`paraphrases="all"`), `materials` (item, variant) ->
+    """`readouts` of one model with every wording that was asked (`paraphrases="all"`), `materials` (item, variant of the axis) ->
     pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
     state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
-    there = set(zip(readouts["item_id"], readouts["variant"], strict=True)) & set(state)
+    there = set(_keys(readouts, axis)) & set(state)
     subsets = []
     for name, keep in KEEP.items():
         strikes = {place for place in there if state[place] not in keep}
-        subsets.append((name, len(there) - len(strikes), decomposition_without(readouts, strikes, extractor, reference)))
+        subsets.append((name, len(there) - len(strikes), decomposition_without(readouts, strikes, extractor, reference, axis)))
     places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
     try:
-        bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
+        bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference, axis) if n_reviewed else None
     except BadInput as error:  # too many paraphrases of one item to try them all: the rest of the page still stands
-        return Effect(tuple(subsets), None, str(error))
-    return Effect(tuple(subsets), bounds)
+        return Effect(tuple(subsets), None, str(error), axis)
+    return Effect(tuple(subsets), bounds, axis=axis)
 
 
 def effect_rows(study_effect: Effect) -> list[dict]:
     """The table of an effect: T, G and A by what is counted, and their extremes where some are unreviewed."""
-    bounds = study_effect.bounds
+    bounds, (noun, nouns) = study_effect.bounds, NOUNS[study_effect.axis]
     rows = [
         {
-            "counted": NAMES[name],
-            "paraphrases": n,
+            "counted": NAMES[name].format(noun),
+            nouns: n,
             "T": one.T.text(),
             "G (genuine)": one.G.text(),
             "A (artifact)": one.A.text(),
@@ -169,7 +176,7 @@ def effect_rows(study_effect: Effect) -> list[dict]:
         rows.append(
             {
                 "counted": "smallest to largest, if the unreviewed are as bad",
-                "paraphrases": n_left,
+                nouns: n_left,
                 "T": bounds.text("T"),
                 "G (genuine)": bounds.text("G"),
                 "A (artifact)": bounds.text("A"),
@@ -213,29 +220,37 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
 
 
 def _bounds(
-    readouts: pd.DataFrame, places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int, extractor: str, reference: str
+    readouts: pd.DataFrame,
+    places: Mapping[str, list[Place]],
+    n_bad: int,
+    n_reviewed: int,
+    extractor: str,
+    reference: str,
+    axis: str,
 ) -> Bounds:
     rejected = set(places["rejected"])
-    standing = readouts[[key not in rejected for key in _keys(readouts)]]
+    standing = readouts[[key not in rejected for key in _keys(readouts, axis)]]
     limits = {
         name: (
-            decomposition_without(standing, least, extractor, reference),
-            decomposition_without(standing, most, extractor, reference),
+            decomposition_without(standing, least, extractor, reference, axis),
+            decomposition_without(standing, most, extractor, reference, axis),
         )
-        for name, (least, most) in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()
+        for name, (least, most) in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference, axis).items()
     }
     return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 
 
-def decomposition_without(readouts: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str) -> Decomposition:
-    """T, G and A of the paraphrase axis without the places in `strikes`."""
-    rows = readouts[[key not in strikes for key in _keys(readouts)]]
-    return decompositions(coded_answers(rows), reference, axes=[AXIS], extractors=[extractor])[0]
+def decomposition_without(
+    readouts: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str, axis: str = PARAPHRASE
+) -> Decomposition:
+    """T, G and A of the axis without the places in `strikes`."""
+    rows = readouts[[key not in strikes for key in _keys(readouts, axis)]]
+    return decompositions(coded_answers(rows), reference, axes=[axis], extractors=[extractor])[0]
 
 
-def _keys(readouts: pd.DataFrame):
-    """(item, variant) of rows on the paraphrase axis; None elsewhere, where names may be alike."""
+def _keys(readouts: pd.DataFrame, axis: str):
+    """(item, variant) of rows on the axis; None elsewhere, where names may be alike."""
     return (
-        (item, variant) if axis == AXIS else None
-        for item, variant, axis in zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True)
+        (item, variant) if one == axis else None
+        for item, variant, one in zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True)
     )

@@ -9,6 +9,7 @@ import pandas as pd
 from flipcore.annotation.paraphrases.effect import KEEP, decomposition_without
 from flipcore.annotation.paraphrases.ratings import blind, people
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, keeps
+from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.stats.flips.strike_bounds import Place
@@ -85,22 +86,23 @@ def own_effect(
     reviewer: str,
     extractor: str,
     reference: str,
+    axis: str = PARAPHRASE,
 ) -> str:
-    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every paraphrase that was asked,
-    `materials` (item, variant) -> pair, `verdicts` all that stand."""
+    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every wording that was asked,
+    `materials` (item, variant of the axis) -> pair, `verdicts` all that stand."""
     by_pair = _by_pair(verdicts)
     pairs = set(materials.values())
     n_mine = sum(_judged_by(by_pair.get(pair, ()), reviewer) for pair in pairs)
     if not n_mine:
-        return f"{reviewer} has judged none of the {len(pairs):,} paraphrases that this study asked."
+        return f"{reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this study asked."
     rates = []
     for without in (reviewer, None):
         strikes = {
             place for place, pair in materials.items() if state_of(_without(by_pair.get(pair, ()), without)) not in STANDING
         }
-        rates.append(decomposition_without(readouts, strikes, extractor, reference).T)
+        rates.append(decomposition_without(readouts, strikes, extractor, reference, axis).T)
     before, after = rates
-    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} paraphrases that this study asked"
+    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} {NOUNS[axis][1]} that this study asked"
     if before.text() == after.text():
         return f"{what} did not move T: it is {after.text()}."
     return f"{what} moved T from {before.text()} to {after.text()}."

@@ -1,4 +1,4 @@
-"""What striking paraphrases out does to T, G and A: of each one alone, and of the worst possible few.
+"""What striking reviewed wordings (paraphrases, typos, translations) out does to T, G and A: each one alone, and the worst few.
 
 Striking one changes its item's rates, or leaves the item undefined when only the base is left; then the item leaves the mean.
 """
@@ -14,25 +14,30 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.errors import BadInput
+from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.resample import SLACK
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates
 
-AXIS = "paraphrase"
 QUANTITIES = ("T", "G", "A")
 MOST_AN_ITEM = 5
 WORST = 2.0  # above any T, G or A, so that the first step keeps as many items defined as it can
 Place = tuple[str, str]  # item, variant
 
 
-def moved_by_each(readouts: pd.DataFrame, materials: Mapping[Place, str]) -> dict[str, float]:
+def moved_by_all(readouts: pd.DataFrame, materials: Mapping[str, Mapping[Place, str]]) -> dict[str, float]:
+    """`moved_by_each` of every axis in `materials`, each by its own axis's flip rate; a pair belongs to one axis."""
+    return {pair: by for axis, of_axis in materials.items() for pair, by in moved_by_each(readouts, of_axis, axis).items()}
+
+
+def moved_by_each(readouts: pd.DataFrame, materials: Mapping[Place, str], axis: str = PARAPHRASE) -> dict[str, float]:
     """Pair -> by how much the mean flip rate T of the axis moves without it: the largest |change| over models and readouts.
 
     `readouts` as `store.queries.readouts` gives them, `materials` (item, variant) -> pair."""
     moved = dict.fromkeys(materials.values(), 0.0)
-    frame = readouts[readouts["axis"] == AXIS]
+    frame = readouts[readouts["axis"] == axis]
     for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
-        rates = _patterns(rows, list(materials), str(extractor), str(extractor))
+        rates = _patterns(rows, list(materials), str(extractor), str(extractor), axis)
         whole = rates.values[()][:, 0]
         for pattern, values in rates.values.items():
             for place, item in enumerate(rates.names):
@@ -64,7 +69,7 @@ class _Rates:
         return [names[rank] for rank in pattern] if all(rank < len(names) for rank in pattern) else []
 
 
-def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, reference: str, most: int = 1) -> _Rates:
+def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, reference: str, axis: str, most: int = 1) -> _Rates:
     """Rates under every pattern of at most `most` of the paraphrases in `struck`, ranked within their item."""
     there = set(zip(rows["item_id"], rows["variant"], strict=True))
     ranked: dict[str, list[str]] = {}
@@ -74,37 +79,39 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
     deepest = max(map(len, ranked.values()), default=0)
     if deepest > MOST_AN_ITEM and most > 1:
         raise BadInput(
-            f"An item has {deepest} paraphrases without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
+            f"An item has {deepest} {NOUNS[axis][1]} without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
             "Review some of them first."
         )
     rates = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
     for size in range(min(most, deepest) + 1):
         for pattern in combinations(range(deepest), size):
             strikes = {(item, names[rank]) for item, names in ranked.items() for rank in pattern if rank < len(names)}
-            rates.values[pattern] = _values(rows, strikes, extractor, reference, rates.names)
+            rates.values[pattern] = _values(rows, strikes, extractor, reference, axis, rates.names)
     return rates
 
 
-def _values(rows: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str, items: Sequence[str]) -> np.ndarray:
+def _values(
+    rows: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str, axis: str, items: Sequence[str]
+) -> np.ndarray:
     keys = zip(rows["item_id"], rows["variant"], strict=True)
     coded = replace(coded_answers(rows[[key not in strikes for key in keys]]), families=None)  # bounds go by item
     at = {item: i for i, item in enumerate(coded.items)}
-    values = item_rates(coded, AXIS, extractor, reference).values[:, : len(QUANTITIES)]
+    values = item_rates(coded, axis, extractor, reference).values[:, : len(QUANTITIES)]
     return np.array([values[at[item]] if item in at else [math.nan] * 3 for item in items])
 
 
 def extreme_strikes(
-    readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str
+    readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str, axis: str = PARAPHRASE
 ) -> dict[str, tuple[set[Place], set[Place]]]:
     """For T, G and A: which `n_bad` of the `unreviewed` paraphrases, struck out, leave the mean smallest and largest.
 
     `readouts` are those of one model. Exact: a mean over the items that stay defined is a ratio, so Dinkelbach's iteration
     over a knapsack of n_bad strikes. Raises BadInput for more strikes than paraphrases."""
-    rows = readouts[readouts["axis"] == AXIS]
-    rates = _patterns(rows, unreviewed, extractor, reference, MOST_AN_ITEM)
+    rows = readouts[readouts["axis"] == axis]
+    rates = _patterns(rows, unreviewed, extractor, reference, axis, MOST_AN_ITEM)
     n = sum(map(len, rates.ranked.values()))
     if not 0 <= n_bad <= n:
-        raise BadInput(f"{n_bad} paraphrases cannot be struck out of {n}.")
+        raise BadInput(f"{n_bad} {NOUNS[axis][1]} cannot be struck out of {n}.")
     return {
         name: (_extreme(rates, column, n_bad, 1), _extreme(rates, column, n_bad, -1)) for column, name in enumerate(QUANTITIES)
     }

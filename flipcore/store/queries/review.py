@@ -9,6 +9,7 @@ from flipcore.access.acting import opened_to
 from flipcore.access.levels import Permission
 from flipcore.access.person import EVERY, Person
 from flipcore.core.records import Item, digest
+from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import STANDING
 from flipcore.store.rows import item_row, now
@@ -124,24 +125,29 @@ def studies_with_rewordings(store: Store) -> list[dict]:
     )
 
 
-def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
-    """(item, variant's name on the paraphrase axis) -> the stored paraphrase that it was made from."""
-    return {
-        (item, key): pair
-        for item, key, pair in store.rows(
-            "SELECT v.item_id, v.key, v.material_id FROM study_variants v JOIN study_items i USING (study_id, item_id) "
-            "WHERE v.study_id = $study_id AND v.axis = 'paraphrase' AND v.material_id IS NOT NULL "
-            f"AND {OPEN} ORDER BY v.item_id, v.position",
-            study_id=study_id,
-        )
-    }
+def materials(store: Store, study_id: str, axis: str = PARAPHRASE) -> dict[tuple[str, str], str]:
+    """(item, variant's name on the axis) -> the stored wording that it was made from."""
+    return materials_by_axis(store, study_id).get(axis, {})
+
+
+def materials_by_axis(store: Store, study_id: str) -> dict[str, dict[tuple[str, str], str]]:
+    """Axis -> (item, variant's name there) -> the stored wording that it was made from; axes in the order of `REVIEW_AXES`."""
+    by_axis: dict[str, dict[tuple[str, str], str]] = {}
+    for axis, item, key, pair in store.rows(
+        "SELECT v.axis, v.item_id, v.key, v.material_id FROM study_variants v JOIN study_items i USING (study_id, item_id) "
+        "WHERE v.study_id = $study_id AND list_contains($axes, v.axis) AND v.material_id IS NOT NULL "
+        f"AND {OPEN} ORDER BY list_position($axes, v.axis), v.item_id, v.position",
+        study_id=study_id,
+        axes=list(REVIEW_AXES),
+    ):
+        by_axis.setdefault(axis, {})[item, key] = pair
+    return by_axis
 
 
 def n_reworded_readouts(store: Store, study_id: str) -> int:
-    """Readouts of the study's paraphrases so far: what an order by risk depends on."""
-    return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'", study_id=study_id)[0][
-        0
-    ]
+    """Readouts of the study's paraphrases, typos and translations so far: what an order by risk depends on."""
+    sql = "SELECT count(*) FROM readouts WHERE study_id = $study_id AND list_contains($axes, axis)"
+    return store.rows(sql, study_id=study_id, axes=list(REVIEW_AXES))[0][0]
 
 
 _FLIP_MARKS = f"""

@@ -3,15 +3,18 @@
 import pandas as pd
 import pytest
 
-from flipcore.annotation.paraphrases.effect import effect, expected_bad, source_gates
+from flipcore.annotation.paraphrases.effect import effect, effect_rows, expected_bad, source_gates
 from flipcore.annotation.paraphrases.own_verdicts import own_effect, state_of
 from flipcore.annotation.paraphrases.queue import Place
 from flipcore.annotation.paraphrases.random_order import Order
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.annotation.proposals.proposing import propose_typos
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.datasets import load
 from flipcore.runs import demo, runner
+from flipcore.stats.flips.strike_bounds import moved_by_all
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs
@@ -161,3 +164,39 @@ def test_one_reviewers_verdicts_say_what_they_moved_and_of_which_set(store):
     states = studies.paraphrase_states(store).set_index("pair_id")["state"]
     by_pair = {pair: [row for row in review.verdicts(store) if row["pair_id"] == pair] for pair in states.index}
     assert {pair: state_of(rows) for pair, rows in by_pair.items()} == states.to_dict() and struck  # as the store decides
+
+
+@pytest.mark.slow
+def test_typos_that_were_reviewed_have_an_effect_bounds_and_an_order_of_their_own(tmp_path):
+    """Struck out like paraphrases; the verdicts on one axis move no other."""
+    store = Store.open(tmp_path / "flips.duckdb")
+    try:
+        items = list(load(ItemSource("flipscope_choice", n=12)))
+        review.keep_pairs(store, [], items)
+        pairs = [one.pair_id for one in propose_typos(items, store)]
+        judge(store, pairs, SAME)
+        axes = (Part("typos", {"reviewed": True, "lower": False}), Part("option_order", {"n": 2}))
+        study = Study(**vars(reworded_study(12)) | {"name": "typos", "axes": axes})
+        runner.run(study, store)
+        materials = review.materials_by_axis(store, study.study_id)
+        assert set(materials) == {"typos"} and review.materials(store, study.study_id) == {}
+        frame = studies.readouts(store, study.study_id, paraphrases="all")
+        moved = moved_by_all(frame, materials)
+        assert set(moved) == set(materials["typos"].values()) and max(moved.values()) > 0
+        worst = max(moved, key=lambda pair: moved[pair])
+        take(store, "Ada", [message({"pair_id": worst}, OTHER, n="again")])
+
+        def of_typos():
+            states = studies.paraphrase_states(store)
+            return effect(frame, materials["typos"], states, "first_token", "regex", "typos")
+
+        after = of_typos()
+        (_, n_all, before), (_, n_left, standing), _ = after.subsets
+        assert n_left == n_all - 1 and standing.T.value != before.T.value
+        assert f"1 of {n_all} versions with typos were struck out" in after.sentence("first token")
+        assert "versions with typos" in effect_rows(after)[0]
+        shown = studies.readouts(store, study.study_id)
+        gone = next(place for place, pair in materials["typos"].items() if pair == worst)
+        assert gone not in set(zip(shown["item_id"], shown["variant"], strict=True))
+    finally:
+        store.close()

@@ -60,6 +60,7 @@ STUDY = Study(
 S = STUDY.study_id
 WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
 WRITES |= {
+    "count_as_random",
     "delete_study",
     "set_budget",
     "store_pairs",
@@ -171,6 +172,7 @@ CALLS = {
     "review.items": lambda s: review.items(s, hidden_ids(s)),
     "review.studies_with_rewordings": lambda s: review.studies_with_rewordings(s),
     "review.materials": lambda s: review.materials(s, S),
+    "review.materials_by_axis": lambda s: review.materials_by_axis(s, S),
     "review.n_reworded_readouts": lambda s: review.n_reworded_readouts(s, S),
     "review.flip_marks": lambda s: review.flip_marks(s, S, READER, "paraphrase", "regex"),
     "review.sources_of_pairs": lambda s: review.sources_of_pairs(s),
