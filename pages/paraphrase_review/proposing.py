@@ -45,6 +45,8 @@ def _typos(source: str) -> None:
             items = items_to_paraphrase(session.store(), source, n, BY_RULE)
             review.keep_pairs(session.store(), [], items)
             st.session_state["proposed"] = propose_typos(items, session.store())
+            if not st.session_state["proposed"]:
+                st.info("Every question of this set has versions with typos already, or no word that may be changed.")
     _show_proposals(st.session_state.get("proposed", []))
 
 

@@ -342,6 +342,46 @@ def test_a_server_that_refuses_is_one_sentence(store, monkeypatch):
     assert not app.exception and "it needs it once" in words(app)
 
 
+def test_a_model_proposes_translations_which_wait_as_translations(store, monkeypatch):
+    item = load(ItemSource("flipscope_choice"))[0]
+    text = "Toda barca que sai de Brannock num domingo está cheia. Hoje a Kittiwake saiu de Brannock cheia. O que se segue sobre hoje?"
+    with Server(reply(text)) as server:
+        card = cards.ModelCard(
+            "lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0, n_in_flight=1
+        )
+        monkeypatch.setattr("flipcore.annotation.proposals.proposing.model_cards", lambda: {"lab": card})
+        app = shown("Propose and exchange")
+        app.selectbox(key="propose-recipe").set_value("translation").run()
+        app.text_input(key="propose-language").set_value("<b>").run()
+        assert (
+            not app.exception
+            and "is no name of a language" in words(app)
+            and not [one for one in app.button if one.key == "propose"]
+        )
+        app.text_input(key="propose-language").set_value("brazilian  Portuguese").run()
+        app.slider(key="propose-n").set_value(1).run()
+        app.button(key="propose").click().run()
+        assert server.bodies[0]["messages"][-1]["content"].startswith("Translate the text into brazilian Portuguese.")
+    assert not app.exception and "1 of 1 proposals passed the rules" in words(app)
+    (pair,) = review.pairs(store)
+    assert (pair["item_id"], pair["change"], pair["paraphrase"]) == (item.item_id, "language:brazilian Portuguese", text)
+    assert set(studies.paraphrase_states(store)["state"]) == {"unreviewed"}
+
+
+def test_typos_are_proposed_by_rule_once_and_wait_for_review(store):
+    app = shown("Propose and exchange")
+    app.selectbox(key="propose-recipe").set_value("typos").run()
+    app.slider(key="propose-typos-n").set_value(200).run()
+    app.button(key="propose-typos").click().run()
+    pairs = review.pairs(store)
+    assert not app.exception and f"{len(pairs):,} of {len(pairs):,} proposals passed the rules" in words(app)
+    assert len(pairs) > 20 and {one["change"] for one in pairs} == {"typos"}
+    assert all(one["paraphrase"] != one["original"] for one in pairs)
+    app.button(key="propose-typos").click().run()
+    assert not app.exception and len(review.pairs(store)) == len(pairs)
+    assert "has versions with typos already" in words(app)
+
+
 def test_a_bad_file_is_a_sentence(store):
     app = shown("Propose and exchange")
     app.file_uploader(key="pairs-file").set_value(("a.csv", "original,paraphrase\na,b\n".encode("utf-16"), "text/csv")).run()
