@@ -19,12 +19,20 @@ import pytest
 
 from flipcore.core.paths import POCKET
 from flipcore.core.records import Call, Request
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.lab.pocket.gguf import write_gguf
 from flipcore.lab.pocket.items import read_items
 from flipcore.lab.pocket.world import FAMILIES
+from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import OpenAICompatible
+from flipcore.models.openai.probe import probed
 from flipcore.models.pocket import Pocket
+from flipcore.models.presets import card_from
+from flipcore.models.probe_record import card_after
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
 
 pytestmark = pytest.mark.slow
 SERVER = shutil.which("transformers")
@@ -144,6 +152,34 @@ def test_scores_that_the_server_cannot_give_fail_or_are_missing(url):
     request = Request("score", prompts(1)[2], continuation=" C")
     made = served(url, "completions", [request], options={"n_attempts": 1})[0]
     assert made.tokens is None and (made.status == "ok" or made.error)
+
+
+def test_a_test_finds_the_server_out_and_a_study_on_it_has_true_statuses_and_no_false_flip(url, tmp_path, monkeypatch):
+    """Beside the embedded model, whose answers are the truth: the same text is sent, and both answer greedily."""
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path))
+    card = card_from("theirs", "other", str(POCKET), endpoint=url, price_in=0.0, price_out=0.0)
+    record = probed(card)
+    assert "drops them without a word" in record.logprobs and record.n_logprobs == 0
+    assert (record.scores, record.reasoning, record.refuses) == (False, "", ())
+    assert record.counts_tokens and record.limit_name == "max_tokens" and record.answered_as == f"{POCKET}@main"
+    own_models.save(card_after(card, record))
+    axes = (Part("identity"), Part("prompt_format", {"layouts": ["bare", "paren"]}), Part("option_order", {"n": 2}))
+    models = tuple(ModelUse(name, max_tokens=24) for name in ("theirs", "pocket"))
+    study = Study("third party", (ItemSource("pocket_choice", n=8),), axes, (Part("regex"), Part("first_token")), models)
+    store = Store.open(tmp_path / "flips.duckdb")
+    try:
+        last = runner.run(study, store)
+        frame = studies.readouts(store, study.study_id)
+    finally:
+        store.close()
+    assert last.state == "done", last.message
+    status = frame.groupby(["model", "extractor"])["status"].agg(lambda one: tuple(sorted(set(one))))
+    assert status["theirs", "first_token"] == ("absent",) and status["pocket", "first_token"] == ("ok",)
+    keys = ["item_id", "axis", "variant", "sample"]
+    written = frame[frame["extractor"] == "regex"].set_index(keys)
+    ours, theirs = (written[written["model"] == name][["status", "answer"]].sort_index() for name in ("pocket", "theirs"))
+    assert len(theirs) > 30 and set(theirs["status"]) <= {"ok", "unreadable", "cut"} and "ok" in set(theirs["status"])
+    assert theirs.equals(ours)
 
 
 LLAMA = {"score_tokens": 1, "extra_body": {"repeat_penalty": 1.0}, "n_attempts": 1}
