@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from flipcore.methods.paper import Paper
 
-# Compared with the paper's page, its publisher's or a list that quotes it: brodersen2010, carlini2019 and venna2001 (title, authors),
-# djire2025, haimes2024, krippendorff2004, mcinnes2018, mirzadeh2024, newcombe1998, pezeshkpour2024, schuirmann1987, shi2023,
-# waudbysmith2021, waudbysmith2024 (arXiv), wilson1927, yeom2018 (title, venue), zhang2024. The others stand as commonly cited.
+# Compared with the paper's page, its publisher's or documentation that quotes it: all but hall1988, hanley1982, hoeffding1963, nosek2018,
+# stone1974, stuart2010. Of bonett2012, holm1979, massart1990 the formula alone, of lin2004 all but pages, of yeom2018 title and venue.
 _PAPERS = (
     Paper(
         "miller2024error",
@@ -229,7 +228,8 @@ _PAPERS = (
         "sclar2024quantifying",
         ("Sclar, Melanie", "Choi, Yejin", "Tsvetkov, Yulia"),
         2024,
-        "Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design",
+        "Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design or: How I Learned to Start Worrying "
+        "About Prompt Formatting",
         "ICLR 2024",
         "2310.11324",
         more=True,
