@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 KINDS = ("choice", "number", "text", "completion")
@@ -57,9 +58,19 @@ class Item:
         return cls(item_id, dataset, kind, question, tuple(options), **rest)
 
 
+EXAMPLE_TURNS = ("example question", "example answer")  # parts of a prompt that are turns of the conversation before it
+
+
+def messages_of(text: str, turns: Sequence[int]) -> list[dict[str, str]]:
+    """A text cut into the messages of a conversation, the user's and the assistant's in turns."""
+    texts = [text[start:end] for start, end in zip((0, *turns), (*turns, len(text)), strict=True)]
+    return [{"role": ("user", "assistant")[i % 2], "content": one} for i, one in enumerate(texts)]
+
+
 @dataclass(frozen=True)
 class Prompt:
-    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their concatenation."""
+    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their concatenation. Parts with a name of
+    EXAMPLE_TURNS stand in front and are turns of their own where the model is asked by chat."""
 
     parts: tuple[tuple[str, str], ...]
     system: str = ""
@@ -67,6 +78,18 @@ class Prompt:
     @property
     def text(self) -> str:
         return "".join(text for _, text in self.parts)
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """Where in the text each turn before the last one ends, in characters; none where the prompt is one message."""
+        return tuple(accumulate(len(text) for name, text in self.parts if name in EXAMPLE_TURNS))
+
+    @property
+    def transcript(self) -> str:
+        """The text as people read it: with the speaker above each turn where there are several."""
+        if not self.turns:
+            return self.text
+        return "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages_of(self.text, self.turns))
 
 
 @dataclass(frozen=True)
@@ -95,6 +118,7 @@ class Variant:
         """The same prompt of the same item has one id whatever the axis, so the base is asked once. Recordings, which may hold
         one prompt under several names, tell them apart (`repeat`), and so does another reasoning effort (`effort`)."""
         again = [self.params[name] for name in ("repeat", "effort") if name in self.params]
+        again += [self.prompt.turns] if self.prompt.turns else []
         return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target, *again)
 
 
@@ -102,7 +126,8 @@ class Variant:
 class Request:
     """What is sent to a model. `first_token` asks one token with its `top_k` alternatives, after the prompt and `continuation`;
     `score` the log-probabilities of `continuation` given the prompt. `effort` is a word of EFFORTS or "" for the server's own,
-    `reasoning_budget` the tokens that reasoning may take, 0 for the server's own."""
+    `reasoning_budget` the tokens that reasoning may take, 0 for the server's own. `turns` is where in the prompt each turn of a
+    conversation ends but the last, the user's and the assistant's in turns."""
 
     kind: str
     prompt: str
@@ -116,10 +141,16 @@ class Request:
     top_k: int = 0
     effort: str = ""
     reasoning_budget: int = 0
+    turns: tuple[int, ...] = ()
 
     def declared(self) -> dict[str, Any]:
         """What is asked, as it is hashed and stored; fields that came later are left out at their default, so that no id moves."""
-        return {key: value for key, value in vars(self).items() if value or key not in ("effort", "reasoning_budget")}
+        return {key: value for key, value in vars(self).items() if value or key not in ("effort", "reasoning_budget", "turns")}
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompt as messages of a conversation, the system prompt apart."""
+        return messages_of(self.prompt, self.turns)
 
     @property
     def ability(self) -> str:

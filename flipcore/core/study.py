@@ -76,7 +76,8 @@ class OwnPrompt:
 
     `n_examples` of `examples_from` (a split of a data set; without it, the study's own items in the same role) stand before the
     question, `between` behind each: the first ones, ones `drawn` once by the study's seed, or for each item those that lm-eval's
-    sampler takes. `same_category` takes them from the item's own category. What `preset` says holds where nothing is said here.
+    sampler takes. `same_category` takes them from the item's own category. With `as_turns` each is a question of the user and an
+    answer of the assistant in a chat, and `before` is in the system message. What `preset` says holds where nothing is said here.
     """
 
     preset: str = ""
@@ -90,6 +91,7 @@ class OwnPrompt:
     pick: str = FIRST
     same_category: bool = False
     examples_from: ItemSource | None = None
+    as_turns: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ class Study:
         models = [
             {key: value for key, value in use.items() if key not in _LATER_OF_MODELS or value} for use in declaration["models"]
         ]
+        if (own := declaration.get("prompt")) and not own["as_turns"]:
+            declaration["prompt"] = {key: value for key, value in own.items() if key != "as_turns"}
         return declaration | {"models": models}
 
     def to_toml(self) -> str:

@@ -118,7 +118,8 @@ class FirstToken(Extractor):
     abilities: ClassVar[frozenset[str]] = frozenset({"first_token_logprobs"})
 
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        first = Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k)
+        words = variant.prompt
+        first = Request("first_token", words.text, words.system, max_tokens=1, top_k=self.top_k, turns=words.turns)
         blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
         if share < LEAST_BLANK:
             return [Need(first)]

@@ -22,6 +22,7 @@ def text_request(variant: Variant, ask: Ask) -> Request:
         stop=tuple(ask.stop),
         effort=str(variant.params.get("effort", ask.effort)),
         reasoning_budget=ask.reasoning_budget,
+        turns=variant.prompt.turns,
     )
 
 

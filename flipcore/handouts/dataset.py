@@ -20,6 +20,7 @@ import pandas as pd
 from flipcore import __version__
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
+from flipcore.core.records import EXAMPLE_TURNS, Prompt
 from flipcore.core.study import ItemSource, Study
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.handouts.data_part import ITEMS, READOUTS
@@ -29,7 +30,7 @@ from flipcore.store.queries import exchange, review, studies
 from flipcore.text.tables import markdown, markdown_text
 
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
-_OF_OTHERS = ("examples", "shots")  # the parts of a prompt that show other items
+_OF_OTHERS = ("examples", "shots", *EXAMPLE_TURNS)  # the parts of a prompt that show other items
 COMPLETIONS = {
     "call_id": "the call; its id is the hash of model, request and sample",
     "model": "the model that was asked",
@@ -128,7 +129,10 @@ def _frames(store: Store, study_id: str, items: pd.DataFrame, shows_examples: bo
 
 def _prompt(parts: list[tuple[str, str]], shows_examples: bool) -> str:
     """What was sent; without the examples where any of them may be of items that are left out."""
-    return "".join(text if shows_examples or name not in _OF_OTHERS else NO_EXAMPLES for name, text in parts)
+    if shows_examples:
+        return Prompt(tuple((name, text) for name, text in parts)).transcript
+    own = "".join(text for name, text in parts if name not in _OF_OTHERS)
+    return own if len(own) == sum(len(text) for _, text in parts) else NO_EXAMPLES + own
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

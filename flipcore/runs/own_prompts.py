@@ -10,16 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 from flipcore.axes.variants import collapsed
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator, nth_sample
-from flipcore.core.records import CONTINUATION, Item, Prompt, Variant
+from flipcore.core.records import CONTINUATION, EXAMPLE_TURNS, Item, Prompt, Variant
 from flipcore.core.study import BY_SEED, LM_EVAL, OwnPrompt, Study
+from flipcore.models.cards import model_cards
 from flipcore.protocols import rotation
-from flipcore.text.own_prompts import ItemView, examples_text, rendered
+from flipcore.text.own_prompts import ItemView, example_turns, examples_text, rendered
 from flipcore.text.prompt_presets import resolved
 from flipcore.text.prompts import LAYOUTS, labels_of
 
@@ -145,17 +146,22 @@ class PromptPlan:
         view = ItemView(item, question, variant.order, variant.labels)
         before = rendered(self.own.before, view.fields(), "The text before the examples")
         own_system = str(variant.params.get("system", self.own.system))
-        system = "\n\n".join(filter(None, (own_system, before if self.own.before_as_system else "")))
+        in_system = self.own.before_as_system or self.own.as_turns
+        system = "\n\n".join(filter(None, (own_system, before if in_system else "")))
         examples = [_as_example(one) for one in self.examples(item, str(variant.params.get("examples", "")))]
-        front = ("" if self.own.before_as_system else before) + self._examples_text(examples)
         middle = self._question(variant, view)
         extra = [(name, f"{text.strip()}\n\n") for name, text in variant.prompt.parts if name not in _ITEM_PARTS]
-        every = ((("examples", front),) if front else ()) + (*extra, *middle)
+        every = (*self._front("" if in_system else before, examples), *extra, *middle)
         return replace(variant, prompt=Prompt(every, system), layout=OWN)
 
-    def _examples_text(self, examples: Sequence[ItemView]) -> str:
+    def _front(self, before: str, examples: Sequence[ItemView]) -> tuple[tuple[str, str], ...]:
+        """What stands before the question: one part, or the turns of a conversation."""
         template = self.own.example or f"{self.own.template} {{{{ answer }}}}"
-        return examples_text(examples, template, self.own.between)
+        if self.own.as_turns:
+            turns = [turn for one in examples for turn in example_turns(one, self.own.template, template)]
+            return tuple(zip(cycle(EXAMPLE_TURNS), turns, strict=False))
+        front = before + examples_text(examples, template, self.own.between)
+        return (("examples", front),) if front else ()
 
     def _question(self, variant: Variant, view: ItemView) -> tuple[tuple[str, str], ...]:
         """The template filled; a variant of another layout, or with the question behind the options, keeps its own words behind
@@ -192,6 +198,8 @@ def prompt_plan(
     if study.protocol.name == rotation.PROTOCOL.name:
         raise BadInput("The rotation protocol writes prompts of its own. Take single_shot, or leave the own prompt out.")
     own = resolved(study.prompt)
+    if own.as_turns and own.n_examples:
+        _check_chat(study)
     pools: dict[tuple[str, str], tuple[Item, ...]] = {}
     if own.examples_from is not None and own.n_examples:
         from flipcore.datasets import load_report
@@ -203,3 +211,15 @@ def prompt_plan(
             by_kind.setdefault((role, item.kind), []).append(item)
         pools = {key: tuple(members) for key, members in by_kind.items()}
     return PromptPlan(own, study.layout, study.seed, pools, {item.item_id: role for item, role in items}, hidden)
+
+
+def _check_chat(study: Study) -> None:
+    """Raises BadInput for a model that is not asked by turns: its examples would run together."""
+    cards = model_cards()
+    for use in study.models:
+        card = cards.get(use.name)
+        if card is None or (card.backend != "simulated" and (card.backend, card.api) != ("openai_compatible", "chat")):
+            raise BadInput(
+                f"Examples as turns of a conversation need a model that a server is asked for by chat, and {use.name} is not. "
+                "Set as_turns = false, or choose another model."
+            )

@@ -156,3 +156,17 @@ def _joins_a_list(node: Filter) -> bool:
 def examples_text(examples: Sequence[ItemView], template: str, between: str) -> str:
     """Every example with its answer, and `between` behind each."""
     return "".join(rendered(template, one.fields(with_answer=True), "The template of an example") + between for one in examples)
+
+
+def example_turns(example: ItemView, question: str, template: str) -> tuple[str, str]:
+    """An example as a question and an answer: `template` fills to what `question` fills to and the answer behind it, parted by at
+    most one blank. Raises BadInput where it begins otherwise."""
+    words = rendered(question, example.fields())
+    whole = rendered(template, example.fields(with_answer=True), "The template of an example")
+    if not whole.startswith(words) or not whole[len(words) :].strip():
+        raise BadInput(
+            "The template of an example does not begin with the template of the question, followed by the answer, so it cannot be "
+            "two turns. Begin it so, or set as_turns = false."
+        )
+    answer = whole[len(words) :]
+    return words, answer[1:] if answer[0].isspace() else answer

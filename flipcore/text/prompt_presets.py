@@ -106,6 +106,17 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+def _as_turns(of: str) -> Preset:
+    """The same set-up by chat, as lm-eval asks by default with a chat template: every example is two turns."""
+    preset = PRESETS[of]
+    about = "Chat. As lm-eval asks with a chat template: every example is a question and an answer, the description the system prompt."
+    title = preset.title.removesuffix(", chat")
+    return Preset(f"{title}, examples as turns", about, preset.kinds, replace(preset.prompt, as_turns=True))
+
+
+PRESETS |= {f"{of}_turns": _as_turns(of) for of in ("lm_eval_mmlu", "lm_eval_gsm8k", "lm_eval_mmlu_pro")}
+
+
 def resolved(own: OwnPrompt) -> OwnPrompt:
     """The prompt with the fields of its preset wherever it says nothing itself. BadInput for a preset that there is not."""
     if not own.preset:

@@ -51,7 +51,10 @@ def _examples(start: OwnPrompt, preset: str) -> dict:
     sets = [OWN_ITEMS, *LOADERS]
     dataset = right.selectbox("Examples from", sets, sets.index(before.dataset) if before else 0, key=f"own-from-{preset}")
     category = st.checkbox("Of the item's own category", start.same_category, key=f"own-category-{preset}")
-    settings = {"n_examples": int(n), "pick": pick, "same_category": category, "examples_from": None}
+    turns = st.checkbox(
+        "Each example as a question and an answer of the conversation (chat models)", start.as_turns, key=f"own-turns-{preset}"
+    )
+    settings = {"n_examples": int(n), "pick": pick, "same_category": category, "as_turns": turns, "examples_from": None}
     if dataset == OWN_ITEMS:
         return settings
     path = st.text_input("File of the split", before.path or "" if before else "", key=f"own-path-{preset}")

@@ -42,11 +42,11 @@ def preview(study: Study) -> None:
             else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
             "It keeps its base prompt only."
         )
-    base = variants[0].prompt.text
+    base = variants[0].prompt.transcript
     for start in range(0, len(variants), 2):
         for column, variant in zip(st.columns(2), variants[start : start + 2], strict=False):
             with column.container(border=True):
                 st.caption(plain(variant.key))
                 if variant.prompt.system:
                     st.caption(f"System prompt: {plain(variant.prompt.system)}")
-                differences(base, variant.prompt.text, key=f"preview-{variant.key}")
+                differences(base, variant.prompt.transcript, key=f"preview-{variant.key}")

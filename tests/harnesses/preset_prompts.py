@@ -65,7 +65,9 @@ def of_lm_eval(folder):
             return json.dumps(messages)
 
     tasks, out = Path(lm_eval.__file__).parent / "tasks", {}
-    for preset, original, test, examples, is_chat in mmlu(folder):
+    plain = mmlu(folder)
+    turns = [(f"{preset}_turns", *rest, True) for preset, *rest, is_chat in plain if not is_chat]
+    for preset, original, test, examples, is_chat in plain + turns:
         own = folder / preset
         own.mkdir()
         files = {"test": str(test)} | {split: str(path) for split, path in examples.items()}
@@ -79,7 +81,7 @@ def of_lm_eval(folder):
             num_fewshot=5,
             task_manager=TaskManager(include_path=str(own), include_defaults=False),
             apply_chat_template=is_chat,
-            fewshot_as_multiturn=False,
+            fewshot_as_multiturn=preset.endswith("_turns"),
             bootstrap_iters=0,
         )
         out[preset] = [_lm_eval_prompt(one, is_chat) for one in model.contexts]
@@ -89,9 +91,10 @@ def of_lm_eval(folder):
 def _lm_eval_prompt(context, is_chat):
     if not is_chat:
         return {"system": "", "prompt": context}
-    by_role = {message["role"]: message["content"] for message in json.loads(context)}
-    assert set(by_role) <= {"system", "user"}
-    return {"system": by_role.get("system", ""), "prompt": by_role["user"]}
+    messages = json.loads(context)
+    system = [one["content"] for one in messages if one["role"] == "system"]
+    turns = [one for one in messages if one["role"] != "system"]
+    return {"system": "".join(system)} | ({"prompt": turns[0]["content"]} if len(turns) == 1 else {"messages": turns})
 
 
 def of_inspect(folder):

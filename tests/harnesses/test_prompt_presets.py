@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flipcore.axes.variants import base
-from flipcore.core.records import Item
+from flipcore.core.records import Item, Request
 from flipcore.core.study import ItemSource, OwnPrompt, Study
 from flipcore.runs.own_prompts import prompt_plan
 from flipcore.text.prompt_presets import PRESETS
@@ -119,6 +119,7 @@ def sent(tmp_path_factory):
 
 
 SPLITS = {"lm_eval_mmlu": "mmlu", "lm_eval_gsm8k": "gsm8k", "inspect_chain_of_thought": "gsm8k"}
+SPLITS |= {f"{name}_turns": split for name, split in SPLITS.items()}
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
@@ -133,4 +134,7 @@ def test_a_preset_is_the_harnesses_prompt(sent, preset, monkeypatch):
     prompts = [own.applied([base(item, "identity", "plain")], item)[0].prompt for item in items(name)]
     assert len(sent[preset]) == len(prompts) == N
     for said, one in zip(sent[preset], prompts, strict=True):
-        assert {"system": one.system, "prompt": one.text} == said
+        messages = Request("generate", one.text, one.system, turns=one.turns).messages
+        ours = {"prompt": one.text} if len(messages) == 1 else {"messages": messages}
+        assert {"system": one.system} | ours == said
+    assert any(one.turns for one in prompts) == preset.endswith("_turns")

@@ -7,10 +7,15 @@ from dataclasses import replace
 import pytest
 
 from flipcore.core import folders
+from flipcore.core.contracts import Ask
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator, nth_sample
-from flipcore.core.records import Item
-from flipcore.core.study import ItemSource, OwnPrompt, Part, Study
+from flipcore.core.records import Call, Item
+from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
+from flipcore.extractors.first_token import FirstToken
+from flipcore.extractors.readings import text_request
+from flipcore.models.cards import ModelCard
+from flipcore.models.openai.replies import body_of
 from flipcore.runs.own_prompts import OWN, PromptPlan
 from flipcore.runs.plan import is_set_aside, plan
 from tests.runs.test_runner import tiny_study
@@ -53,6 +58,47 @@ def test_every_variant_is_in_the_users_own_words_behind_the_same_examples():
         texts["prompt_format", "paren"].text.startswith(front)
         and f"(A) {item.options[0]}" in texts["prompt_format", "paren"].text
     )
+
+
+TURNS = replace(STUDY, prompt=replace(MINE, as_turns=True))
+
+
+def test_examples_as_turns_are_a_conversation_before_the_question():
+    one = plan(TURNS).items[0]
+    base = next(v for v in one.variants if (v.axis, v.key) == ("option_order", "base"))
+    plain = next(v for v in plan(STUDY).items[0].variants if (v.axis, v.key) == ("option_order", "base"))
+    said = text_request(base, Ask(max_tokens=16)).messages
+    assert [turn["role"] for turn in said] == ["user", "assistant", "user", "assistant", "user"]
+    questions, answers = [turn["content"] for turn in said[::2]], [turn["content"] for turn in said[1::2]]
+    assert all(text.endswith("Reply:") for text in questions) and one.item.question in questions[-1]
+    assert set(answers) <= set("ABCDEFGHIJ") and base.prompt.system == f"Be brief.\n\nQuestions about {one.item.category}.\n"
+    # the same words in the same order as in one message, but for what stands between
+    assert "".join(plain.prompt.text.split()) == "".join(
+        (base.prompt.system.removeprefix("Be brief.") + base.prompt.text).split()
+    )
+    assert base.prompt.transcript.startswith("[user]\n") and base.variant_id != plain.variant_id
+    assert len({v.variant_id for v in one.variants}) > 3 and all(len(v.prompt.turns) == 4 for v in one.variants)
+    first_token = FirstToken().needs(one.item, base, Ask(max_tokens=16), ())[0].request
+    assert first_token.messages == said
+
+
+def test_turns_reach_a_chat_server_and_calls_without_them_keep_their_ids():
+    base = plan(TURNS).items[0].variants[0]
+    request = text_request(base, Ask(max_tokens=16))
+    for refuses, n_system in (((), 1), (("system",), 0)):
+        card = ModelCard("lab", "openai_compatible", "m", "http://lab/v1", refuses=refuses)
+        sent = body_of(Call("lab", "r", request), card)["messages"]
+        assert [one["role"] for one in sent] == ["system"] * n_system + ["user", "assistant", "user", "assistant", "user"]
+        assert sent[0]["content"].startswith("Be brief.") and sent[-1]["content"].endswith("Reply:")
+    assert "turns" not in replace(request, turns=()).declared() and request.declared()["turns"] == request.turns
+    assert "as_turns" not in STUDY.to_toml() and Study.from_toml(TURNS.to_toml()) == TURNS
+
+
+def test_a_model_that_is_not_asked_by_turns_is_refused_in_a_sentence():
+    with pytest.raises(BadInput, match="pocket is not"):
+        plan(replace(TURNS, models=(ModelUse("pocket"),)))
+    with pytest.raises(BadInput, match="does not begin with the template of the question"):
+        plan(replace(TURNS, prompt=replace(TURNS.prompt, example="{{ answer }} to {{ question }}")))
 
 
 def test_a_declaration_comes_back_and_an_old_one_keeps_its_id():

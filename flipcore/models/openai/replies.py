@@ -63,7 +63,10 @@ def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
     apart = request.system and "system" not in card.refuses
     system = [{"role": "system", "content": request.system}] if apart else []
-    part: dict[str, Any] = {"messages": [*system, {"role": "user", "content": request.prompt if apart else _prompt(call)}]}
+    first, *rest = request.messages
+    if request.system and not apart:
+        first = first | {"content": f"{request.system}\n\n{first['content']}"}
+    part: dict[str, Any] = {"messages": [*system, first, *rest]}
     if request.kind == "first_token":
         part |= {"logprobs": True, "top_logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
     return part

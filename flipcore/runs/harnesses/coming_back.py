@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Readout, digest
 from flipcore.core.study import Study
-from flipcore.datasets.recorded.log_records import LogRecord
+from flipcore.datasets.recorded.log_records import LogRecord, prompt_of
 from flipcore.datasets.recorded.log_rows import recorded_completion
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.planned import Elsewhere, history_of, planned_calls, planned_of, use_of
@@ -128,7 +128,10 @@ def _places(study_plan: Plan, revision: str) -> dict[tuple[str, str, int], tuple
 
 def _misfit(record: LogRecord, call: Call) -> str:
     """Why an answer is not one to the prompt that its marks name; "" where it is."""
-    if record.prompt.strip() != call.request.prompt.strip() or record.system.strip() != call.request.system.strip():
+    if (
+        record.prompt.strip() != prompt_of(call.request.messages)[0].strip()
+        or record.system.strip() != call.request.system.strip()
+    ):
         return "was asked with another prompt than the planned one"
     temperature = record.sampling.get("temperature")
     if isinstance(temperature, (int, float)) and temperature != call.request.temperature:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Study
 from flipcore.runs.harnesses.planned import PlannedPrompt
 
@@ -63,7 +64,7 @@ def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     rows = [
         {
             "id": one.prompt_id,
-            "input": _messages(one) if one.request.system else one.request.prompt,
+            "input": _messages(one) if one.request.system or one.request.turns else one.request.prompt,
             "target": list(one.right) or "",
         }
         | one.marks
@@ -79,7 +80,12 @@ def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
 
 
 def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
-    """`flipscope_variants.yaml` and its data set. The harness asks each prompt as it is: no shots, its own seed."""
+    """`flipscope_variants.yaml` and its data set. The harness asks each prompt as it is: no shots, its own seed. BadInput for a
+    prompt of several turns, which the harness would send as one."""
+    if any(one.request.turns for one in planned_prompts):
+        raise BadInput(
+            "lm-eval would send each prompt as one message, and this study's examples are turns of their own. Take inspect or jsonl."
+        )
     rows = [
         {"id": one.prompt_id, "prompt": one.request.prompt, "target": one.right[0] if one.right else "", **one.marks}
         for one in planned_prompts
@@ -128,7 +134,7 @@ WRITERS: dict[str, Callable[[Path, Study, ModelUse, Sequence[PlannedPrompt]], li
 
 def _messages(one: PlannedPrompt) -> list[dict[str, str]]:
     system = [{"role": "system", "content": one.request.system}] if one.request.system else []
-    return [*system, {"role": "user", "content": one.request.prompt}]
+    return [*system, *one.request.messages]
 
 
 def _lines(path: Path, rows: Sequence[dict]) -> Path:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from flipcore.core.records import Item
+from flipcore.core.records import Item, Prompt
 from flipcore.store.connection import Store
 from flipcore.store.harmless import is_harmless
 from flipcore.store.visible import OPENED
@@ -143,7 +143,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
                 variant_id,
                 name,
                 base_key,
-                "".join(text for _, text in json.loads(parts)),
+                Prompt(tuple((part, text) for part, text in json.loads(parts))).transcript,
                 system,
                 tuple(order),
                 tuple(labels),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.runs import runner
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.harnesses.writing import write_variants, zipped_variants
@@ -151,6 +151,26 @@ def test_an_answer_to_another_prompt_or_temperature_is_refused(tmp_path, stores)
         "does not say how answers ended" in row["message"]
     )  # as lm-eval's logs, so that a cut answer is read like a whole one
     assert set(readings(other, study.study_id)["status"]) >= {"ok", "absent"}
+
+
+@pytest.mark.slow
+def test_examples_as_turns_go_out_as_messages_and_come_back_as_the_same_prompt(tmp_path, stores):
+    own, other = stores
+    prompt = OwnPrompt(template="{{ question }}\n{{ choices }}\nReply:", n_examples=2, as_turns=True)
+    study = study_of(name="turns", items=(ItemSource("flipscope_choice", n=5),), prompt=prompt)
+    runner.run(study, own)
+    write_variants(other, study, "jsonl", tmp_path / "out")
+    texts, rows = answers(own), []
+    for line in (tmp_path / "out" / "prompts.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        assert [one["role"] for one in row["messages"]] == ["user", "assistant", "user", "assistant", "user"]
+        whole = "".join(one["content"] for one in row["messages"])
+        row["response"], row["finish_reason"] = texts[whole, row["metadata"]["flipscope_sample"]]
+        rows.append(row)
+    store_survey(survey([written.lines(tmp_path / "answers.jsonl", rows)]), other)
+    assert readings(other, study.study_id).equals(readings(own, study.study_id))
+    with pytest.raises(BadInput, match="lm-eval would send each prompt as one message"):
+        write_variants(other, study, "lm-eval", tmp_path / "l")
 
 
 def test_what_cannot_be_written_out_gets_a_sentence(tmp_path, stores):
