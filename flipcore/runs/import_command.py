@@ -101,8 +101,14 @@ def import_rows(file: str, words: Sequence[str], read: Sequence[str] | None, nam
         return 0
     store = Store.open()
     try:
-        study_id = store_imported(outputs, store)
+        with interruptible() as stop:
+            study_id = store_imported(outputs, store, _show, stop)
+        state, message = import_state(store, study_id)
     finally:
         store.close()
+    print("", file=sys.stderr)
+    if state == "cancelled":
+        print(message)
+        return 130
     print(f"Stored as {outputs.study.name!r}.\nNext: python -m flipcore stats {study_id}")
     return 0

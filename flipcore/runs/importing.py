@@ -1,70 +1,100 @@
-"""Recorded outputs -> an ordinary study: items, variants, completions as they were stored, and readouts of them."""
+"""Recorded outputs -> an ordinary study: items, variants, completions as they were stored, and readouts of them; in batches, so that
+memory does not grow with the file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.columns import mapping_of
-from flipcore.datasets.recorded.outputs import Record, Recording, recorded
+from flipcore.datasets.recorded.grouping import Refusal
+from flipcore.datasets.recorded.outputs import Record, Recording, nothing_fits, revision_of, stream
 from flipcore.extractors import EXTRACTORS
+from flipcore.runs.log_import import ImportProgress
+from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
+from flipcore.store.recorded import import_mark, import_state, store_marked
 from flipcore.text.answers import answer_text
 
 # generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
 READ_TEXT, READ_WORDS = WRITTEN_ANSWER, "text_match"
 
 
+N_FIRST, N_REFUSALS = 8, 200  # records and refusals that are kept to be looked at
+_BATCH, _BATCH_CHARS = 6_000, 20_000_000  # records, and characters of prompts and texts, after which a batch is stored
+MEMORY_MB = 1_000  # of the database meanwhile
+
+
 @dataclass(frozen=True)
 class Imported:
-    """A study with its records, not stored yet; `readouts` are the recorded ones and those read from the text."""
+    """What a file of recorded outputs holds, as a study that is not stored yet: `first` are its first records, `readouts` those
+    that were recorded of them or read from their text, `refusals` the first rows that do not fit."""
 
     study: Study
-    records: tuple[Record, ...]
+    path: str
+    recording: Recording
+    first: tuple[Record, ...]
     readouts: tuple[Readout, ...]
-    refusals: tuple[tuple[int, str], ...]
+    refusals: tuple[Refusal, ...]
+    n_records: int
+    n_items: int
+    n_refused: int
     n_repeated: int
-
-    @property
-    def n_items(self) -> int:
-        return len({record.item.item_id for record in self.records})
 
     @property
     def sentence(self) -> str:
         """What was found, for people."""
         models, names = ([one.name for one in several] for several in (self.study.models, self.study.extractors))
         sentence = (
-            f"{len(self.records):,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by "
-            f"{', '.join(names)}."
+            f"{self.n_records:,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by {', '.join(names)}."
         )
         if self.n_repeated:
             sentence += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
         if self.refusals:
-            sentence += f" Rows that were refused: {len(self.refusals):,}. The first: {self.refusals[0][1]}"
+            sentence += f" Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0].sentence}"
         return sentence
+
+
+@dataclass
+class _Survey:
+    """What one pass over a file counts."""
+
+    first: list[Record] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    models: dict[str, None] = field(default_factory=dict)
+    axes: dict[str, None] = field(default_factory=dict)
+    items: set[bytes] = field(default_factory=set)
+    n_records: int = 0
+    n_refused: int = 0
+    n_repeated: int = 0
+
+    def take(self, one: Record | Refusal) -> None:
+        if isinstance(one, Refusal):
+            self.n_refused += 1
+            self.refusals += [one] if self.n_refused <= N_REFUSALS else []
+            return
+        self.n_records, self.n_repeated = self.n_records + 1, self.n_repeated + one.is_repeated
+        self.first += [one] if self.n_records <= N_FIRST else []
+        self.models[one.call.model] = self.axes[one.variant.axis] = None
+        self.items.add(_short(one.item.item_id))
 
 
 def imported(path: str | Path, recording: Recording, name: str = "") -> Imported:
     """What a recording holds, as a study. Raises BadInput when nothing of it fits, or nothing of it can be read."""
-    report = recorded(str(path), recording)
-    readouts = [readout for record in report.records for readout in record.readouts]
-    names = [field.extractor for field in recording.fields]
-    own_name = READ_WORDS if recording.kind == "text" else READ_TEXT
-    if recording.text and own_name in names:
-        raise BadInput(
-            f"Two readouts would be called {own_name!r}: a recorded one and the one read from the text. Give the "
-            "recorded one another name."
-        )
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
-    if recording.text:
-        readouts += [_read(record, own_name) for record in report.records]
-        names.append(own_name)
+    names = _names(recording)
+    summary = _Survey()
+    for one in stream(str(path), recording):
+        summary.take(one)
+    if not summary.first:
+        raise nothing_fits(path, summary.refusals[0].sentence if summary.refusals else "")
     if not names:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
@@ -72,48 +102,180 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
         )
     study = _study(
         recording,
-        [record.call.model for record in report.records],
-        report.records[0].call.revision,
+        [*summary.models],
+        summary.first[0].call.revision,
         names,
         name or f"{recording.dataset}, recorded",
-        list(dict.fromkeys(record.variant.axis for record in report.records)),
+        [*summary.axes],
     )
-    return Imported(study, report.records, tuple(readouts), report.refusals, report.n_repeated)
+    return Imported(
+        study,
+        str(path),
+        recording,
+        tuple(summary.first),
+        tuple(readout for record in summary.first for readout in _readouts(record, recording)),
+        tuple(summary.refusals),
+        summary.n_records,
+        len(summary.items),
+        summary.n_refused,
+        summary.n_repeated,
+    )
 
 
-def store_imported(outputs: Imported, store: Store) -> str:
-    """Writes everything, the study's row last, and returns the study's id. Importing the same again changes nothing."""
-    study_id, write = outputs.study.study_id, store.writer.add
-    first_of = {record.item.item_id: record.item for record in reversed(outputs.records)}
-    variants = {(record.item.item_id, record.variant.variant_id): record.variant for record in outputs.records}
-    roles = {record.item.item_id: record.role for record in reversed(outputs.records)}
-    by_item: dict[str, list] = {}
-    for (item_id, _), variant in variants.items():
-        by_item.setdefault(item_id, []).append(variant)
-    readouts, sources = rows.readout_rows(study_id, outputs.readouts)
-    futures = [
-        write("items", [rows.item_row(item) for item in first_of.values()]),
-        write(
-            "study_items",
-            [
-                {"study_id": study_id, "item_id": item_id, "role": roles[item_id], "position": place, "confirmatory": False}
-                for place, item_id in enumerate(by_item)
-            ],
-        ),
-        write("variants", [rows.variant_row(variant) for variant in variants.values()]),
-        write("study_variants", [row for several in by_item.values() for row in rows.study_variant_rows(study_id, several)]),
-        write("completions", [rows.completion_row(record.call, record.completion, False) for record in outputs.records]),
-        write("study_calls", [{"study_id": study_id, "call_id": record.call.call_id} for record in outputs.records]),
-        write("readouts", readouts),
-        write("readout_sources", sources),
-    ]
-    for one in futures:
-        one.result()
-    row = rows.study_row(
-        outputs.study, "done", f"Imported: {outputs.sentence}", n_calls=len(outputs.records), ended_at=rows.now()
-    )
-    write("studies", [row]).result()
+def _names(recording: Recording) -> list[str]:
+    """The readouts: those recorded, and the one that is read from the text. Raises BadInput where two have one name."""
+    names = [field.extractor for field in recording.fields]
+    own_name = _own_name(recording)
+    if recording.text and own_name in names:
+        raise BadInput(
+            f"Two readouts would be called {own_name!r}: a recorded one and the one read from the text. Give the "
+            "recorded one another name."
+        )
+    if len(set(names)) < len(names):
+        raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
+    return [*names, own_name] if recording.text else names
+
+
+def _own_name(recording: Recording) -> str:
+    return READ_WORDS if recording.kind == "text" else READ_TEXT
+
+
+def _readouts(record: Record, recording: Recording) -> list[Readout]:
+    return [*record.readouts, *([_read(record, _own_name(recording))] if recording.text else ())]
+
+
+def store_imported(
+    outputs: Imported,
+    store: Store,
+    on_progress: Callable[[ImportProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> str:
+    """Writes everything and returns the study's id; the study is "done" when all of it is stored. Importing the same again changes
+    nothing; with `stop` set it ends after the batch in hand, and the same import goes on from there.
+
+    Raises BadInput for a file that changed since it was looked at."""
+    study_id = outputs.study.study_id
+    before = import_mark(store, study_id)
+    if before >= outputs.n_records and import_state(store, study_id)[0] == DONE:
+        return study_id
+    if revision_of(outputs.path) != outputs.first[0].call.revision:
+        raise BadInput(f"{Path(outputs.path).name} has changed since it was looked at. Look at it again, then import.")
+    _say(outputs, store, "running", "Importing.")
+    try:
+        with store.memory_bound(MEMORY_MB):
+            whole = _all_stored(outputs, store, before, on_progress, stop)
+    except BaseException:  # an interrupt, a full disk: what was stored stays, and the state says so
+        _say_stopped(outputs, store)
+        raise
+    if whole:
+        _say(outputs, store, DONE, f"Imported: {outputs.sentence}", ended_at=rows.now())
+    else:
+        _say_stopped(outputs, store)
     return study_id
+
+
+def _say(outputs: Imported, store: Store, state: str, message: str, **times) -> None:
+    row = rows.study_row(outputs.study, state, message, n_calls=outputs.n_records, **times)
+    store.writer.add("studies", [row]).result()
+
+
+def _say_stopped(outputs: Imported, store: Store) -> None:
+    n_stored = import_mark(store, outputs.study.study_id)
+    sentence = f"Import stopped after {n_stored:,} of {outputs.n_records:,} outputs. Import the same file again to go on."
+    _say(outputs, store, "cancelled", sentence)
+
+
+def _all_stored(
+    outputs: Imported,
+    store: Store,
+    before: int,
+    on_progress: Callable[[ImportProgress], None] | None,
+    stop: threading.Event | None,
+) -> bool:
+    """Stores the records after the first `before`, a batch at a time; False where it was stopped."""
+    study_id, records = outputs.study.study_id, stream(outputs.path, outputs.recording)
+    tables, waiting = _Tables(study_id, outputs.recording), None
+    n_seen = 0
+    for record in records:
+        if isinstance(record, Refusal):
+            continue
+        n_seen += 1
+        tables.take(record)
+        if n_seen <= before:
+            tables.drop()
+        elif tables.is_full or n_seen == outputs.n_records:
+            waiting = store_marked(store, study_id, tables.rows(), n_seen, waiting)
+            tables.drop()
+            if on_progress:
+                on_progress(ImportProgress(n_seen, outputs.n_records))
+            if stop and stop.is_set() and n_seen < outputs.n_records:
+                waiting.result()
+                return False
+    if waiting:
+        waiting.result()
+    return True
+
+
+class _Tables:
+    """Rows of some thousand records by table. Remembers which items and variants the batches before held: an item is stored as it
+    first occurs, in the role that it has there."""
+
+    def __init__(self, study_id: str, recording: Recording) -> None:
+        self.study_id, self.recording = study_id, recording
+        self.items: set[bytes] = set()
+        self.variants: set[bytes] = set()
+        self.n_variants: Counter[bytes] = Counter()
+        self.drop()
+
+    def drop(self) -> None:
+        """Lets go of the batch."""
+        self.by_table: dict[str, list[dict]] = {}
+        self.readouts: list[Readout] = []
+        self.n_records = self.n_chars = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.n_records >= _BATCH or self.n_chars > _BATCH_CHARS
+
+    def take(self, record: Record) -> None:
+        self._take_item(record)
+        self._take_variant(record)
+        self._add("completions", rows.completion_row(record.call, record.completion, False))
+        self._add("study_calls", {"study_id": self.study_id, "call_id": record.call.call_id})
+        self.readouts += _readouts(record, self.recording)
+        self.n_records += 1
+        self.n_chars += len(record.call.request.prompt) + len(record.completion.text)
+
+    def _take_item(self, record: Record) -> None:
+        if (short := _short(record.item.item_id)) in self.items:
+            return
+        place = {"position": len(self.items), "confirmatory": False}
+        self.items.add(short)
+        self._add("items", rows.item_row(record.item))
+        self._add("study_items", {"study_id": self.study_id, "item_id": record.item.item_id, "role": record.role} | place)
+
+    def _take_variant(self, record: Record) -> None:
+        short = _short(f"{record.item.item_id} {record.variant.variant_id}")
+        if short in self.variants:
+            return
+        self.variants.add(short)
+        item = _short(record.item.item_id)
+        (row,) = rows.study_variant_rows(self.study_id, [record.variant])
+        self._add("study_variants", row | {"position": self.n_variants[item]})
+        self._add("variants", rows.variant_row(record.variant))
+        self.n_variants[item] += 1
+
+    def _add(self, table: str, row: dict) -> None:
+        self.by_table.setdefault(table, []).append(row)
+
+    def rows(self) -> dict[str, list[dict]]:
+        readouts, sources = rows.readout_rows(self.study_id, self.readouts)
+        return self.by_table | {"readouts": readouts, "readout_sources": sources}
+
+
+def _short(name: str) -> bytes:
+    """A name in sixteen bytes: a million of them are remembered at once."""
+    return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 
 def _read(record: Record, name: str) -> Readout:

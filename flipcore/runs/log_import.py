@@ -23,7 +23,7 @@ from flipcore.runs.log_survey import Survey, require_unchanged
 from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import import_mark, import_state, repeat_bases
+from flipcore.store.recorded import import_mark, import_state, repeat_bases, store_marked
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
 _BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
@@ -158,13 +158,14 @@ def _all_stored(
             if n_seen % _BATCH and not batch.is_full:
                 continue
             if n_seen > before:
-                waiting, batch = _flushed(batch, store, n_seen, waiting), _Batch(study, leave)
+                waiting = store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
+                batch = _Batch(study, leave)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
                 _stopped(study, store, max(n_seen, before), n_all, waiting)
                 return False
-        _flushed(batch, store, n_seen, waiting).result()
+        store_marked(store, batch.study_id, batch.tables(), n_seen, waiting).result()
     except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
         _stopped(study, store, import_mark(store, study.study_id), n_all, None)
         raise
@@ -297,12 +298,3 @@ def _as_whole(log_row: LogRow, completion: Completion) -> Completion:
     """A text that is an option's label and nothing else is a whole answer, although its limit of one token ended it."""
     is_label = completion.text.strip().rstrip(".)") in log_row.variant.labels and log_row.item.kind == "choice"
     return replace(completion, finish_reason="stop") if is_label else completion
-
-
-def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: Future | None) -> Future:
-    """Hands a batch to the writer, safe with its mark or not at all, once the batch before it is stored, so that few wait in
-    memory."""
-    if waiting:
-        waiting.result()
-    mark = {"key": f"import {batch.study_id}", "value": str(n_seen)}
-    return store.writer.add_together([*batch.tables().items(), ("store_info", [mark])])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from concurrent.futures import Future
+
 from flipcore.access.levels import Permission
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
@@ -12,6 +15,15 @@ def import_mark(store: Store, study_id: str) -> int:
     sql = "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies WHERE study_id = $study_id)"
     rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
     return int(rows[0][0]) if rows else 0
+
+
+def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], n_seen: int, waiting: Future | None) -> Future:
+    """Hands a batch of an import to the writer, safe with its mark of `n_seen` rows or not at all, once the batch before it,
+    `waiting`, is stored, so that few wait in memory."""
+    if waiting:
+        waiting.result()
+    mark = {"key": f"import {study_id}", "value": str(n_seen)}
+    return store.writer.add_together([*tables.items(), ("store_info", [mark])])
 
 
 def import_state(store: Store, study_id: str) -> tuple[str, str]:

@@ -15,9 +15,8 @@ from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 from pages.common.tables import show_table
 from pages.studies import import_logs
+from pages.studies.import_progress import run_import
 from pages.studies.recorded_columns import recorded_columns, recorded_fields
-
-N_SHOWN = 8
 
 
 def section() -> None:
@@ -78,9 +77,10 @@ def _offer(path: Path, recording: Recording, title: str) -> None:
         return
     st.markdown(plain(outputs.sentence))
     if outputs.refusals:
-        with st.popover(f"Rows that were refused: {len(outputs.refusals):,}", icon=":material/warning:"):
-            show_table("refused-outputs", [{"line": line, "why": why} for line, why in outputs.refusals[:200]])
-    show_table("first-outputs", [preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]])
-    if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):
-        store_imported(outputs, session.store())
+        with st.popover(f"Rows that were refused: {outputs.n_refused:,}", icon=":material/warning:"):
+            show_table("refused-outputs", [{"line": line, "why": why} for line, why in outputs.refusals])
+    show_table("first-outputs", [preview_row(record, outputs.readouts) for record in outputs.first])
+    if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:") and run_import(
+        lambda *progress: store_imported(outputs, session.store(), *progress)
+    ):
         st.rerun()

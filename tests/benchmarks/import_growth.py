@@ -1,8 +1,9 @@
 """How an import grows with its log: ``python -m tests.benchmarks.import_growth [--log samples.jsonl] 50000 200000 1000000``.
 
 One lm-eval sample is repeated with new ids (of --log, or one of the shapes in `harness_files`), in a process of its own a size.
-Printed are the CPU seconds of all threads and the peak memory. Each
-import is stopped half way, gone on with, and repeated, which must add nothing.
+With --table it is a table of no harness instead: two versions of each item far apart, with options, answer and text. Printed are
+the CPU seconds of all threads and the peak memory. Each import is stopped half way, gone on with, and repeated, which must add
+nothing.
 """
 
 import argparse
@@ -17,11 +18,16 @@ import time
 from pathlib import Path
 
 from flipcore.core import folders
+from flipcore.datasets.recorded.outputs import Recording
+from flipcore.runs.importing import imported, store_imported
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as written
 
+RECORDING = Recording(
+    "made", "m", "prompt", item="id", options="shown", text="text", text_after="", target="gold", variant="variant"
+)
 COUNTED = ("items", "variants", "completions", "readouts", "readout_sources", "study_calls", "study_items", "study_variants")
 
 
@@ -46,22 +52,39 @@ def sizes(store: Store) -> tuple[int, ...]:
     return tuple(store.rows(f"SELECT count(*) FROM {table}")[0][0] for table in COUNTED)
 
 
-def grown(n_rows: int, sample: dict) -> dict[str, float]:
-    """One import of `n_rows`, stopped half way once, gone on with, and repeated."""
+def write_table(path: Path, n_rows: int) -> None:
+    """Two versions of each item, the second half of the file being the second versions."""
+    n_items = n_rows // 2
+    with path.open("w", encoding="utf-8") as stream:
+        for i in range(n_rows):
+            item, turned = i % n_items, i >= n_items
+            shown = ["tin", "oak"] if turned else ["oak", "tin"]
+            row = {
+                "id": f"q{item}",
+                "prompt": f"Which of these is {item}?\nA. {shown[0]}\nB. {shown[1]}\nAnswer:",
+                "shown": shown,
+            }
+            row |= {"variant": "turned" if turned else "base", "gold": "oak", "text": f"{'Let us see. ' * 30}The answer is A."}
+            stream.write(json.dumps(row) + "\n")
+
+
+def grown(n_rows: int, sample: dict | None) -> dict[str, float]:
+    """One import of `n_rows` of the sample, or of a table, stopped half way once, gone on with, and repeated."""
     with tempfile.TemporaryDirectory(prefix="import-growth-") as folder:
         folders.admit(folder)
         path = Path(folder, "samples_gsm8k_2025.jsonl")
-        write(path, sample, n_rows)
+        write(path, sample, n_rows) if sample else write_table(path, n_rows)
         before, start = peak(), time.process_time()
-        log_survey = survey([path])
+        look, keep = (lambda: survey([path]), store_logs) if sample else (lambda: imported(path, RECORDING), store_imported)
+        seen = look()
         looked = time.process_time()
         store, stop = Store.open(Path(folder, "flips.duckdb")), threading.Event()
         try:
-            store_logs(log_survey, store, lambda done: stop.set() if 2 * done.n_done > n_rows else None, stop)
+            keep(seen, store, lambda done: stop.set() if 2 * done.n_done > n_rows else None, stop)
             n_half = sizes(store)[2]
-            study_id = store_logs(log_survey, store)
+            study_id = keep(seen, store)
             stored, first = time.process_time(), sizes(store)
-            assert store_logs(survey([path]), store) == study_id
+            assert keep(look(), store) == study_id
             again, second = time.process_time(), sizes(store)
         finally:
             store.close()
@@ -82,15 +105,17 @@ def main(words: list[str]) -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("rows", nargs="*", type=int, default=[50_000, 200_000])
     given.add_argument("--log", help="an lm-eval samples file whose first row is repeated")
+    given.add_argument("--table", action="store_true", help="a table of no harness in place of a log")
     given.add_argument("--one", action="store_true", help="in this process, as JSON")
     chosen = given.parse_args(words)
     if chosen.one:
         with open(chosen.log, encoding="utf-8") if chosen.log else open(os.devnull, encoding="utf-8") as stream:
             sample = json.loads(stream.readline() or "null") or written.lm_eval_row(1, "That makes 2. " * 20, "2", True)
-        print(json.dumps(grown(chosen.rows[0], sample)))
+        print(json.dumps(grown(chosen.rows[0], None if chosen.table else sample)))
         return
     for place, n_rows in enumerate(chosen.rows):
         own = [sys.executable, "-m", __spec__.name, "--one", str(n_rows), *(["--log", chosen.log] if chosen.log else [])]
+        own += ["--table"] if chosen.table else []
         ended = subprocess.run(own, check=True, capture_output=True, text=True)
         figures = json.loads(ended.stdout)
         if not place:

@@ -1,6 +1,7 @@
 """Recorded outputs as a study: through the store the numbers are the source's, and nothing of it can be asked again."""
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from flipcore.datasets.recorded.columns import corrected, guessed
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.outputs import Recording
 from flipcore.reports.study import study_report
-from flipcore.runs import runner
+from flipcore.runs import importing, runner
 from flipcore.runs.importing import imported, preview_row, store_imported
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -58,7 +59,7 @@ def test_an_import_is_an_ordinary_study(tmp_path, store):
     assert len(frame) == 12 and set(frame["extractor"]) == {"first_token", "regex"}
     # A is oak in the base and tin when turned, so every pair flips and only the base is right
     assert frame.groupby("variant")["is_correct"].mean().to_dict() == {"base": 1.0, "variant-1": 0.0}
-    seen = inspection(store, study_id, "m", found.records[0].item.item_id, "option_order")
+    seen = inspection(store, study_id, "m", found.first[0].item.item_id, "option_order")
     assert [variant.readings[0].text for variant in seen.variants] == ["The answer is A."] * 2
 
 
@@ -183,6 +184,38 @@ def test_rows_that_are_numbered_are_grouped_by_their_question(tmp_path):
 
 def test_a_preview_row_has_the_question_the_version_and_every_readout(tmp_path):
     found = imported(written(tmp_path, ROWS), RECORDING, "Mine")
-    row = preview_row(found.records[0], found.readouts)
+    row = preview_row(found.first[0], found.readouts)
     assert row["version"] == "base" and set(row) == {"question", "version", "options shown", "first_token", "regex"}
     assert row["first_token"] == row["regex"] and row["first_token"] in row["options shown"].split(" | ")[0]
+
+
+def table_of(store, study_id):
+    frame = studies.readouts(store, study_id)
+    return frame.sort_values(list(frame.columns)).reset_index(drop=True).astype(str)
+
+
+def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, monkeypatch):
+    monkeypatch.setattr(importing, "_BATCH", 2)
+    outputs, stop = imported(written(tmp_path, ROWS), RECORDING, "Mine"), threading.Event()
+    steps = []
+    study_id = store_imported(outputs, store, lambda done: (steps.append(done.n_done), stop.set()), stop)
+    (row,) = studies.studies(store).to_dict("records")
+    assert (row["state"], steps) == ("cancelled", [2]) and "after 2 of 6 outputs" in row["message"]
+    store_imported(outputs, store, lambda done: steps.append(done.n_done))
+    assert steps == [2, 4, 6] and studies.studies(store)["state"].tolist() == ["done"]
+    monkeypatch.setattr(importing, "_BATCH", 6_000)
+    other = Store.open(tmp_path / "other.duckdb")
+    store_imported(outputs, other)
+    whole = table_of(other, study_id)
+    other.close()
+    assert table_of(store, study_id).equals(whole) and len(whole) == 12
+    store_imported(outputs, store, lambda done: pytest.fail("it was stored again"))
+
+
+def test_a_file_that_changed_since_it_was_looked_at_is_not_stored(tmp_path, store):
+    path = written(tmp_path, ROWS)
+    outputs = imported(path, RECORDING)
+    written(tmp_path, ROWS[:4])
+    with pytest.raises(BadInput, match="has changed since it was looked at"):
+        store_imported(outputs, store)
+    assert studies.studies(store).empty

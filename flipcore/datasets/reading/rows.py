@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
+import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
@@ -17,7 +20,10 @@ from flipcore.core.folders import allowed
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 _WRAPPERS = ("rows", "data", "Data", "items", "examples")
-_MAX_CELL = 10_000_000
+_MAX_CELL = 10_000_000  # characters
+_MAX_LINE = MAX_UPLOAD_MB * 1_000_000  # bytes
+_GZIP = b"\x1f\x8b"
+_LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 
 @dataclass(frozen=True)
@@ -35,58 +41,78 @@ class Row:
         return f"Line {self.line} of {self.file}" if self.file else f"Line {self.line}"
 
 
-def read_rows(path: str | Path, header: tuple[str, ...] = ()) -> Iterator[Row]:
-    """The rows of a file. `header` names the columns of a CSV file that has no header line.
+def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB) -> Iterator[Row]:
+    """The rows of a file, read a line at a time. `header` names the columns of a CSV file that has no header line.
 
-    Raises BadInput when the file as a whole cannot be read: absent, too large, of an unknown kind, half-written.
+    Raises BadInput when the file as a whole cannot be read: absent, larger than `most_mb` megabytes, of an unknown kind,
+    half-written; of a packed file the last two are known only on the way.
     """
     path = allowed(path)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
-    _check_file(path, suffix)
+    _check_file(path, suffix, most_mb)
     if suffix == ".parquet":
         rows = _parquet(path)
     else:
-        text = _text(path)
-        rows = _csv(text, path.name, header) if suffix in (".csv", ".tsv") else _json(text, path.name, suffix)
+        _check_beginning(path)
+        rows = _csv(path, header, most_mb) if suffix in (".csv", ".tsv") else _json(path, suffix, most_mb)
     return (_without_surrogates(row) for row in rows)
 
 
-def _check_file(path: Path, suffix: str) -> None:
+def _check_file(path: Path, suffix: str, most_mb: int) -> None:
     if not path.is_file():
         raise BadInput(f"There is no file {path.name!r}; give the path of a JSONL, JSON, CSV or Parquet file.")
     if suffix not in SUFFIXES:
         raise BadInput(f"{path.name} is not of a known kind; a file of items ends in {', '.join(SUFFIXES)}.")
     size = path.stat().st_size
-    if size > MAX_UPLOAD_MB * 1_000_000:
-        raise BadInput(
-            f"{path.name} has {size / 1e6:,.0f} MB and the limit is {MAX_UPLOAD_MB} MB; split it or keep fewer columns."
-        )
+    if size > most_mb * 1_000_000:
+        raise BadInput(f"{path.name} has {size / 1e6:,.0f} MB and the limit is {most_mb:,} MB; split it or keep fewer columns.")
     if size == 0:
         raise BadInput(f"{path.name} is empty; it needs at least one row.")
 
 
-def _text(path: Path) -> str:
-    """The file's text; bytes that are not UTF-8 become surrogates, which mark the rows that hold them."""
-    data = path.read_bytes()
-    if data[:2] == b"\x1f\x8b" and path.suffix.lower() == ".gz":
-        data = _unpacked(data, path.name)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+def is_packed(path: Path) -> bool:
+    """Whether it is a gzip file by its name and by its content."""
+    with path.open("rb") as stream:
+        return path.suffix.lower() == ".gz" and stream.read(2) == _GZIP
+
+
+def _check_beginning(path: Path) -> None:
+    with _content(path) as stream, _unpacking(path.name):
+        first = stream.read(4)
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{path.name} is UTF-16; save it as UTF-8 and try again.")
-    if data[:4] in (b"PAR1", b"PK\x03\x04") or data[:2] == b"\x1f\x8b":
+    if first in (b"PAR1", b"PK\x03\x04") or first[:2] == _GZIP:
         raise BadInput(f"{path.name} is a Parquet, zip or gzip file under another name; unpack it or rename it.")
-    return data.decode("utf-8-sig", "surrogateescape")
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
-    """A gzip file's content; BadInput where it is damaged or larger than ten times what a file may have."""
-    unpacker = zlib.decompressobj(31)
+def _content(path: Path) -> IO[bytes]:
+    """The file's bytes, unpacked where they are packed."""
+    return cast(IO[bytes], gzip.open(path)) if is_packed(path) else path.open("rb")
+
+
+@contextmanager
+def _unpacking(name: str) -> Iterator[None]:
     try:
-        content = unpacker.decompress(data, 10 * MAX_UPLOAD_MB * 1_000_000)
-    except zlib.error as error:
-        raise BadInput(f"{name} is a damaged gzip file ({error}); fetch it again.") from None
-    if not unpacker.eof:
-        raise BadInput(f"{name} is half-written or unpacks to more than {10 * MAX_UPLOAD_MB:,} MB; unpack and split it.")
-    return content
+        yield
+    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise BadInput(f"{name} is a damaged or half-written gzip file ({error}); fetch it again.") from None
+
+
+def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str]]:
+    """(its number from 1, a line with its end); bytes that are not UTF-8 become surrogates, which mark the rows that hold them.
+
+    Raises BadInput for a damaged gzip file, and for one that unpacks to more than ten times what it may have."""
+    most, n_bytes = most_mb * (10_000_000 if is_packed(path) else 1_000_000), 0
+    with _content(path) as stream, _unpacking(path.name):
+        for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE + 1), b""), start=1):
+            n_bytes += len(line)
+            if n_bytes > most:
+                raise BadInput(f"{path.name} unpacks to more than {most // 1_000_000:,} MB; unpack and split it.")
+            if len(line) > _MAX_LINE:
+                raise BadInput(
+                    f"Line {number:,} of {path.name} has more than {MAX_UPLOAD_MB} MB; give each row a line of its own."
+                )
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
 
 
 def _without_surrogates(row: Row) -> Row:
@@ -100,22 +126,39 @@ def _without_surrogates(row: Row) -> Row:
     return row
 
 
-def _json(text: str, name: str, suffix: str) -> Iterator[Row]:
+def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
     """JSON lines, or one JSON document with a list of rows in it: both occur under both suffixes."""
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if len(lines) == 1 or suffix == ".json":
-        try:
-            document = json.loads(text)
-        except RecursionError:
-            raise BadInput(f"{name} is nested too deeply to be rows.") from None
-        except ValueError as error:
-            if len(lines) < 2 or _json_line(*lines[0]).problem:
-                raise BadInput(f"{name} is not valid JSON: {error}. It may be half-written; save it again.") from None
-        else:
-            yield from _listed(document, name)
-            return
-    for number, line in lines:
+    if suffix == ".json":
+        yield from _document(path, most_mb)
+        return
+    lines = ((number, line.removesuffix("\n")) for number, line in _lines(path, most_mb) if line.strip())
+    first = list(islice(lines, 2))
+    if len(first) == 1:
+        yield from _document(path, most_mb)
+    for number, line in chain(first if len(first) > 1 else (), lines):
         yield _json_line(number, line)
+
+
+def _document(path: Path, most_mb: int) -> Iterator[Row]:
+    """The rows of a document, which is read whole; of a file of lines under a document's name those of its lines."""
+    if most_mb > MAX_UPLOAD_MB and path.stat().st_size > MAX_UPLOAD_MB * 1_000_000:
+        raise BadInput(
+            f"{path.name} has {path.stat().st_size / 1e6:,.0f} MB, and a JSON document is read whole, at most "
+            f"{MAX_UPLOAD_MB} MB. Save it as JSON lines (.jsonl): one row a line has no such limit."
+        )
+    text = "".join(line for _, line in _lines(path, MAX_UPLOAD_MB))
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise BadInput(f"{path.name} is nested too deeply to be rows.") from None
+    except ValueError as error:
+        rows = json_lines(text)
+        first = list(islice(rows, 2))
+        if len(first) < 2 or first[0].problem:
+            raise BadInput(f"{path.name} is not valid JSON: {error}. It may be half-written; save it again.") from None
+        yield from chain(first, rows)
+    else:
+        yield from _listed(document, path.name)
 
 
 def json_lines(text: str) -> Iterator[Row]:
@@ -150,12 +193,13 @@ def _listed(document: Any, name: str) -> Iterator[Row]:
         yield _row(number, values)
 
 
-def _csv(text: str, name: str, header: tuple[str, ...]) -> Iterator[Row]:
+def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     """Comma, semicolon or tab separated, decided by the first line."""
     csv.field_size_limit(_MAX_CELL)
-    first = text.split("\n", 1)[0]
+    lines = (part for _, line in _lines(path, most_mb) for part in _LINE_END.split(line) if part)
+    first = next(lines, "")
     delimiter = "," if header else max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(chain((first,), lines), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     while True:
         start = reader.line_num + 1
@@ -169,7 +213,7 @@ def _csv(text: str, name: str, header: tuple[str, ...]) -> Iterator[Row]:
         if not columns:
             columns = tuple(cells)
             if len(set(columns)) < len(columns):
-                raise BadInput(f"{name} names a column twice: {', '.join(columns)}. Give every column its own name.")
+                raise BadInput(f"{path.name} names a column twice: {', '.join(columns)}. Give every column its own name.")
         elif cells and len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif cells:

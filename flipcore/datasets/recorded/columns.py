@@ -15,6 +15,7 @@ from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.datasets.recorded.outputs import Recording
 from flipcore.text.answers import canonical_number
 
@@ -55,7 +56,9 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
-    rows: list[Mapping[str, Any]] = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
+    rows: list[Mapping[str, Any]] = [
+        row.values for row in islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT) if not row.problem
+    ]
     if not rows:
         raise BadInput(
             f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
@@ -226,7 +229,7 @@ def _shared(path: str, item: str, question: str) -> str:
     items: set[int] = set()
     questions: set[int] = set()
     n = 0
-    for row in read_rows(path):
+    for row in read_rows(path, most_mb=MOST_MB):
         if not row.problem:
             n += 1
             items.add(hash(str(row.values.get(item))))

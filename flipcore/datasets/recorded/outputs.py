@@ -21,8 +21,8 @@ from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
-from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import Field, reading_of, right_answer, with_paths
+from flipcore.datasets.recorded.fields import Field, reading_of, right_answer
+from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.text.prompts import labels_of
 
 
@@ -87,30 +87,46 @@ class Record:
     sample: int = 0
     role: str = "benchmark"
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether its prompt stands under another name within the item already."""
+        return "repeat" in self.variant.params
+
 
 @dataclass(frozen=True)
 class RecordedReport:
-    """`refusals` are (line, sentence) of the rows that do not fit the recording; `n_repeated` prompts stand under several
-    names within their item."""
+    """`refusals` are of the rows that do not fit the recording; `n_repeated` prompts stand under several names within their
+    item."""
 
     records: tuple[Record, ...]
-    refusals: tuple[tuple[int, str], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     n_repeated: int = 0
 
 
-@dataclass(frozen=True)
-class _VariantRow:
-    """One variant as its row says it."""
-
-    line: int
-    name: str
-    values: Mapping[str, Any]
-
-
 def recorded(path: str, recording: Recording) -> RecordedReport:
-    """Every recorded variant, item by item, the base first; raises BadInput when no row fits the recording.
+    """All of `stream` at once; raises BadInput when no row fits the recording."""
+    records: list[Record] = []
+    refusals: list[Refusal] = []
+    for one in stream(path, recording):
+        if isinstance(one, Record):
+            records.append(one)
+        else:
+            refusals.append(one)
+    if not records:
+        raise nothing_fits(path, refusals[0].sentence if refusals else "")
+    return RecordedReport(tuple(records), tuple(refusals), sum(record.is_repeated for record in records))
 
-    A row that does not fit is refused alone; an item without its base is refused whole.
+
+def nothing_fits(path: str | Path, first_refusal: str) -> BadInput:
+    """What is raised for a file none of whose rows fits its recording."""
+    return BadInput(f"Nothing of {Path(path).name} fits the recording. {first_refusal or 'It has no rows.'}")
+
+
+def stream(path: str, recording: Recording) -> Iterator[Record | Refusal]:
+    """Every recorded variant, item by item, the base first; memory does not grow with the file.
+
+    A row that does not fit is refused alone; an item without its base is refused whole. Raises BadInput for a recording that
+    cannot be read by.
     """
     if not recording.prompt:
         raise BadInput("The recording names no column for the prompt; say which one holds what the model was asked.")
@@ -121,59 +137,23 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
             f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
             "the prompt, with the option's text in one group."
         ) from None
-    records: list[Record] = []
-    refusals: list[tuple[int, str]] = []
-    builder = _Making(recording, f"recorded-{_file_digest(path)}")
-    for key, several in _groups(read_rows(path), recording, refusals):
-        for place, row in enumerate(several):
-            try:
-                records.append(builder.record(key, row, is_base=place == 0))
-            except KeyError as error:
-                why = f"has no column {error.args[0]!r}; correct the recording's columns"
-            except (TypeError, ValueError, AttributeError) as error:
-                why = f"holds a value of the wrong type ({error})"
-            except BadInput as error:
-                why = str(error).removesuffix(".")
-            else:
-                continue
-            refusals.append((row.line, f"Line {row.line} {why}."))
-            if place == 0:
-                refusals += [
-                    (one.line, f"Line {one.line} belongs to the base of line {row.line}, which is refused.")
-                    for one in several[1:]
-                    if one.line != row.line
-                ]
-                break
-    if not records:
-        raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refusals[0][1] if refusals else 'It has no rows.'}")
-    return RecordedReport(tuple(records), tuple(refusals), builder.n_repeated)
-
-
-def _file_digest(path: str) -> str:
-    """Eight characters that tell two files apart: the same prompt in another recording is another completion."""
-    file = allowed(path)
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
-
-
-def _groups(rows: Iterator[Row], recording: Recording, refusals: list) -> Iterator[tuple[tuple[str, str], list[_VariantRow]]]:
-    """((model, item key), its variants with the base first); rows that are no rows go to `refusals`."""
-    groups: dict[tuple[str, str], list[_VariantRow]] = {}
-    for number, row in enumerate(with_paths(row, recording.columns) for row in rows):
-        if row.problem:
-            refusals.append((row.line, f"{row.place} {row.problem}."))
+    builder = _Making(recording, revision_of(path))
+    for several in batches(path, recording):
+        if isinstance(several, Refusal):
+            yield several
             continue
-        model = str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
-        if recording.nested:
-            groups[model, str(number)] = [
-                _VariantRow(row.line, name, {**row.values, **value})
-                for name, value in row.values.items()
-                if name.startswith(recording.nested) and isinstance(value, Mapping)
-            ] or [_VariantRow(row.line, "", row.values)]
-        else:
-            key = model, str(row.values.get(recording.item, number))
-            groups.setdefault(key, []).append(_VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values))
-    for key, several in groups.items():
-        yield key, sorted(several, key=lambda one: one.name != BASE)  # stable: without a "base" the first stays first
+        for key, variants in several:
+            yield from builder.group(key, variants)
+        builder.forget()
+
+
+def revision_of(path: str | Path) -> str:
+    """What tells two files apart: the same prompt in another recording is another completion."""
+    file = allowed(path)
+    if not file.is_file():
+        return "recorded-"
+    with file.open("rb") as content:
+        return f"recorded-{hashlib.file_digest(content, 'sha256').hexdigest()[:8]}"
 
 
 class _Making:
@@ -181,14 +161,38 @@ class _Making:
     asked twice is a further sample or a repeated variant."""
 
     def __init__(self, recording: Recording, revision: str) -> None:
-        self.recording, self.revision, self.n_repeated = recording, revision, 0
+        self.recording, self.revision = recording, revision
+        self.n_calls: Counter[tuple[str, bytes]] = Counter()  # by the model and a digest of the prompt
+        self.forget()
+
+    def forget(self) -> None:
+        """Lets go of the items so far: those that follow are others."""
         self.items: dict[str, Item] = {}
         self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name
         self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
         self.samples: set[tuple] = set()
-        self.n_calls: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
+        self.n_samples: Counter[tuple] = Counter()  # (model, item, prompt, name)
 
-    def record(self, key: tuple[str, str], row: _VariantRow, is_base: bool) -> Record:
+    def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[Record | Refusal]:
+        """The records of one item under one model."""
+        for place, row in enumerate(variants):
+            try:
+                yield self.record(key, row, is_base=place == 0)
+                continue
+            except KeyError as error:
+                why = f"has no column {error.args[0]!r}; correct the recording's columns"
+            except (TypeError, ValueError, AttributeError) as error:
+                why = f"holds a value of the wrong type ({error})"
+            except BadInput as error:
+                why = str(error).removesuffix(".")
+            yield Refusal(row.line, f"Line {row.line} {why}.")
+            if place == 0:
+                for one in variants[1:]:
+                    if one.line != row.line:
+                        yield Refusal(one.line, f"Line {one.line} belongs to the base of line {row.line}, which is refused.")
+                return
+
+    def record(self, key: Key, row: VariantRow, is_base: bool) -> Record:
         model, item_key = key
         item = self.items.get(item_key) or self._item(item_key, row.values)
         prompt = row.values[self.recording.prompt]
@@ -199,7 +203,8 @@ class _Making:
         target = item.target if is_base else self._own_right_answer(item, row.values, order)
         self.raw[item_key] = self.raw.get(item_key, row.values.get(self.recording.target))
         variant, sample = self._variant(key, item, name, prompt, order, target, row.values)
-        call = Call(model, self.revision, Request("generate", prompt), self.n_calls[model, prompt])
+        times = model, hashlib.blake2b(prompt.encode(), digest_size=16).digest()
+        call = Call(model, self.revision, Request("generate", prompt), self.n_calls[times])
         completion = _completion(call, row.values, self.recording)
         readouts = tuple(
             Readout(
@@ -218,9 +223,8 @@ class _Making:
         )
         self.items[item_key] = item
         self.names.setdefault(key, {}).setdefault(prompt, name)
-        self.n_calls[model, prompt] += 1
-        self.n_calls[*key, prompt, name] += 1
-        self.n_repeated += bool(variant.params)
+        self.n_calls[times] += 1
+        self.n_samples[*key, prompt, name] += 1
         return Record(item, variant, call, completion, readouts, sample, self._role(row.values))
 
     def _role(self, values: Mapping[str, Any]) -> str:
@@ -238,7 +242,7 @@ class _Making:
             return item.target
         return right_answer(answer, self._prompt_options(values), order, item.kind)
 
-    def _name(self, key: tuple[str, str], row: _VariantRow, prompt: str) -> str:
+    def _name(self, key: Key, row: VariantRow, prompt: str) -> str:
         names = self.names.get(key, {})
         return row.name or names.get(prompt) or f"variant-{len(names)}"
 
@@ -246,7 +250,7 @@ class _Making:
         self, key, item: Item, name: str, prompt: str, order: tuple[int, ...], target: str | None, values: Mapping
     ) -> tuple[Variant, int]:
         """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
-        sample = self.n_calls[*key, prompt, name]
+        sample = self.n_samples[*key, prompt, name]
         if self.recording.sample:
             sample = _sample(values.get(self.recording.sample))
             if (*key, prompt, name, sample) in self.samples:

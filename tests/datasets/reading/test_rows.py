@@ -1,5 +1,6 @@
 """Rows of good, broken and hostile files."""
 
+import gzip
 import json
 
 import pytest
@@ -123,9 +124,29 @@ def test_an_absent_file_gets_a_sentence(tmp_path):
 def test_a_file_over_the_limit_is_refused_by_its_size_before_reading(tmp_path, monkeypatch):
     with (tmp_path / "big.csv").open("wb") as file:
         file.truncate(500_000_000)  # sparse: takes no room on disk
-    monkeypatch.setattr(reading, "_text", lambda path: pytest.fail("the file was read"))
+    monkeypatch.setattr(reading, "_content", lambda path: pytest.fail("the file was read"))
     with pytest.raises(BadInput, match="has 500 MB and the limit is 200 MB"):
         read_rows(tmp_path / "big.csv")
+
+
+def test_a_document_is_read_whole_and_lines_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_UPLOAD_MB", 0.001)
+    table = json.dumps([{"question": "x" * 90, "answer": "1"} for _ in range(40)])
+    path = written(tmp_path / "a.json", table).path
+    with pytest.raises(BadInput, match=r"Save it as JSON lines \(.jsonl\)"):
+        list(read_rows(path, most_mb=10))
+    lines = written(tmp_path / "a.jsonl", "".join(json.dumps(row) + "\n" for row in json.loads(table))).path
+    assert len(list(read_rows(lines, most_mb=10))) == 40
+
+
+def test_a_gzip_file_of_several_members_is_read_to_its_end(tmp_path):
+    lines = [gzip.compress(json.dumps({"question": str(i), "answer": "1"}).encode() + b"\n") for i in range(3)]
+    assert [row.values["question"] for row in rows(tmp_path, "a.jsonl.gz", b"".join(lines))] == ["0", "1", "2"]
+
+
+def test_old_ends_of_lines_are_ends_of_lines(tmp_path):
+    found = rows(tmp_path, "a.csv", b'question,answer\rone,1\r\ntwo,2\n"th\nree",3\r')
+    assert [row.values["question"] for row in found] == ["one", "two", "th\nree"] and not any(row.problem for row in found)
 
 
 @given(content=st.binary(max_size=200), suffix=st.sampled_from(["jsonl", "json", "csv", "parquet"]))

@@ -1,0 +1,145 @@
+"""Rows of recorded outputs, gathered by item: in memory where the file is small, else in parts on disk, so that memory does not
+grow with the file."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+from flipcore.core.folders import allowed
+from flipcore.core.records import BASE
+from flipcore.datasets.reading.rows import Row, is_packed, read_rows
+from flipcore.datasets.recorded.fields import with_paths
+
+MOST_MB = 20_000  # of a file of recorded outputs
+IN_MEMORY = 48_000_000  # bytes of text that are gathered at once
+_PACKED, _MOST_PARTS = 8, 256  # times that a packed file's text is larger, and files that are open at once
+
+
+class Refusal(NamedTuple):
+    """A row that is in no study: its line, and the sentence that says why."""
+
+    line: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """One variant as its row says it."""
+
+    line: int
+    name: str
+    values: Mapping[str, Any]
+
+
+class Columns(Protocol):
+    """What grouping needs to know of a recording: see `outputs.Recording`."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def models(self) -> str: ...
+    @property
+    def nested(self) -> str: ...
+    @property
+    def item(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+
+Key = tuple[str, str]  # the model, and the item's key
+Group = tuple[Key, list[VariantRow]]
+
+
+def batches(path: str, recording: Columns) -> Iterator[list[Group] | Refusal]:
+    """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
+    rows = enumerate(with_paths(row, recording.columns) for row in read_rows(path, most_mb=MOST_MB))
+    if recording.nested or not recording.item:
+        for number, row in rows:
+            yield _refusal(row) if row.problem else [_alone(number, row, recording)]
+        return
+    n_parts = _n_parts(allowed(path))
+    if n_parts == 1:
+        groups: dict[Key, list[VariantRow]] = {}
+        for number, row in rows:
+            if row.problem:
+                yield _refusal(row)
+            else:
+                _gather(groups, number, row, recording)
+        yield _sorted(groups)
+        return
+    yield from _by_parts(rows, recording, n_parts)
+
+
+def _by_parts(rows: Iterator[tuple[int, Row]], recording: Columns, n_parts: int) -> Iterator[list[Group] | Refusal]:
+    """The same by way of the disk: all rows of an item go to one of `n_parts` files, and each file is gathered by itself."""
+    with tempfile.TemporaryDirectory(prefix="flipscope-import-") as folder:
+        paths = [Path(folder, str(part)) for part in range(n_parts)]
+        with ExitStack() as stack:
+            files: list[IO[bytes]] = [stack.enter_context(one.open("wb")) for one in paths]
+            for number, row in rows:
+                if row.problem:
+                    yield _refusal(row)
+                    continue
+                key = str(row.values.get(recording.item, number)).encode("utf-8")
+                pickle.dump((number, row), files[zlib.crc32(key) % n_parts], protocol=5)
+        for path in paths:
+            groups: dict[Key, list[VariantRow]] = {}
+            for number, row in _unpickled(path):
+                _gather(groups, number, row, recording)
+            path.unlink()
+            if groups:
+                yield _sorted(groups)
+
+
+def _unpickled(path: Path) -> Iterator[tuple[int, Row]]:
+    with path.open("rb") as stream:
+        while stream.peek(1):
+            yield pickle.load(stream)
+
+
+def _n_parts(path: Path) -> int:
+    packed = path.suffix.lower() == ".parquet" or is_packed(path)
+    n_bytes = path.stat().st_size * (_PACKED if packed else 1)
+    return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)
+
+
+def _refusal(row: Row) -> Refusal:
+    return Refusal(row.line, f"{row.place} {row.problem}.")
+
+
+def _model(row: Row, recording: Columns) -> str:
+    return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
+
+
+def _alone(number: int, row: Row, recording: Columns) -> Group:
+    """A row that is an item by itself, with its nested variants where it holds any."""
+    nested = [
+        VariantRow(row.line, name, {**row.values, **value})
+        for name, value in row.values.items()
+        if recording.nested and name.startswith(recording.nested) and isinstance(value, Mapping)
+    ]
+    name = "" if recording.nested else str(row.values.get(recording.variant, ""))
+    return (_model(row, recording), str(number)), _base_first(nested or [VariantRow(row.line, name, row.values)])
+
+
+def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Columns) -> None:
+    key = _model(row, recording), str(row.values.get(recording.item, number))
+    variant = VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values)
+    groups.setdefault(key, []).append(variant)
+
+
+def _sorted(groups: dict[Key, list[VariantRow]]) -> list[Group]:
+    return [(key, _base_first(several)) for key, several in groups.items()]
+
+
+def _base_first(several: list[VariantRow]) -> list[VariantRow]:
+    return sorted(several, key=lambda one: one.name != BASE)  # stable: without a "base" the first stays first
