@@ -40,7 +40,7 @@ places AS MATERIALIZED (
     SELECT i.item_id, i.position, i.role, coalesce(q.source_id, i.item_id) AS family, q.target, row_number() OVER () AS item
     FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id AND {SIGHT}),
 ways AS MATERIALIZED (
-    SELECT v.item_id, v.axis, v.variant_id, v.key = $base AS is_base, i.item * (SELECT count(*) FROM numbers) + a.n AS place,
+    SELECT v.item_id, v.axis, v.variant_id, v.key = $base AS is_base, i.item * $n_axes + a.n AS place,
            row_number() OVER () AS way
     FROM places i JOIN study_variants v USING (item_id) JOIN numbers a USING (axis)
     JOIN variants w USING (variant_id) LEFT JOIN standing p ON p.pair_id = v.material_id
@@ -59,12 +59,14 @@ reads AS MATERIALIZED (
     WHERE r.study_id = $study_id AND NOT (r.status = 'ok' AND r.answer IS NULL)
       AND r.extractor NOT IN (SELECT unnest($values)) AND (NOT $locked OR r.model IN (SELECT unnest($locked_models))))
 """
-# what a cell's number stands for
+# what a cell's number stands for; divided before the join, which would else look at every pair of a cell and an item
 _NAMES = """
-SELECT c.*, p.item_id, p.position, p.role, p.family, a.axis, $models[(c.cell // $n_extractors) % $n_models + 1] AS model,
-       $extractors[c.cell % $n_extractors + 1] AS extractor
-FROM {} c JOIN places p ON p.item = c.cell // ($n_extractors * $n_models) // (SELECT count(*) FROM numbers)
-JOIN numbers a ON a.n = c.cell // ($n_extractors * $n_models) % (SELECT count(*) FROM numbers)
+SELECT c.*, p.item_id, p.position, p.role, p.family, a.axis, $models[cell_model + 1] AS model,
+       $extractors[cell_extractor + 1] AS extractor
+FROM (SELECT *, cell % $n_extractors AS cell_extractor, (cell // $n_extractors) % $n_models AS cell_model,
+             (cell // ($n_extractors * $n_models)) % $n_axes AS cell_axis, cell // ($n_extractors * $n_models * $n_axes) AS cell_item
+      FROM {}) c
+JOIN places p ON p.item = c.cell_item JOIN numbers a ON a.n = c.cell_axis
 """
 
 # every extractor alone: what the flip surface shows, and the noise floor
@@ -194,7 +196,8 @@ def _names(store: Store, study_id: str) -> dict[str, Any]:
              FROM readouts WHERE study_id = $study_id"""
     models, extractors, n_samples, is_once = store.rows(sql, study_id=study_id, identity=IDENTITY)[0]
     models, extractors = sorted(models or [""]), sorted(extractors or [""])
-    counts = {"n_models": len(models), "n_extractors": len(extractors), "n_samples": n_samples}
+    axes = store.rows("SELECT count(DISTINCT axis) FROM study_variants WHERE study_id = $study_id", study_id=study_id)
+    counts = {"n_models": len(models), "n_extractors": len(extractors), "n_samples": n_samples, "n_axes": max(1, axes[0][0])}
     return {"models": models, "extractors": extractors, "is_once": is_once, **counts}
 
 

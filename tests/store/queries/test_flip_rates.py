@@ -111,6 +111,32 @@ def test_means_and_their_errors_are_those_of_the_decomposition(run):
     assert n == 8
 
 
+TYPOS = (
+    "INSERT INTO paraphrases VALUES ('typos', 'd', 'i', 'o', 'p', 'g', now(), 'typos')",
+    "UPDATE study_variants SET material_id = 'typos' WHERE axis = 'prompt_format' AND key <> 'base'",
+)
+ACCEPTED = (
+    """INSERT INTO verdicts (verdict_id, pair_id, reviewer, meaning, note, original_hash, paraphrase_hash, rule_version, created_at)
+       VALUES ('v', 'typos', 'Ada', 'yes', '', '', '', 'majority-1', now())""",
+)
+UNDONE = ("UPDATE study_variants SET material_id = NULL", "DELETE FROM verdicts", "DELETE FROM paraphrases")
+
+
+@pytest.mark.slow
+def test_stored_typos_count_once_they_are_accepted(run):
+    store, study_id, once = run
+
+    def n_after(*statements: str) -> int:
+        for sql in statements:
+            store.writer.transact(lambda connection, sql=sql: connection.execute(sql)).result(30)
+        assert checked(store, study_id, once) == 12
+        return item_flip_rates(store, study_id, "regex")["n_there"].sum()
+
+    before = n_after()
+    assert n_after(*TYPOS) < before == n_after(*ACCEPTED)
+    n_after(*UNDONE)
+
+
 @pytest.mark.slow
 def test_what_was_set_aside_comes_under_its_lock_alone(tmp_path):
     store, one = Store.open(tmp_path / "flips.duckdb"), study(1, confirmatory_share=0.4)
