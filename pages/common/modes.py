@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims import locks as lock_claims
+from flipcore.core.links import settings_from, settings_text
 from flipcore.store.queries import decisions, locks
 from pages.common import session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
 
+AT = "at"  # the link's parameter with the settings of the page
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
@@ -91,14 +93,34 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
-    """The settings that this page was left at in this session, or those of the decision that the link names; a lock's settings
-    cannot be changed."""
+    """The settings that this page was left at in this session, or those of the decision or the link that opened it; they stand in
+    the link from then on. A lock's settings cannot be changed."""
     if lock:
         show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
     if link := st.query_params.pop("decision", ""):
         st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(session.store(), link, study_id, page, start)
-    return start | st.session_state.get(f"view-{page}-{study_id}", {})
+    else:
+        _take_from_link(study_id, page, start)
+    own = st.session_state.get(f"view-{page}-{study_id}", {})
+    _put_into_link(page, {key: value for key, value in own.items() if key in start and value != start[key]})
+    return start | own
+
+
+def _take_from_link(study_id: str, page: str, start: dict) -> None:
+    """A link that this page did not write itself holds for the study that it names, and for no other that is chosen afterwards."""
+    text = st.query_params.get(AT, "")
+    if text and text != st.session_state.get(f"link-{page}"):
+        place = f"view-{page}-{study_id}"
+        st.session_state[place] = st.session_state.get(place, {}) | settings_from(text, start)
+
+
+def _put_into_link(page: str, settings: dict) -> None:
+    text = st.session_state[f"link-{page}"] = settings_text(settings)
+    if text:
+        st.query_params[AT] = text
+    else:
+        st.query_params.pop(AT, None)
 
 
 def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:

@@ -18,7 +18,7 @@ function link() {
 }
 
 function sorted(query) {
-  const pairs = [...new URLSearchParams(query)].filter(([name]) => name !== "view");
+  const pairs = [...new URLSearchParams(query)].filter(([name]) => !["view", "at"].includes(name)); // `at`: a board's own
   return JSON.stringify(pairs.sort((one, other) => (one.join("=") < other.join("=") ? -1 : 1)));
 }
 

@@ -38,7 +38,7 @@ def show(view: View, estimate: DropGap) -> None:
                 + ("" if decides else " It decides nothing here: this study declares another control.")
             )
         )
-    if st.toggle("Match controls", key=f"match-{view.study_id}"):
+    if st.toggle("Match controls", key=f"match-{view.study_id}", bind="query-params"):
         with st.container(border=True), shown_problem():
             _match(view)
 
@@ -47,10 +47,14 @@ def _match(view: View) -> None:
     study, store = session.declared(view.study_id), session.store()
     sources, models = control_sources(store), reference_models(store, study)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        origin = st.selectbox("Controls from", [OWN, *sources], key="match-from", width=280)
-        by = st.multiselect("Match by", TRAITS, TRAITS, key="match-by", format_func=TITLES.__getitem__, width=420)
-        caliper = st.number_input("Largest difference in a pair, SD", 0.05, 3.0, CALIPER, 0.05, key="match-caliper", width=220)
-    references = st.multiselect("Reference models", models, models, key="match-models") if models else []
+        origin = st.selectbox("Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280)
+        by = st.multiselect(
+            "Match by", TRAITS, TRAITS, key="match-by", bind="query-params", format_func=TITLES.__getitem__, width=420
+        )
+        caliper = st.number_input(
+            "Largest difference in a pair, SD", 0.05, 3.0, CALIPER, 0.05, key="match-caliper", bind="query-params", width=220
+        )
+    references = st.multiselect("Reference models", models, models, key="match-models", bind="query-params") if models else []
     source = sources.get(origin)
     if source is None:
         matching = matched_in_study(store, view.study_id, by, caliper, references)

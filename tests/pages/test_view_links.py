@@ -1,0 +1,76 @@
+"""A link opens the view that it was taken from, at its thresholds, for somebody who has never been here."""
+
+import re
+
+import pytest
+
+from flipcore.runs import demo
+from tests.claims.walks import sent
+from tests.handouts.test_document import STUDY as MEMORY
+from tests.handouts.test_document import TWO
+from tests.pages.opening import clear_caches, few_permutations, opened
+from tests.stores import store_with
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
+# page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
+LEFT_AT = {
+    "decomposition": ({"study": TWO.study_id, "mode": "simultaneous"}, TWO.study_id, BOARD),
+    "ranking": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7}),
+    "memorization": ({"study": MEMORY.study_id, "tab": "gap"}, MEMORY.study_id, {"margin": 0.11}),
+    "holdout": ({"sets": f"study:{TWO.study_id}", "part": "Guide"}, TWO.study_id, {"prediction": 0.83, "difficulty": 0.2}),
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("views"), MEMORY, TWO)
+
+
+@pytest.fixture(autouse=True)
+def here(path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    few_permutations(monkeypatch)
+    yield
+    clear_caches()
+
+
+def link_of(app):
+    assert not app.exception
+    return {name: values[0] if isinstance(values, list) else values for name, values in app.query_params.items()}
+
+
+def view(app):
+    """What the page sends, but for the ids that Streamlit draws for each file to be saved."""
+    assert not app.exception
+    return re.sub(r'file_id: "\w+"', "", sent(app))
+
+
+@pytest.mark.parametrize("page", LEFT_AT)
+def test_the_link_of_a_view_opens_it_as_it_was_for_somebody_else(page):
+    link, record_id, moved = LEFT_AT[page]
+    kept, file = f"view-{page}-{record_id}", f"{page}/page.py"
+    bound = {
+        name: value for name, value in link.items() if name in ("tab", "mode", "part")
+    }  # the browser binds these, AppTest not
+    untouched = opened(file, bound, **link)
+    mine = opened(file, bound | {kept: moved}, **link)
+    assert "at" not in link_of(untouched) and view(mine) != view(untouched)
+    theirs = opened(file, bound, **link_of(mine))
+    assert view(theirs) == view(mine)
+    assert theirs.session_state[kept] == moved
+
+
+def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards():
+    app = opened("decomposition/page.py", study=TWO.study_id, at="level:0.8")
+    assert app.session_state[f"view-decomposition-{TWO.study_id}"] == {"level": 0.8}
+    app.selectbox(key=f"study-{TWO.study_id}").set_value(MEMORY.study_id).run()
+    assert not app.exception and "at" not in link_of(app)
+    assert f"view-decomposition-{MEMORY.study_id}" not in app.session_state
+
+
+def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
+    app = opened("decomposition/page.py", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
+    assert not app.exception and "<b>x</b>" not in sent(app)
