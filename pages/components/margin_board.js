@@ -128,11 +128,21 @@ export default function (component) {
   function decide() {
     setTriggerValue("decision", { sentences: [answer.textContent, ...parts.map((part) => part.sentence.textContent)], ...view() });
   }
-  // what a presenter sent: a handle that moves shows its old place behind it
+  // A presenter's margins, not the places of their handles: a margin that was stored stands among the presenter's places and may
+  // be none of ours.
+  function nearest(margins, sent) {
+    if (typeof sent !== "number") return margins.indexOf(null);
+    return margins.reduce((best, one, i) => {
+      if (one === null) return best;
+      return best < 0 || Math.abs(one - sent) < Math.abs(margins[best] - sent) ? i : best;
+    }, -1);
+  }
+
+  // a handle that moves shows its old place behind it
   function show(at, moving) {
     for (const { row, slider, drag } of parts) {
-      const place = at[row.name];
-      if (locked || row.margins[place] === undefined) continue;
+      const place = row.name in at ? nearest(row.margins, at[row.name]) : -1;
+      if (locked || place < 0) continue;
       if (place !== state.at[row.name]) drag.step(() => { state.at[row.name] = place; });
       if (!moving) drag.release();
       slider.value = place;
@@ -140,11 +150,14 @@ export default function (component) {
     paint();
   }
 
+  const sentAs = (margins) => Object.fromEntries(Object.entries(margins).map(([name, one]) => [name, one ?? "none"]));
+  const taken = (at) => Object.fromEntries(parts.filter(({ row }) => row.name in at)
+    .map(({ row }) => [row.name, typeof at[row.name] === "number" ? at[row.name] : null]));
   const shared = shareBoard(root, data.board, {
-    at: () => ({ ...state.at }),
+    at: () => sentAs(view()),
     show,
-    isSettled: () => Boolean(locked) || parts.every(({ row }) => state.at[row.name] === row.start),
-    settle: () => setTriggerValue("moved", { control: "margins", ...view() }),
+    isSettled: (at) => Boolean(locked) || parts.every(({ row }) => !(row.name in at) || (row.margins[row.start] ?? "none") === at[row.name]),
+    settle: (at) => setTriggerValue("moved", { control: "margins", ...view(), ...taken(at) }),
   });
   offerRecord(root, root.querySelector("button"), data.waiting ? () => {} : decide);
   root.querySelector("button").hidden = Boolean(data.waiting);

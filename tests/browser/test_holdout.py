@@ -157,6 +157,23 @@ def test_the_verdict_is_written_into_the_record(page, address):
     assert no_fault(page)
 
 
+DRAWN = """() => new Promise((done) => {
+  window.addEventListener("flipscope-board-drawn", (event) => done(event.detail), { once: true });
+  window.dispatchEvent(new Event("flipscope-board-say"));
+})"""
+FOLLOW = "(detail) => window.dispatchEvent(new CustomEvent('flipscope-board-follow', { detail: { ...detail, moving: false } }))"
+
+
+def test_a_margin_that_a_presenter_stored_is_reached_though_this_board_has_no_such_place(page, address):
+    """A lock's margin, or one of another mode, stands among the presenter's places: a follower who counts places is beside it."""
+    drawn = page.evaluate(DRAWN)
+    assert drawn["at"]["odd one out"] != 0.7153 and drawn["at"]["semantic"] == "none"
+    page.evaluate(FOLLOW, {"board": drawn["board"], "at": drawn["at"] | {"odd one out": 0.7153}})
+    page.wait_for_url("**0.7153**")  # the settings stand in the link
+    settled(page)
+    assert page.evaluate(DRAWN)["at"] == drawn["at"] | {"odd one out": 0.7153} and no_fault(page)
+
+
 def test_a_version_is_kept_and_opens_by_its_link(page, address):
     page.goto(f"{address}/holdout?sets=halves&part=Versions")
     page.get_by_role("button", name="Keep this version").click()

@@ -139,7 +139,21 @@ def test_what_came_meanwhile_is_drawn_once_and_the_last_of_it_stands(screens):
 
 
 def test_a_reload_comes_back_to_where_the_others_are(screens):
-    ada, follower, _ = screens
+    """Also where the presenter's board was mounted anew since: by another mode and back, at a level of its own in either."""
+    ada, follower, other = screens
+    for mode, share in (("Simultaneous", 0.2), ("Explore", 0.6)):
+        ada.page.get_by_text(mode, exact=True).first.click()
+        for one in screens:
+            one.page.get_by_role("radio", name=mode, checked=True).or_(
+                one.page.locator("[kind='segmented_controlActive']", has_text=mode)
+            ).wait_for()
+            settled(one.page)
+        before = ada.level()
+        assert list(drag(ada, (share,))) != [before]
+        ada.page.mouse.up()
+        for one in (follower, other):
+            one.shows(ada.level())
+            settled(one.page)
     follower.page.reload()
     follower.line("Following Ada")
     follower.shows(ada.level())
