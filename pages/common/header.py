@@ -12,6 +12,7 @@ from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.runs.progress import QUEUED
 from flipcore.store.queries import locks, studies
 from pages.common import gates, session, tab_title
+from pages.common.copying import offer_copy
 from pages.common.links import say_missing
 from pages.common.notes import plain
 
@@ -71,6 +72,7 @@ def page_header(
         st.info(plain(hidden), icon=":material/visibility_off:")
     with line:
         _provenance(row)
+        offer_copy(f"{row['name']} ({study_id})", study_id)
         show_badges(badges(row) + list(extra))
         if study_id in session.registry().running():
             _follow(study_id, session.store().revision(study_id))

@@ -7,6 +7,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
+from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
@@ -88,6 +89,7 @@ if whole is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
     with header:
+        offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))

@@ -10,10 +10,10 @@ from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.handouts.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import session
+from pages.common.contents import study_contents
 from pages.common.files import offer_file
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain, shown_problem
-from pages.report import cached
 
 LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 
@@ -44,14 +44,14 @@ def show_report(study_id: str) -> None:
 def show_sentences(study_id: str) -> None:
     """Every claim with its numbers, each with a button that copies it."""
     with shown_problem():
-        for sentence in sentences(cached.study_contents(study_id)):
+        for sentence in sentences(study_contents(study_id)):
             st.code(sentence, language=None, wrap_lines=True)
 
 
 def show_methods(study_id: str) -> None:
     """The methods paragraph and its BibTeX, each with a button that copies it."""
     with shown_problem():
-        words = cached.study_contents(study_id)
+        words = study_contents(study_id)
         methods = methods_text(words)
         st.code(methods.text, language=None, wrap_lines=True)
         with st.container(height=260, border=False):
@@ -62,14 +62,20 @@ def show_methods(study_id: str) -> None:
 def show_tables(study_id: str) -> None:
     """One table of results in the format of a paper."""
     with shown_problem():
-        every = {one.title: one for one in tables(cached.study_contents(study_id))}
+        every = {one.title: one for one in tables(study_contents(study_id))}
         if not every:
             st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            title = st.selectbox("Table", list(every), key="report-table", width=320, format_func=plain)
+            title = st.selectbox("Table", list(every), key="report-table", bind="query-params", width=320, format_func=plain)
             format = st.segmented_control(
-                "Format", list(FORMATS), default="csv", required=True, key="report-format", format_func=FORMATS.__getitem__
+                "Format",
+                list(FORMATS),
+                default="csv",
+                required=True,
+                key="report-format",
+                bind="query-params",
+                format_func=FORMATS.__getitem__,
             )
             one = every[title]
             text = table_text(one.rows, format, one.caption)

@@ -1,0 +1,30 @@
+"""What may be taken along from a page: its first sentence with the link to the view, and the methods of its study."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore import __version__
+from pages.common.notes import shown_problem
+from pages.components.copy_sentence import copy_sentence
+
+
+def offer_copy(source: str, study_id: str = "") -> None:
+    """A small window beside the title. `source` is what the sentences are about; with a study its methods are offered too."""
+    with st.popover("Copy", icon=":material/content_copy:", type="tertiary", help="The sentence, the link, the methods"):
+        copy_sentence(f"{source}, Flipscope {__version__}", key="copy-sentence")
+        if study_id:
+            _methods(study_id)
+
+
+@st.fragment
+def _methods(study_id: str) -> None:
+    """Computed when somebody asks for them: they name every estimate of the study."""
+    if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
+        from flipcore.handouts.methods_text import methods_text
+        from pages.common.contents import study_contents
+
+        with shown_problem():
+            methods = methods_text(study_contents(study_id))
+            st.code(methods.text, language=None, wrap_lines=True)
+            st.code(methods.bibtex, language="latex", height=220)

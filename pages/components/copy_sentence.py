@@ -1,0 +1,56 @@
+"""A button that copies what the page says first, with the numbers that stand in it, where it is from, and the link to the view."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+# of the boards that stand in shadow trees: where their sentences are, and the small print under them
+_JS = """
+const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".margins .answer, .margins .under", ".told .line"];
+
+function isSeen(one) { return one.getClientRects().length > 0 && one.textContent.trim() !== ""; }
+
+// every place that says something, as its lines and how far down it stands
+function places() {
+  const every = [];
+  for (const host of document.querySelectorAll("*")) {
+    for (const where of host.shadowRoot ? BOARDS : []) {
+      const lines = [...host.shadowRoot.querySelectorAll(where)].filter(isSeen);
+      if (lines.length) every.push(lines);
+    }
+  }
+  for (const title of document.querySelectorAll('[data-testid="stMain"] h2')) {
+    if (!isSeen(title)) continue;
+    const after = title.closest('[data-testid="stElementContainer"]')?.nextElementSibling;
+    const small = after?.querySelector('[data-testid="stCaptionContainer"]');
+    every.push(small ? [title, small] : [title]);
+  }
+  return every.sort((one, other) => one[0].getBoundingClientRect().top - other[0].getBoundingClientRect().top);
+}
+
+export default function (component) {
+  const button = component.parentElement.querySelector("button");
+  const words = button.textContent;
+  button.onclick = () => {
+    const lines = (places()[0] ?? []).map((one) => one.innerText.trim());
+    if (!lines.length) { button.textContent = "This view says no sentence"; return; }
+    const text = [...lines, component.data.source, window.location.href].join("\\n");
+    const said = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = words; }, 1500); };
+    if (!navigator.clipboard) { window.prompt("Copy this", text); return; }
+    navigator.clipboard.writeText(text).then(said, () => window.prompt("Copy this", text));
+  };
+}
+"""
+_CSS = """
+button { font: 1rem var(--st-font); padding: 0.42rem 0.8rem; border-radius: 6px; cursor: pointer; min-width: 15rem;
+  text-align: left; border: 1px solid var(--st-border-color); background: var(--st-background-color); color: var(--st-text-color); }
+button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
+_component = st.components.v2.component(
+    "flipscope_copy_sentence", html='<button type="button">Copy the sentence and its link</button>', css=_CSS, js=_JS
+)
+
+
+def copy_sentence(source: str, *, key: str) -> None:
+    """`source` says where the numbers are from; it stands below the sentence."""
+    _component(key=key, data={"source": source}, width="content")
