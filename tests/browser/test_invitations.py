@@ -52,6 +52,14 @@ def verdicts(database):
     return ours
 
 
+def n_chosen(database):
+    """Verdicts that are not counted as drawn at random."""
+    store = Store.open(database)
+    ((n,),) = store.rows("SELECT count(*) FROM verdicts WHERE by_choice AND undoes IS NULL")
+    store.close()
+    return n
+
+
 def secrets_of(links):
     return [signing.secret().decode(), *(one.rpartition(".")[2] for one in links.values())]
 
@@ -122,5 +130,6 @@ def test_ten_reviewers_fifty_verdicts_each_and_a_restart_in_the_middle(tmp_path,
         f"the restart until all was stored, {end - back:.0f} s for the second half"
     )
     assert by_name == dict.fromkeys(names, n_each)
+    assert n_chosen(database) == 0  # also those that were given while the server was away
     log = database.with_suffix(".log").read_bytes()
     assert not any(secret.encode() in log for secret in secrets_of(links))
