@@ -44,16 +44,26 @@ def _four_tests(c: Contents) -> tuple[list[Markup], dict[str, Any]]:
     report = c.holdout
     if report is None:
         return [], {}
-    claims = [report.claim, *(outcome_claim(one) for one in report.tests.values())]
+    verdict = paragraph(report.claim.text, " ", tag("span", report.claim.detail, cls="quiet"), cls="claim")
     place = tag("div", Markup(part("margin_board").html), data_part="margin_board", data_board=BOARD, cls="board-place")
     data = board(list(report.tests.values()), report.view, report.about, report.missing)
     words = [
-        *(paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls="claim") for one in claims),
+        verdict,
+        *(_said(report, name) for name in TESTS),
         place,
         paragraph(MOVED, cls="quiet screen-only"),
         data_table(tests_table(c)),
     ]
     return words, {BOARD: {"part": "margin_board", "data": data}}
+
+
+def _said(report: HoldoutReport, name: str) -> Markup:
+    """What a test says and how it was made, or why it was not run."""
+    if name not in report.tests:
+        return paragraph(f"{TITLES[name]}. {report.missing[name]}", cls="quiet")
+    about = report.about[name].rstrip(".")
+    small = tag("span", f"{about[:1].upper()}{about[1:]}.", cls="quiet")
+    return paragraph(outcome_claim(report.tests[name]).text, " ", small, cls="claim")
 
 
 def tests_table(c: Contents) -> Table:
@@ -76,7 +86,6 @@ def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
         "could detect": detectable_text(one) if one else None,
         "source's rule": one.source_state if one else None,
         "n": one.estimate.n if one else None,
-        "how": report.about[name] if one else report.missing[name],
     }
 
 

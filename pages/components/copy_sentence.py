@@ -10,31 +10,34 @@ const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".mar
 
 function isSeen(one) { return one.getClientRects().length > 0 && one.textContent.trim() !== ""; }
 
-// every place that says something, as its lines and how far down it stands
+// every place that says something: its lines, and at which level, from the top of the page
 function places() {
   const every = [];
   for (const host of document.querySelectorAll("*")) {
     for (const where of host.shadowRoot ? BOARDS : []) {
       const lines = [...host.shadowRoot.querySelectorAll(where)].filter(isSeen);
-      if (lines.length) every.push(lines);
+      const level = host.shadowRoot.querySelector(".level")?.textContent;
+      if (lines.length) every.push({ lines, note: level ? `Confidence level ${level}.` : "" });
     }
   }
   for (const title of document.querySelectorAll('[data-testid="stMain"] h2')) {
     if (!isSeen(title)) continue;
     const after = title.closest('[data-testid="stElementContainer"]')?.nextElementSibling;
     const small = after?.querySelector('[data-testid="stCaptionContainer"]');
-    every.push(small ? [title, small] : [title]);
+    every.push({ lines: small ? [title, small] : [title], note: "" });
   }
-  return every.sort((one, other) => one[0].getBoundingClientRect().top - other[0].getBoundingClientRect().top);
+  const top = (one) => one.lines[0].getBoundingClientRect().top;
+  return every.sort((one, other) => top(one) - top(other));
 }
 
 export default function (component) {
   const button = component.parentElement.querySelector("button");
   const words = button.textContent;
   button.onclick = () => {
-    const lines = (places()[0] ?? []).map((one) => one.innerText.trim());
-    if (!lines.length) { button.textContent = "This view says no sentence"; return; }
-    const text = [...lines, component.data.source, window.location.href].join("\\n");
+    const first = places()[0];
+    if (!first) { button.textContent = "This view says no sentence"; return; }
+    const wordsHere = first.lines.map((one) => one.innerText.replaceAll("\\u00a0", " ").trim());
+    const text = [...wordsHere, first.note, component.data.source, window.location.href].filter(Boolean).join("\\n");
     const said = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = words; }, 1500); };
     if (!navigator.clipboard) { window.prompt("Copy this", text); return; }
     navigator.clipboard.writeText(text).then(said, () => window.prompt("Copy this", text));
