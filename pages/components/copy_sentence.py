@@ -35,7 +35,7 @@ export default function (component) {
   const words = button.textContent;
   button.onclick = () => {
     const first = places()[0];
-    if (!first) { button.textContent = "This view says no sentence"; return; }
+    if (!first) { button.textContent = "This view has no sentence to copy"; return; }
     const wordsHere = first.lines.map((one) => one.innerText.replaceAll("\\u00a0", " ").trim());
     const text = [...wordsHere, first.note, component.data.source, window.location.href].filter(Boolean).join("\\n");
     const said = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = words; }, 1500); };

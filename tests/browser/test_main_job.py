@@ -151,6 +151,24 @@ def test_a_decision_is_written_into_the_record(page, address):
     assert "Ada (decomposition, explore)" in text_of(page)
 
 
+def test_the_sentence_is_copied_with_its_level_and_a_link_that_opens_it_for_somebody_else(page, address):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    level, said = (page.locator(f".board .{one}").inner_text() for one in ("level", "headline"))
+    page.get_by_role("button", name="Copy", exact=False).first.click()
+    page.get_by_role("button", name="Copy the sentence and its link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    sentence, at, source, link = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert (sentence, at) == (said.replace("\xa0", " "), f"Confidence level {level}.") and source.startswith("Browser study (")
+    page.get_by_role("button", name="Methods with BibTeX").click()
+    page.get_by_text("@article").first.wait_for()
+    page.keyboard.press("Escape")
+    with page.context.browser.new_context() as context:
+        other = context.new_page()
+        other.goto(link)
+        other.locator(".board .sentence").first.wait_for()
+        assert other.locator(".board .level").inner_text() == level and other.locator(".board .headline").inner_text() == said
+
+
 def test_a_new_study_is_declared_launched_and_finishes(page, address):
     page.goto(address + "/new_study")
     page.get_by_text("Before you start").wait_for()

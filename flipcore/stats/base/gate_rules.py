@@ -82,7 +82,10 @@ class ParaphraseGate:
         if not self.n_chosen:
             return ""
         n = "1 reviewed pair was" if self.n_chosen == 1 else f"{self.n_chosen:,} reviewed pairs were"
-        return f" {n} chosen, not drawn at random, and not counted here until all pairs are reviewed."
+        return (
+            f" {n} chosen, not drawn at random, or came in by a file. Such pairs count once a reviewer's random order has reached them, or "
+            "once all pairs are reviewed."
+        )
 
     @property
     def acceptance_text(self) -> str:
