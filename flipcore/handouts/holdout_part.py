@@ -49,7 +49,7 @@ def _four_tests(c: Contents) -> tuple[list[Markup], dict[str, Any]]:
     data = board(list(report.tests.values()), report.view, report.about, report.missing)
     words = [
         verdict,
-        *(_said(report, name) for name in TESTS),
+        *(_sentence_of(report, name) for name in TESTS),
         place,
         paragraph(MOVED, cls="quiet screen-only"),
         data_table(tests_table(c)),
@@ -57,7 +57,7 @@ def _four_tests(c: Contents) -> tuple[list[Markup], dict[str, Any]]:
     return words, {BOARD: {"part": "margin_board", "data": data}}
 
 
-def _said(report: HoldoutReport, name: str) -> Markup:
+def _sentence_of(report: HoldoutReport, name: str) -> Markup:
     """What a test says and how it was made, or why it was not run."""
     if name not in report.tests:
         return paragraph(f"{TITLES[name]}. {report.missing[name]}", cls="quiet")
