@@ -163,27 +163,28 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def difference_claim(
-    scores: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "", model: str = ""
+    scores: PairedScores, assertion: Assertion, first: str, second: str, *, model: str = "", reader: str = ""
 ) -> Claim:
-    """The sentence on a paired difference, of one `model` or of two: asserted where the two-sided test rejects at the assertion's
-    rate and an interval could be given."""
-    model = f"{model}: " if model else ""
+    """The sentence on a paired difference, of one `model`, or of two under one `reader`: asserted where the two-sided test
+    rejects at the assertion's rate and an interval could be given."""
+    model, under = f"{model}: " if model else "", f", read by {reader}" if reader else ""
     asserted = scores.difference.has_interval and scores.p < assertion.error_rate
     low, high = (first, second) if scores.difference.value >= 0 else (second, first)
     turned = asserted and high == first  # the gap of a claim is that of the higher over the lower
     difference, unpaired_gap = (_negated(one) if turned else one for one in (scores.difference, scores.unpaired))
     gap = f"{difference.text_pp()} ({f'{first} − {second}' if turned else f'{second} − {first}'})"
     if asserted:
-        sentence = f"{model}{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
+        sentence = (
+            f"{model}{high} scores higher than {low} on the same {scores.n_items:,} items{under}: {gap}, {p_text(scores.p)}."
+        )
     else:
-        among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
-        sentence = f"{f'{model}u' if model else 'U'}ndecided whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
+        among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}{under}"
+        start = f"{model}undecided" if model else "Undecided"
+        sentence = f"{start} whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
     flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
     unpaired = f"Unpaired, as harnesses print it: {unpaired_gap.text_pp()}."
     outcome = "differ" if asserted else "undecided"
-    return Claim(
-        assertion, outcome, sentence, asserted, f"{flips} {unpaired} {detail}".strip(), "", {"difference": scores.difference}
-    )
+    return Claim(assertion, outcome, sentence, asserted, f"{flips} {unpaired}", "", {"difference": scores.difference})
 
 
 def _negated(one: Estimate) -> Estimate:
@@ -230,6 +231,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             scores = paired_scores(a[items], b[items], _templates(log, items))
             if scores.first_only == scores.second_only == 0 and scores.difference.value == 0:
                 continue
-            claim = difference_claim(scores, MODELS_DIFFER, first, second, f"Task {task}, read by {spoken_name(extractor)}.")
+            where = f" on {task}" if base["task"].nunique() > 1 else ""
+            claim = difference_claim(scores, MODELS_DIFFER, first, second, reader=f"{spoken_name(extractor)}{where}")
             apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
             yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))

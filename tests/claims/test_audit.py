@@ -90,7 +90,8 @@ def test_two_models_are_a_paired_difference(tmp_path, store):
     found = [
         one for one in about(audited(store, tmp_path / "one", tmp_path / "two"), "two logs") if "flexible" in one.extractor
     ]
-    assert found[0].claim.is_made and "m-1 scores higher than m-2 on the same 60 items: +33.3 pp" in found[0].claim.text
+    said = "m-1 scores higher than m-2 on the same 60 items, read by flexible-extract: +33.3 pp"
+    assert found[0].claim.is_made and said in found[0].claim.text
     assert "Right only under m-1: 20; only under m-2: 0." in found[0].claim.detail
 
 
