@@ -197,35 +197,44 @@ def test_only_a_study_that_is_done_is_archived(store):
         archive(store, tiny_study().study_id)
 
 
+CHANGES = {
+    "a row less": (lambda frame: frame.iloc[1:], "holds [0-9,]+ readouts, and [0-9,]+ were put there"),
+    "other answers": (lambda frame: frame.assign(answer="1"), "as many as were put there, and some of them were changed"),
+    "values exchanged": (
+        lambda frame: frame.assign(label_mass=frame["label_mass"].iloc[::-1].to_numpy()),
+        "some of them were changed",
+    ),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda frame: frame.iloc[1:], "holds [0-9,]+ readouts, and [0-9,]+ were put there"),
-        (lambda frame: frame.assign(answer="1"), "as many as were put there, and some of them were changed"),
-        (lambda frame: frame.assign(label_mass=frame["label_mass"].iloc[::-1].to_numpy()), "some of them were changed"),
-    ],
-    ids=["a row less", "other answers", "two values exchanged"],
-)
-def test_a_file_that_was_changed_is_seen_and_not_restored(ran, change, words):
-    moved = archive(ran, S)
-    assert check(ran, S) == moved
+def test_a_file_that_was_changed_is_seen_and_not_restored(store):
+    runner.run(STUDY, store)
+    moved = archive(store, S)
+    assert check(store, S) == moved
     path = Path(moved.files["readouts"][0])
-    change(pd.read_parquet(path)).to_parquet(path, index=False)
-    with pytest.raises(BadInput, match=words):
-        check(ran, S)
-    with pytest.raises(BadInput, match=f"{words}.*Nothing was restored"):
-        restore(ran, S)
-    assert S in ran.archives
+    whole = path.read_bytes()
+    for change, words in CHANGES.values():
+        change(pd.read_parquet(path)).to_parquet(path, index=False)
+        with pytest.raises(BadInput, match=words):
+            check(store, S)
+        with pytest.raises(BadInput, match=f"{words}.*Nothing was restored"):
+            restore(store, S)
+        assert S in store.archives
+        path.write_bytes(whole)
+    assert check(store, S) == moved
 
 
 @pytest.mark.slow
-def test_an_archive_of_an_earlier_release_is_counted(ran):
-    moved = archive(ran, S)
+def test_an_archive_of_an_earlier_release_is_counted(store):
+    runner.run(STUDY, store)
+    moved = archive(store, S)
     old = json.dumps({name: value for name, value in asdict(moved).items() if name != "fingerprints"})
-    ran.writer.transact(lambda c: c.execute("UPDATE store_info SET value = ? WHERE key = ?", [old, f"archive {S}"])).result(10)
-    ran.look_for_archives()
-    assert check(ran, S).fingerprints == {} and restore(ran, S).n_rows == moved.n_rows
+    store.writer.transact(lambda c: c.execute("UPDATE store_info SET value = ? WHERE key = ?", [old, f"archive {S}"])).result(
+        10
+    )
+    store.look_for_archives()
+    assert check(store, S).fingerprints == {} and restore(store, S).n_rows == moved.n_rows
 
 
 @pytest.mark.slow
