@@ -48,12 +48,14 @@ class Result:
         return "\n".join(one.text for one in self.claims if one.text)
 
     def figure(self, dark: bool = False) -> go.Figure:
-        """The picture of the same page; BadInput where there is nothing to draw."""
+        """The picture of the same page, on a ground of its own, so that it reads in a notebook of either theme; BadInput where there
+        is nothing to draw."""
         from flipcore.charts.theme import colours
 
         if self.draw is None:
             raise BadInput("There is nothing to draw yet: no estimate is defined.")
-        return self.draw(colours("dark" if dark else None))
+        theme = colours("dark" if dark else None)
+        return self.draw(theme).update_layout(paper_bgcolor=theme.page, plot_bgcolor=theme.page)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,11 @@ class StudyView:
 
     store: Store
     study_id: str
+
+    @property
+    def name(self) -> str:
+        """What the study is called; BadInput where it was deleted."""
+        return studies.declared(self.store, self.study_id).name
 
     @cached_property
     def whole(self) -> WholeStudy:
@@ -116,7 +123,7 @@ class StudyView:
         def draw(theme: Any) -> go.Figure:
             from flipcore.charts.interval_rows import interval_rows
 
-            return interval_rows(there, theme)
+            return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100 %")
 
         return Result(tuple(one.claim for one in tests), _table(rows), draw if there else None)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import flipcore
+from flipcore.charts.theme import DARK, LIGHT
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.plugins import tables
@@ -93,11 +94,15 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
         row = frame.loc[("option_order", "first_token", "T")]
         assert (row["value"], row["low"], row["high"], row["n"]) == (cell.T.value, cell.T.low, cell.T.high, cell.T.n)
         assert {"level", "method", "seed", "claim", "is_claimed"} <= set(frame.columns)
-        assert len(split.figure().data) == 5 and split.figure(dark=True).layout.height == 420
+        assert study.name.startswith("Demo")
+        light, dark = split.figure().layout, split.figure(dark=True).layout
+        assert len(split.figure().data) == 5 and dark.height == 420
+        assert (light.paper_bgcolor, dark.paper_bgcolor) == (LIGHT.page, DARK.page) != (DARK.page, LIGHT.page)
         rates = study.flips("regex")
         assert isinstance(rates, pd.DataFrame) and rates.shape[0] == 24 and "option_order" in rates.columns
         memory = study.memory()  # the target is compared with the retro set
         assert set(memory.frame["detector"]) == {"drop gap, paraphrased"} and memory.figure().data
+        assert "as a share" in memory.figure().layout.xaxis.title.text
         assert study.holdout().frame["n"].iloc[0] == 24 and study.holdout().figure().data
 
 
