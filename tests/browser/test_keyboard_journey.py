@@ -82,7 +82,7 @@ def photograph(page, name):
 def add_model(page, name, url):
     if not page.locator(".st-key-add-a-model details[open]").count():
         press(page, "Add a model")
-    page.locator(".st-key-add-a-model input").first.wait_for()
+    page.get_by_label("Kind of server").first.wait_for()  # parts of Streamlit come when first needed: until then Tab passes over it
     settled(page)
     fill(page, "Kind of server", "vLLM")
     page.keyboard.press("Enter")
