@@ -74,7 +74,9 @@ def shown_in(page, theme: str, width: int) -> None:
         ".slice(1, 3), 16) < 128)",
         arg=theme == "dark",
     )
-    settled(page)  # what a new run has not drawn again yet is faint
+    settled(page)
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what is not drawn again yet is faint
+    page.evaluate("document.fonts.ready")  # a formula in the font of the page's own is wider than its place
     page.wait_for_timeout(500)  # a chart takes the theme's colours a moment after its place is drawn
 
 
