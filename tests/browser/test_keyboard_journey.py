@@ -82,7 +82,9 @@ def photograph(page, name):
 def add_model(page, name, url):
     if not page.locator(".st-key-add-a-model details[open]").count():
         press(page, "Add a model")
-    page.get_by_label("Kind of server").first.wait_for()  # parts of Streamlit come when first needed: until then Tab passes over it
+    page.get_by_label(
+        "Kind of server"
+    ).first.wait_for()  # parts of Streamlit come when first needed: until then Tab passes over it
     settled(page)
     fill(page, "Kind of server", "vLLM")
     page.keyboard.press("Enter")
