@@ -9,7 +9,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.store.acts import act_row
-from flipcore.store.archives import archives, bring_in
+from flipcore.store.archives import archives, bring_in, problem
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 
@@ -34,7 +34,7 @@ def back_up(store: Store) -> Path:
         connection.execute(f"ATTACH '{place}' AS copy_of_all")
         connection.execute(f'COPY FROM DATABASE "{name}" TO copy_of_all')
         for one in archives(connection).values():
-            if one.is_there:  # else the copy says where it was
+            if not problem(connection, one):  # else the copy says where it was, and what it was
                 bring_in(connection, one, "copy_of_all.main")
 
     def let_go(connection) -> None:

@@ -208,6 +208,16 @@ CHANGES = {
 
 
 @pytest.mark.slow
+def test_a_backup_takes_in_no_changed_file(ran):
+    moved = archive(ran, S)
+    path = Path(moved.files["readouts"][0])
+    pd.read_parquet(path).assign(answer="1").to_parquet(path, index=False)
+    store = Store.open(back_up(ran))
+    assert store.archives == {S: moved}  # with its fingerprints, so that the change is still seen
+    store.close()
+
+
+@pytest.mark.slow
 def test_a_file_that_was_changed_is_seen_and_not_restored(store):
     runner.run(STUDY, store)
     moved = archive(store, S)
