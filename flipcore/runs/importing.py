@@ -21,7 +21,7 @@ from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import import_mark, import_state, store_marked
+from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, store_marked
 from flipcore.text.answers import answer_text
 
 # generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
@@ -29,8 +29,6 @@ READ_TEXT, READ_WORDS = WRITTEN_ANSWER, "text_match"
 
 
 N_FIRST, N_REFUSALS = 8, 200  # records and refusals that are kept to be looked at
-_BATCH, _BATCH_CHARS = 6_000, 20_000_000  # records, and characters of prompts and texts, after which a batch is stored
-MEMORY_MB = 1_000  # of the database meanwhile
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,7 @@ class _Tables:
 
     @property
     def is_full(self) -> bool:
-        return self.n_records >= _BATCH or self.n_chars > _BATCH_CHARS
+        return self.n_records >= BATCH or self.n_chars > BATCH_CHARS
 
     def take(self, record: Record) -> None:
         self._take_item(record)

@@ -23,11 +23,9 @@ from flipcore.runs.log_survey import Survey, require_unchanged
 from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import import_mark, import_state, repeat_bases, store_marked
+from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, repeat_bases, store_marked
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
-_BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
-MEMORY_MB = 1_000  # of the database meanwhile, however large the log is
 MOST_WORDS = 20
 _CLOZE = Cloze(norm="char")
 
@@ -155,7 +153,7 @@ def _all_stored(
             n_seen += 1
             if log_row is not None:
                 batch.take(log_row, n_seen)
-            if n_seen % _BATCH and not batch.is_full:
+            if n_seen % BATCH and not batch.is_full:
                 continue
             if n_seen > before:
                 waiting = store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
@@ -227,7 +225,7 @@ class _Batch:
     @property
     def is_full(self) -> bool:
         """Whether its texts alone fill the memory that a batch may take."""
-        return self.n_chars > _BATCH_CHARS
+        return self.n_chars > BATCH_CHARS
 
     def take(self, log_row: LogRow, position: int) -> None:
         item, variant = log_row.item, log_row.variant

@@ -9,6 +9,9 @@ from flipcore.access.levels import Permission
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
+BATCH, BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
+MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
+
 
 def import_mark(store: Store, study_id: str) -> int:
     """How many rows of an import are stored for certain; 0 for one that never began, or whose study was deleted since."""

@@ -195,7 +195,7 @@ def table_of(store, study_id):
 
 
 def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, monkeypatch):
-    monkeypatch.setattr(importing, "_BATCH", 2)
+    monkeypatch.setattr(importing, "BATCH", 2)
     outputs, stop = imported(written(tmp_path, ROWS), RECORDING, "Mine"), threading.Event()
     steps = []
     study_id = store_imported(outputs, store, lambda done: (steps.append(done.n_done), stop.set()), stop)
@@ -203,7 +203,7 @@ def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, mo
     assert (row["state"], steps) == ("cancelled", [2]) and "after 2 of 6 outputs" in row["message"]
     store_imported(outputs, store, lambda done: steps.append(done.n_done))
     assert steps == [2, 4, 6] and studies.studies(store)["state"].tolist() == ["done"]
-    monkeypatch.setattr(importing, "_BATCH", 6_000)
+    monkeypatch.setattr(importing, "BATCH", 6_000)
     other = Store.open(tmp_path / "other.duckdb")
     store_imported(outputs, other)
     whole = table_of(other, study_id)
