@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.boards.settings import fitting
 from flipcore.claims import locks as lock_claims
 from flipcore.core.links import settings_from, settings_text
 from flipcore.store.queries import decisions, locks
@@ -102,8 +103,8 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
         st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(session.store(), link, study_id, page, start)
     else:
         _take_from_link(study_id, page, start)
-    own = st.session_state.get(f"view-{page}-{study_id}", {})
-    _put_into_link(page, {key: value for key, value in own.items() if key in start and value != start[key]})
+    own = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
+    _put_into_link(page, {key: value for key, value in own.items() if value != start[key]})
     return start | own
 
 

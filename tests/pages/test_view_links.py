@@ -74,3 +74,26 @@ def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards()
 def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
     app = opened("decomposition/page.py", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
     assert not app.exception and "<b>x</b>" not in sent(app)
+
+
+@pytest.mark.parametrize(
+    "page, settings",
+    [
+        ("decomposition", "level:99,policy:nonsense,rule:tolerance"),
+        ("decomposition", "level:-3"),
+        ("ranking", "level:1e300"),
+        ("memorization", "margin:-1e9,alpha:99,fpr:7,rule:paired"),
+        ("holdout", "permutations:-1,seed:1e18,classifier:nonsense,embedding:nonsense"),
+    ],
+)
+def test_settings_that_nothing_can_have_are_left_out_of_a_view(page, settings):
+    """Of a link, and of what a browser sends."""
+    link, record_id, _ = LEFT_AT[page]
+    bound = {name: value for name, value in link.items() if name in ("tab", "mode", "part")}
+    app = opened(f"{page}/page.py", bound, **link, at=settings)
+    assert not app.exception
+    forged = dict(part.split(":") for part in settings.split(","))
+    moved = {key: float(value) if key in ("level", "margin", "alpha", "fpr") else value for key, value in forged.items()}
+    if page != "holdout":
+        assert "at" not in link_of(app)
+        assert "at" not in link_of(opened(f"{page}/page.py", bound | {f"view-{page}-{record_id}": moved}, **link))
