@@ -73,6 +73,7 @@ def page_header(
         st.info("Nothing has been measured yet.", icon=":material/science:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
+    running = session.registry().running()  # before the row: one that ends meanwhile is drawn again
     row = session.study_row(study_id)
     say_missing("study", row["name"])
     if hidden := locks.held_sentence(session.store(), study_id):
@@ -81,7 +82,7 @@ def page_header(
         _provenance(row)
         offer_copy(f"{row['name']} ({study_id})", study_id)
         show_badges(badges(row) + list(extra))
-        if study_id in session.registry().running():
+        if study_id in running:
             _follow(study_id, session.store().revision(study_id))
     return study_id
 

@@ -16,7 +16,8 @@ from pages.studies.provenance import provenance
 from pages.studies.state import live, state
 
 
-def card(row: dict) -> None:
+def card(row: dict, running: bool) -> None:
+    """`running` was read before the row, so that one that ended meanwhile is drawn again."""
     if row["problem"]:
         unreadable(row)
         return
@@ -27,11 +28,11 @@ def card(row: dict) -> None:
             st.subheader(plain(row["name"]), anchor=False)
             _summary(study_id)
         with right:
-            if study_id in session.registry().running():
+            if running:
                 live(study_id)
             else:
                 state(row)
-        _actions(row)
+        _actions(row, running)
 
 
 def _summary(study_id: str) -> None:
@@ -61,9 +62,8 @@ def _compares(study_id: str) -> bool:
     return len(_roles(study_id)) > 1
 
 
-def _actions(row: dict) -> None:
+def _actions(row: dict, running: bool) -> None:
     study_id = row["study_id"]
-    running = study_id in session.registry().running()
     with st.container(horizontal=True, vertical_alignment="center"):
         _links(study_id)
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):

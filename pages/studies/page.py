@@ -42,6 +42,8 @@ import_recorded.section()
 queue.section()
 
 
+# what runs is read before the rows: a study that ends between the two is drawn again, not called stopped
+running = set(session.registry().running())
 rows = session.all_studies().to_dict("records")
 hits = [row for row in rows if matches(row, words)]
 if not rows:
@@ -50,9 +52,9 @@ elif not hits:
     st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
 with st.container(key="cards"):
     for row in hits:
-        card.card(row)
+        card.card(row, row["study_id"] in running)
 with look:
-    questions.strip(rows)
+    questions.strip(rows, running)
 
 how_to_read(
     "Each card is one study. Its headline says whether more of what flips is artifact (under the compared extractor alone) "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from flipcore.charts.inflation import Inflated, inflation_figure
@@ -24,9 +26,9 @@ HEIGHT_PX = 200
 MARGIN = 0.05
 
 
-def strip(rows: list[dict]) -> None:
+def strip(rows: list[dict], running: Collection[str]) -> None:
     """Three cards beside each other, each answered as soon as its demo study is done; folded away when there are studies of one's
-    own."""
+    own. `running` was read before `rows`."""
     ids = [study.study_id for study in demo_studies()]
     states = {row["study_id"]: row["state"] for row in rows}
     if len(ids) < 3 or not set(ids[-3:]) <= set(states):
@@ -44,7 +46,7 @@ def strip(rows: list[dict]) -> None:
                 st.markdown(f"#### {question}")
                 if states[study_id] == "done":
                     answer(study_id)
-                elif study_id in session.registry().running():
+                elif study_id in running:
                     _waiting(study_id)
                 else:
                     st.caption("The demo study was stopped. Press Resume on its card to have the answer.")

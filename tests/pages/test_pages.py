@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.runs import demo, runner
+from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
 from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
@@ -84,7 +85,7 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, finished, monkeypatc
 
 def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
     names = ("holdout", "memory", "flips")
-    registry = SimpleNamespace(running=lambda: {"memory"}, progress=lambda _: None)
+    registry = SimpleNamespace(progress=lambda _: None)
     monkeypatch.setattr("pages.studies.questions.demo_studies", lambda: [SimpleNamespace(study_id=name) for name in names])
     monkeypatch.setattr("pages.studies.questions.session.registry", lambda: registry)
     monkeypatch.setattr("pages.studies.questions._flips", lambda study_id: st.markdown(f"The answer of {study_id}."))
@@ -92,10 +93,30 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
     def script():
         from pages.studies.questions import strip
 
-        strip([{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}])
+        strip([{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}], {"memory"})
         strip([{"study_id": name, "state": state} for name, state in
-               (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))])  # fmt: skip
+               (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))], {"memory"})  # fmt: skip
 
     app = AppTest.from_function(script).run()
     assert not app.exception and [str(one.value) for one in app.markdown].count("#### Is it memory?") == 1
     assert "The answer of flips." in words(app) and "The answer comes here." in words(app) and "Press Resume" in words(app)
+
+
+def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, finished, monkeypatch):
+    from pages.common import session
+
+    copy_of(finished, path.parent)
+    read, reads = session.all_studies, []
+
+    def all_studies():
+        frame = read()
+        reads.append(frame["study_id"].iloc[0])
+        return frame.assign(state="running") if len(reads) == 1 else frame  # read a moment before it ended
+
+    def running():
+        return {} if reads else {read()["study_id"].iloc[0]: Progress()}
+
+    monkeypatch.setattr(session, "all_studies", all_studies)
+    monkeypatch.setattr("flipcore.runs.background.Registry.running", lambda self: running())
+    app = opened()
+    assert not app.exception and "**Done**" in words(app) and "**Running**" not in words(app)
