@@ -34,7 +34,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> go.Figure:
 
     by_size = sorted(rows, key=lambda row: row.inflation.value)
     both = any(row.target == row.target for row in by_size)
-    figure = make_subplots(rows=1, cols=2 if both else 1, shared_yaxes=True, horizontal_spacing=0.04)
+    figure = make_subplots(rows=1, cols=2 if both else 1, shared_yaxes=True, horizontal_spacing=0.1)
     names = [row.label for row in by_size]
     if both:
         _accuracies(figure, by_size, names, c)
@@ -92,6 +92,7 @@ def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours,
         text=[f"{number_text(x, 1, sign=True)} pp" for x in value],
         textposition="top center",
         textfont={"size": 13},
+        cliponaxis=False,
         customdata=[row.inflation.text_pp() for row in rows],
         error_x={
             "type": "data",

@@ -39,6 +39,6 @@ def split_bar(one, c: Colours) -> go.Figure:
         )
     figure.update_layout(barmode="stack", bargap=0.35)
     words = "Pairs that flip under the compared extractor alone, under both, under the reference alone; ticks are noise floors."
-    laid_out(figure, c, height=128, x_title="share of pairs that flip", says=caption(words, [one.T]))
+    laid_out(figure, c, height=156, x_title="share of pairs that flip", says=caption(words, [one.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure
