@@ -173,6 +173,29 @@ def test_examples_as_turns_go_out_as_messages_and_come_back_as_the_same_prompt(t
         write_variants(other, study, "lm-eval", tmp_path / "l")
 
 
+def test_an_inspect_log_of_turns_comes_back_with_its_failed_call(tmp_path, stores):
+    _, other = stores
+    prompt = OwnPrompt(template="{{ question }}\n{{ choices }}\nReply:", n_examples=2, as_turns=True)
+    study = study_of(name="turns", items=(ItemSource("flipscope_choice", n=5),), prompt=prompt)
+    write_variants(other, study, "inspect", tmp_path / "i")
+    samples = []
+    for number, line in enumerate((tmp_path / "i" / "dataset.jsonl").read_text(encoding="utf-8").splitlines()):
+        row = json.loads(line)
+        marks = {key: value for key, value in row.items() if key.startswith("flipscope_")}
+        message = {"role": "assistant", "content": "A"}
+        sample = written.inspect_sample(row["id"], text="A", input=row["input"], target=row["target"], metadata=marks)
+        sample |= {"choices": None, "attachments": {}, "messages": [*row["input"], message]}
+        sample |= {"output": {"choices": [{"message": message, "stop_reason": "stop"}]}}
+        if number == 0:  # no answer: the last message of an assistant is an example's
+            sample |= {"messages": row["input"], "output": {"choices": [], "completion": ""}, "error": {"message": "offline"}}
+        samples.append(sample)
+    header = written.inspect_header(0, len(samples))
+    header["plan"]["config"]["temperature"] = 0.0
+    store_survey(survey([written.inspect_eval(tmp_path / "planned.eval", samples, header)]), other)
+    row = studies.studies(other).iloc[0]
+    assert row["state"] == "incomplete" and "1 failed." in row["message"] and "Refused" not in row["message"]
+
+
 def test_what_cannot_be_written_out_gets_a_sentence(tmp_path, stores):
     own, _ = stores
     with pytest.raises(BadInput, match="Add the extractor regex"):

@@ -37,9 +37,8 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
     message = choices[0].get("message") or {}
     text = output.get("completion")
     text = as_text(message.get("content")) if text is None else as_text(text)
-    prompt, system = (
-        prompt_of(_before(messages)) if messages else prompt_of(content) if isinstance(content, list) else (content, "")
-    )
+    conversation = (_before(messages) if message else messages) or content
+    prompt, system = prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
     question = prompt_of(content)[0] if isinstance(content, list) else as_text(content)
     target = sample.get("target")
     meta = sample.get("metadata") or {}
@@ -92,7 +91,7 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
 
 
 def _before(messages: list) -> list:
-    """The messages up to the last answer, which is the completion."""
+    """The messages up to the last answer, which is the completion. Where none came, the last is an example's: nothing is cut then."""
     last = max((i for i, one in enumerate(messages) if one.get("role") == "assistant"), default=len(messages))
     return messages[:last]
 
