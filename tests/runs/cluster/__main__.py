@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -32,6 +33,13 @@ def row(one: Outcome) -> str:
     )
 
 
+def curve_row(one: Outcome) -> str:
+    return (
+        f"| {one.n_workers} | {one.n_calls:,} | {one.n_requests:,} | {one.seconds:,.0f} | {one.asking_s:,.0f} | "
+        f"{one.n_calls / one.asking_s:,.0f} | {IN_FLIGHT * one.n_workers / SLOW_S:,.0f} | {os.getloadavg()[0]:.1f} |"
+    )
+
+
 def main(words: list[str]) -> None:
     what, *rest = words or ["kills"]
     if what == "small":
@@ -47,7 +55,8 @@ def main(words: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             bench = Path(folder) / "bench"
             outcome = measured(bench, n_workers, n_items, latency_s, IN_FLIGHT, kills, is_compared=what == "kills")
-        print(row(outcome), outcome.ending, f"key in: {outcome.key_in or 'no file'}", sep="\n", flush=True)
+        told = curve_row if what == "curve" else row
+        print(told(outcome), outcome.ending, f"key in: {outcome.key_in or 'no file'}", sep="\n", flush=True)
 
 
 if __name__ == "__main__":

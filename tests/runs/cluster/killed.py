@@ -31,7 +31,8 @@ LIMIT_S = 3_600.0
 @dataclass
 class Outcome:
     """`n_requests` arrived at the server for `n_calls` calls; `n_on_way` is how many may have been on their way at the kills.
-    `differing` tables are not those of one process, `key_in` are files of the cluster that hold the key."""
+    `seconds` are those of the whole command, `asking_s` those from the first request to the last. `differing` tables are not those
+    of one process, `key_in` are files of the cluster that hold the key."""
 
     n_workers: int
     n_calls: int = 0
@@ -42,6 +43,7 @@ class Outcome:
     n_distinct: int = 0
     most_often: int = 0
     seconds: float = 0.0
+    asking_s: float = 0.0
     ending: str = ""
     differing: list[str] = field(default_factory=list)
     key_in: list[str] = field(default_factory=list)
@@ -143,6 +145,11 @@ class Bench:
         """How often each prompt arrived at the server."""
         return Counter(line.split()[1] for line in self.log.read_text(encoding="utf-8").splitlines())
 
+    def asking_s(self) -> float:
+        """Seconds from the first request to the last."""
+        times = [float(line.split()[0]) for line in self.log.read_text(encoding="utf-8").splitlines()]
+        return max(times) - min(times)
+
     def worker_pids(self) -> list[int]:
         """The processes of actors, children of this cluster's own machines; one that was started anew may stand on the head."""
         raylets = {node.all_processes["raylet"][0].process.pid for node in self.cluster.list_all_nodes()}
@@ -231,6 +238,7 @@ def measured(
         bench.stop_cluster()
         counts = bench.counts()
         outcome.n_requests, outcome.n_distinct, outcome.most_often = counts.total(), len(counts), max(counts.values())
+        outcome.asking_s = bench.asking_s()
         if not is_compared:
             return outcome
         bench.serve(0.0)
