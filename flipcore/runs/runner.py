@@ -35,7 +35,6 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 
 REPORT_S = 0.5
-WINDOW = 16  # items open at once per model: enough to keep every slot busy, few enough to finish what was begun
 _POLL_S = 0.02
 
 
@@ -133,7 +132,8 @@ class _Run:
     async def _all_items(self) -> None:
         """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
         jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
-        await asyncio.gather(*(self._worker(jobs) for _ in range(WINDOW * len(self.study.models) * self.place.n_workers)))
+        n_open = self.place.n_open([use.name for use in self.study.models], self.cards)
+        await asyncio.gather(*(self._worker(jobs) for _ in range(n_open)))
 
     async def _worker(self, jobs: Iterator[tuple[ItemPlan, ModelUse]]) -> None:
         for item_plan, use in jobs:

@@ -8,6 +8,7 @@ import pytest
 from flipcore.core.study import ModelUse, Part
 from flipcore.models.simulated import Simulated
 from flipcore.runs import item_runs, plan_hash, runner
+from flipcore.runs.cluster.place import Place
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, review
 from tests.runs.test_runner import n_completions, tiny_study
@@ -90,7 +91,7 @@ def test_only_the_item_that_lost_something_is_looked_at(store, asked, loss):
 @pytest.mark.slow
 def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, monkeypatch):
     calls, items = asked
-    monkeypatch.setattr(runner, "WINDOW", 1)
+    monkeypatch.setattr(Place, "n_open", lambda self, names, cards: 1)
     stop = runner._Run._passes_over
     monkeypatch.setattr(
         runner._Run, "_passes_over", lambda self, *one: stop(self, *one) if len(items) < 4 else self._stop("cancelled") or True

@@ -1,5 +1,6 @@
 """Running studies: every call once, resumable, capped, cancellable; kill −9 loses nothing that was acknowledged."""
 
+import asyncio
 import dataclasses
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
+from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.plan import plan, projection
@@ -61,6 +63,22 @@ def test_running_again_asks_nothing(store):
 @pytest.mark.slow
 def test_the_projection_counts_the_calls_exactly_for_small_studies(store):
     assert projection(plan(tiny_study(), store)).n_calls == runner.run(tiny_study(), store).n_done
+
+
+def test_every_slot_is_used_where_an_item_asks_few_calls(store, monkeypatch):
+    """36 items of two calls each, 64 slots."""
+    now, most, complete = [], [], Simulated.complete
+
+    async def slowly(self, call):
+        now.append(call)
+        await asyncio.sleep(0.1)
+        most.append(len(now))
+        now.remove(call)
+        return await complete(self, call)
+
+    monkeypatch.setattr(Simulated, "complete", slowly)
+    study = tiny_study(items=(ItemSource("flipscope_problems", n=36),), axes=(Part("identity"),), extractors=(Part("regex"),))
+    assert runner.run(study, store).n_done == 72 and max(most) == model_cards()["simulated-artifact-prone"].n_in_flight == 64
 
 
 def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):

@@ -14,11 +14,11 @@ from flipcore.runs.cluster.berths import FEW_AT_ONCE, Berth, Machine
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker import Greeting, Reply, Setup
 
+SPARE_ITEMS = 12  # of a model that are open beyond its slots
+
 
 class Place(ABC):
-    """Where models are asked. One place serves one run; `n_workers` is the most that any of its models has."""
-
-    n_workers: int = 1
+    """Where models are asked. One place serves one run."""
 
     @abstractmethod
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
@@ -27,6 +27,12 @@ class Place(ABC):
     @abstractmethod
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         """How many calls of the model may be on their way at once, over the whole place."""
+
+    def n_open(self, names: Sequence[str], cards: Mapping[str, ModelCard]) -> int:
+        """How many items of a study of these models are open at once: as many as calls may be on their way, because an item may ask
+        one call at a time, and some more, which are planned while others are stored. Slots are given out in the order in which
+        they were asked for, so what was begun first is finished first."""
+        return sum(self.n_in_flight(name, cards) + SPARE_ITEMS for name in names)
 
     def workers(self) -> tuple[WorkerState, ...]:
         """How each worker fares; none where everything is done in this process."""

@@ -26,10 +26,6 @@ class ClusterPlace(Place):
         self._spreads: dict[str, Spread] = {}
         self._berths: dict[str, list[Berth]] = {}
 
-    @property
-    def n_workers(self) -> int:  # type: ignore[override]
-        return max((len(one) for one in self._berths.values()), default=1)
-
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
         card = cards.get(name)
         rooms = self._berths[name] = berths(card, self._cluster.machines(), name, self._cluster.address)

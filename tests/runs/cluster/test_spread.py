@@ -14,7 +14,7 @@ from flipcore.models.simulated import PROFILES, Simulated
 from flipcore.runs import runner
 from flipcore.runs.cluster import spread
 from flipcore.runs.cluster.berths import berths
-from flipcore.runs.cluster.place import WorkerLost
+from flipcore.runs.cluster.place import Place, WorkerLost
 from flipcore.runs.cluster.states import AT_WORK, LOST, MISSING, SET_ASIDE
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
@@ -169,7 +169,7 @@ def test_without_any_worker_the_run_ends_with_a_sentence_and_resumes(store, whol
 
 @pytest.mark.slow
 def test_a_cancelled_run_goes_on_elsewhere(store, whole, monkeypatch):
-    monkeypatch.setattr(runner, "WINDOW", 1)  # else every call would be on its way by then
+    monkeypatch.setattr(Place, "n_open", lambda self, names, cards: 2)  # else every call would be on its way by then
     cancel = threading.Event()
     on = place(3, dies=lambda number, n_calls: cancel.set())  # with the first answer
     first = runner.run(tiny_study(), store, place=on, cancel=cancel)
