@@ -19,7 +19,12 @@ class Part:
 def part(name: str) -> Part:
     """The part of that name ("threshold_board", "cutoff_line", "margin_board"), what all of them share before its own script."""
     html, css = _text(f"{name}.html"), _text(f"{name}.css")
-    return Part(html, css, "\n".join(_text(one) for one in ("numbers.js", "board.js", f"{name}.js")))
+    return Part(html, css, script("numbers.js", "board.js", f"{name}.js"))
+
+
+def script(*names: str) -> str:
+    """These files one after the other: no part can import what it shares with others."""
+    return "\n".join(map(_text, names))
 
 
 def _text(name: str) -> str:

@@ -599,11 +599,11 @@ export default function (component) {
   draw();
   const seen = new ResizeObserver(draw);
   seen.observe(root);
-  return () => {
+  return onlyLast(root, () => {
     seen.disconnect();
     window.removeEventListener("mousemove", moved);
     window.removeEventListener("mouseup", released);
     window.removeEventListener("flipscope-map-selected", follow);
     window.removeEventListener("flipscope-map-cleared", cleared);
-  };
+  });
 }

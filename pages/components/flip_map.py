@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 
 import streamlit as st
 
+from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
 
 _HTML = """
@@ -61,25 +61,24 @@ _CSS = """
     margin-bottom: 6px; }
 }
 """
-_HERE = Path(__file__).parent
 _map = st.components.v2.component(
-    "flipscope_flip_map",
-    html=_HTML,
-    css=_CSS,
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("numbers.js", "flip_map_pen.js", "flip_map.js")),
+    "flipscope_flip_map", html=_HTML, css=_CSS, js=script("numbers.js", "listening.js", "flip_map_pen.js", "flip_map.js")
 )
 _RELAY_JS = """
 export default function (component) {
-  const { data, setTriggerValue } = component;
+  const { data, parentElement, setTriggerValue } = component;
   const pass = (event) => setTriggerValue(event.detail.kind, event.detail);
+  const leave = onlyLast(parentElement, () => window.removeEventListener("flipscope-map", pass));
   window.addEventListener("flipscope-map", pass);
   window.flipscopeMapSelected = data.selected;
   window.dispatchEvent(new Event("flipscope-map-selected"));
   if (!data.n_selected) window.dispatchEvent(new Event("flipscope-map-cleared"));
-  return () => { window.removeEventListener("flipscope-map", pass); window.flipscopeMapSelected = null; };
+  return () => { leave(); window.flipscopeMapSelected = null; };
 }
 """
-_relay = st.components.v2.component("flipscope_flip_map_relay", html="<span hidden></span>", js=_RELAY_JS)
+_relay = st.components.v2.component(
+    "flipscope_flip_map_relay", html="<span hidden></span>", js=f"{script('listening.js')}\n{_RELAY_JS}"
+)
 
 
 def flip_map(arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.boards.parts import script
+
 _HTML = """
 <button type="button" class="open" aria-label="Keys of this page" title="Keys of this page: ?">?</button>
 <dialog aria-label="Keys of this page"><h2>Keys of this page</h2><dl></dl><button type="button" class="close">Close</button>
@@ -51,10 +53,10 @@ export default function (component) {
     show();
   };
   document.addEventListener("keydown", listen);
-  return () => document.removeEventListener("keydown", listen);
+  return onlyLast(dialog, () => document.removeEventListener("keydown", listen));
 }
 """
-_component = st.components.v2.component("flipscope_keys", html=_HTML, css=_CSS, js=_JS)
+_component = st.components.v2.component("flipscope_keys", html=_HTML, css=_CSS, js=f"{script('listening.js')}\n{_JS}")
 
 
 def key_help(keys: Sequence[tuple[str, str]]) -> None:

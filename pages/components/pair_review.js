@@ -204,10 +204,9 @@ export default function (component) {
   build();
   paint();
   root.dataset.painted = String(performance.now());
-  root._leave?.(); // this function runs again with every new data; only the last one may listen
   const again = setInterval(() => { send(); if (current()) paintLine(); else paint(); }, RESEND_MS);
   document.addEventListener("keydown", key, true);
-  root._leave = () => { document.removeEventListener("keydown", key, true); clearInterval(again); };
+  const leave = onlyLast(root, () => { document.removeEventListener("keydown", key, true); clearInterval(again); });
   if (state.outbox.length && !root._resent) { root._resent = true; send(); }
-  return () => root._leave();
+  return leave;
 }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 
 import streamlit as st
 
+from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
 
 _HTML = """
@@ -76,8 +76,9 @@ _CSS = """
 @media (max-width: 700px) { .review .pair { grid-template-columns: 1fr; min-height: 0; }
   .review .check { grid-template-columns: repeat(3, 1fr); } .review .question { grid-column: 1 / -1; } }
 """
-_JS = "\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("numbers.js", "pair_review.js"))
-_component = st.components.v2.component("flipscope_pair_review", html=_HTML, css=_CSS, js=_JS)
+_component = st.components.v2.component(
+    "flipscope_pair_review", html=_HTML, css=_CSS, js=script("numbers.js", "listening.js", "pair_review.js")
+)
 
 
 def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore import __version__
+from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
 
-_HERE = Path(__file__).parent
 _JS = """
 export default function (component) {
   offerSaving(component.data);
@@ -30,14 +30,14 @@ export default function (component) {
   });
   const watch = new MutationObserver(follow);
   if (app) watch.observe(app, { attributes: true, attributeFilter: ["class"] });
-  return () => watch.disconnect();
+  return onlyLast(component.parentElement, () => watch.disconnect());
 }
 """
 _component = st.components.v2.component(
     "flipscope_screen",
     html="<span hidden></span>",
     css=Path(__file__).with_suffix(".css").read_text(encoding="utf-8"),
-    js=f"{(_HERE / 'saving.js').read_text(encoding='utf-8')}\n{_JS}",
+    js=f"{script('listening.js', 'saving.js')}\n{_JS}",
     isolate_styles=False,
 )
 

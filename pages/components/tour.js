@@ -60,8 +60,8 @@ export default function (component) {
   document.addEventListener("keydown", listen);
   window.addEventListener("flipscope-tour", again);
   paint();
-  return () => {
+  return onlyLast(box, () => {
     document.removeEventListener("keydown", listen);
     window.removeEventListener("flipscope-tour", again);
-  };
+  });
 }

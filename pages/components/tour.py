@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
+
+from flipcore.boards.parts import script
 
 _HTML = """
 <section class="tour" role="dialog" aria-label="Tour" hidden>
@@ -28,9 +29,7 @@ button { font: inherit; font-size: 14px; padding: 5px 12px; border-radius: 6px; 
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 .next { border-color: var(--st-primary-color); color: var(--st-primary-color); font-weight: 600; }
 """
-_component = st.components.v2.component(
-    "flipscope_tour", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-)
+_component = st.components.v2.component("flipscope_tour", html=_HTML, css=_CSS, js=script("listening.js", "tour.js"))
 
 
 def tour(steps: Sequence[tuple[str, str, str]], *, start: bool) -> None:

@@ -105,6 +105,20 @@ def test_a_click_on_a_columns_name_opens_its_variants_in_place(page, address):
     assert "variant=rotate-1" in page.url and "axis=option_order" in page.url and no_fault(page)
 
 
+def test_a_click_is_sent_once_however_many_came_before_it(page, address):
+    frames: list[bytes] = []
+    page.once("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
+    box = show(page, address)
+    for row in range(3):
+        frames.clear()
+        page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + HEAD + ROW * (row + 0.5))
+        page.wait_for_function(
+            "(row) => document.querySelector('.st-key-inspector')?.innerText.includes(row)", arg=f"{row + 1} of 60"
+        )
+        settled(page)
+        assert sum(bytes(frame).count(b'"event":"cell"') for frame in frames) == 1
+
+
 def test_a_difference_is_one_panel_with_signs(page, address):
     show(page, address, compare="difference")
     press(page, "ArrowRight", "ArrowDown")
