@@ -51,7 +51,9 @@ def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
     |pi_v - pi_v'|^2 / 2 over variant pairs even where samples are unequal.
     """
     check_policy(policy)
-    n, v, _ = codes.shape
+    n, v, n_samples = codes.shape
+    if n_samples == 1:
+        return _between_once(codes, policy)
     shares, pairs = np.zeros(n), np.zeros(n)
     n_differ, n_usable = np.zeros(n), np.zeros(n)
     for j in range(v):
@@ -63,6 +65,18 @@ def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
             n_differ += flipped
             n_usable += n_sample_pairs
     return PairCounts(_rate(shares, pairs, codes), n_differ, n_usable)
+
+
+def _between_once(codes: np.ndarray, policy: str) -> PairCounts:
+    """The same of one sample a variant, a pair of variants being one pair of answers: several times as fast."""
+    by_variant = np.ascontiguousarray(codes[:, :, 0].T)
+    n_differ, n_usable = np.zeros((2, len(codes)), dtype=np.int32)
+    for j, a in enumerate(by_variant):
+        for b in by_variant[j + 1 :]:
+            usable, differs = pair_flips(a, b, policy)
+            n_differ += differs
+            n_usable += usable
+    return PairCounts(_rate(n_differ, n_usable, codes), n_differ.astype(float), n_usable.astype(float))
 
 
 def within(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
@@ -92,7 +106,9 @@ def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_clas
     """Pairs of two readouts of the same completions, aligned. Under `drop` only pairs readable under both are split, so
     there (and only there) plus - minus may differ from A."""
     check_policy(policy)
-    n, v, _ = codes.shape
+    n, v, n_samples = codes.shape
+    if n_samples == 1 == reference.shape[2]:
+        return _split_once(codes, reference, policy)
     shares, pairs = np.zeros((3, n)), np.zeros(n)
     for j in range(v):
         for k in range(j + 1, v):
@@ -105,6 +121,20 @@ def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_clas
             pairs += n_sample_pairs > 0
     shares = np.divide(shares, pairs, out=np.full((3, n), np.nan), where=pairs > 0)
     return PairSplit(*shares)
+
+
+def _split_once(codes: np.ndarray, reference: np.ndarray, policy: str) -> PairSplit:
+    """The same of one sample a variant."""
+    own, other = (np.ascontiguousarray(one[:, :, 0].T) for one in (codes, reference))
+    counts, pairs = np.zeros((3, len(codes)), dtype=np.int32), np.zeros(len(codes), dtype=np.int32)
+    for j in range(len(own)):
+        for k in range(j + 1, len(own)):
+            usable, flips = pair_flips(own[j], own[k], policy)
+            usable_ref, flips_ref = pair_flips(other[j], other[k], policy)
+            usable = usable & usable_ref
+            counts += np.array([flips & ~flips_ref, flips_ref & ~flips, flips & flips_ref]) & usable
+            pairs += usable
+    return PairSplit(*np.divide(counts, pairs, out=np.full(counts.shape, np.nan), where=pairs > 0))
 
 
 def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -93,3 +93,18 @@ def test_the_split_under_drop_uses_pairs_that_both_readouts_have():
 def test_what_is_absent_under_one_readout_is_absent_under_both():
     codes, reference = d.common(np.array([[0, d.ABSENT, 1]]), np.array([[0, 1, d.NULL]]))
     assert codes.tolist() == [[0, d.ABSENT, 1]] and reference.tolist() == [[0, d.ABSENT, d.NULL]]
+
+
+@pytest.mark.parametrize("policy", d.POLICIES)
+def test_one_sample_a_variant_is_counted_as_several_are(policy):
+    rng = np.random.default_rng(0)
+    own, other = (rng.integers(d.ABSENT, 4, (500, 5, 1)) for _ in range(2))
+    # a second sample that is not there
+    again = [np.concatenate([one, np.full_like(one, d.ABSENT)], axis=2) for one in (own, other)]
+    pairs = (
+        (d.between(own, policy), d.between(again[0], policy)),
+        (d.pair_split(own, other, policy), d.pair_split(*again, policy)),
+    )
+    for first, second in pairs:
+        for name in vars(first):
+            assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True), name
