@@ -140,6 +140,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "runs/cluster/test_worker.py": ("what is said of workers stands beside what they do", "runs/cluster/states"),
     "runs/cluster/test_places.py": ("the command runs a study where it is told", "runs/run_command"),
     "store/test_archives.py": ("moved there and back, and read meanwhile", "store/archiving"),
+    "store/test_packs.py": ("packed, read and taken back", "store/marks store/queries/packed_readouts"),
     "runs/test_item_runs.py": ("what is passed over is what was planned", "runs/plan_hash"),
     "runs/test_endings.py": ("two runs that share calls", "runs/in_flight"),
     "stats/memory/test_drop_gap_analysis.py": ("the decision with the analysis above it", "stats/memory/gap_decision"),

@@ -23,7 +23,7 @@ from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.runs.runner import run
-from flipcore.store import rows
+from flipcore.store import packs, rows
 from flipcore.store.acts import act_row
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
@@ -165,6 +165,7 @@ class Registry:
         finally:
             self._forget(study_id)
             self._store.touch([study_id])
+            packs.want(self._store, study_id)
             self._next()
 
     def _ended(self, study: Study, state: str, message: str) -> None:

@@ -45,7 +45,7 @@ def archive(store: Store, study_id: str, to: str | Path | None = None) -> Archiv
         raise BadInput(f"The study is archived already. {store.archives[study_id].sentence()}")
     root = str(to) if to is not None and "://" in str(to) else str(Path(to or store.path.parent / "archive").resolve())
     action = lambda connection: _move_out(connection, study_id, root)  # noqa: E731
-    moved = store.writer.transact(action, Permission.FILES, "archived a study", study_id).result()
+    moved = store.writer.transact(action, Permission.FILES, "archived a study", study_id, changes=()).result()
     _after(store, study_id)
     return moved
 
@@ -58,7 +58,7 @@ def restore(store: Store, study_id: str) -> Archive:
         raise BadInput(f"The study {study_id!r} is not archived here, so there is nothing to restore.")
     one = store.archives[study_id]
     action = lambda connection: _move_in(connection, one)  # noqa: E731
-    store.writer.transact(action, Permission.FILES, "restored a study", study_id).result()
+    store.writer.transact(action, Permission.FILES, "restored a study", study_id, changes=()).result()
     for path in (path for files in one.files.values() for path in files if "://" not in path):
         Path(path).unlink(missing_ok=True)
     _after(store, study_id)

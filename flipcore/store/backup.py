@@ -44,7 +44,7 @@ def back_up(store: Store) -> Path:
         60
     )  # a transaction writes to one file
     try:
-        store.writer.transact(copy).result()
+        store.writer.transact(copy, changes=()).result()
     finally:
-        store.writer.transact(let_go).result(60)
+        store.writer.transact(let_go, changes=()).result(60)
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 import os
@@ -12,7 +13,7 @@ import re
 import threading
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from flipcore.access import telling
 from flipcore.access.acting import acting, require_read
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.paths import DATABASE
-from flipcore.store import migrations
+from flipcore.store import marks, migrations
 from flipcore.store.acts import act_row
 from flipcore.store.archives import Archive, archives, attach, open_folders
 from flipcore.store.writer import Writer
@@ -47,6 +48,7 @@ class Store:
         self._revisions: dict[str, int] = defaultdict(int)
         self.archives: dict[str, Archive] = {}
         self._there: list[Archive] = []
+        self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
         telling.listen(self)
 
@@ -66,6 +68,7 @@ class Store:
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
                 "FLIPSCOPE_DB, or move this one away."
             ) from error
+        marks.prepare(connection)
         store = cls(connection, path)
         store.look_for_archives()
         return store
@@ -110,9 +113,13 @@ class Store:
     def large_frame(self, sql: str, **params) -> pd.DataFrame:
         """The rows of a query as a DataFrame, in half of the time that `frame` takes: texts go over as they are. No time stamps and
         no sums of whole numbers, which come as other types than there."""
+        return self.arrow(sql, **params).to_pandas()
+
+    def arrow(self, sql: str, **params) -> pa.Table:
+        """The rows of a query as an Arrow table, each column in one piece."""
         cursor = self.cursor()
         try:
-            return cursor.sql(sql, params=params or None).to_arrow_table().to_pandas()
+            return cursor.sql(sql, params=params or None).to_arrow_table().combine_chunks()
         finally:
             cursor.close()
 
@@ -186,6 +193,8 @@ class Store:
     def close(self) -> None:
         """Waits until everything that was handed to the writer is safe, then lets go of the file."""
         telling.leave(self)
+        for stop in self.before_closing:
+            stop()
         self.writer.stop()
         self._connection.close()
 

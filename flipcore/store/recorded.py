@@ -71,5 +71,5 @@ def repeat_bases(store: Store, study_id: str, own: str) -> None:
                     params,
                 )
 
-    store.writer.transact(repeat, Permission.BRING).result()
+    store.writer.transact(repeat, Permission.BRING, changes={study_id}).result()
     store.touch([study_id])

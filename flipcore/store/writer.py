@@ -6,7 +6,8 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
 from flipcore.store.acts import act_row, acts_of
 from flipcore.store.archives import check_hot
+from flipcore.store.marks import SOURCES, drop_marks
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
@@ -50,6 +52,7 @@ class Writer:
     def __init__(self, store) -> None:
         self._store = store
         self._queue: queue.Queue[_Batch | None] = queue.Queue()
+        self._n_changes: Counter[str | None] = Counter()
         self._thread = threading.Thread(target=self._loop, name="flipscope-writer", daemon=True)
         self._thread.start()
 
@@ -71,15 +74,22 @@ class Writer:
         return future
 
     def transact(
-        self, action: Callable[[Any], Any], needs: Permission = Permission.FILES, act: str = "", on: str = ""
+        self,
+        action: Callable[[Any], Any],
+        needs: Permission = Permission.FILES,
+        act: str = "",
+        on: str = "",
+        changes: Collection[str] | None = None,
     ) -> Future:
         """Queue a function of the connection as one transaction, after all that was queued before; the future holds what it
         returns. Whatever changes the file goes through here or `add`, so that nothing collides. `act` and what it was done `on`
-        go to the log of acts with it. Raises AccessDenied where the person who acts lacks what it `needs`."""
+        go to the log of acts with it. `changes` names the studies whose readouts or variants it changes, and is to be left out
+        where that is not known. Raises AccessDenied where the person who acts lacks what it `needs`."""
         rows = act_row(require(needs), act, on)
 
         def whole(connection: Any) -> Any:
             outcome = action(connection)
+            self._change(connection, changes)
             for table, row in rows:
                 _upsert(connection, tables()[table], row)
             return outcome
@@ -87,6 +97,15 @@ class Writer:
         future: Future = Future()
         self._queue.put(_Batch([], future, whole))
         return future
+
+    def n_changes(self, study_id: str) -> int:
+        """Grows with every transaction that may have changed readouts or variants of the study."""
+        return self._n_changes[study_id] + self._n_changes[None]
+
+    def _change(self, connection: Any, study_ids: Collection[str] | None) -> None:
+        """Within a transaction: packed readouts of these studies (None: of any) hold no longer."""
+        drop_marks(connection, study_ids)
+        self._n_changes.update([None] if study_ids is None else study_ids)
 
     def flush(self, timeout: float | None = 60) -> None:
         """Returns when everything that was queued before is safe; raises NotStored when the disk does not keep up."""
@@ -186,6 +205,7 @@ class Writer:
                 by_table.setdefault(table, []).extend(rows)
         for table, rows in by_table.items():
             _upsert(connection, tables()[table], rows)
+        self._change(connection, {row["study_id"] for table in SOURCES for row in by_table.get(table, ())})
 
 
 def _transaction(connection, action: Callable[[Any], Any]) -> Any:

@@ -2,8 +2,9 @@
 
 A study is drawn in SQL and archived: items that flip more or less (a mixed model), answers with the marginals of real multiple
 choice, 10 % unreadable, 1 % cut, 1 % missing, readers that misread with a known chance, so that T and G are known. Each size has a
-process of its own. Printed are sizes, seconds, the peak memory of that process, growth from the first size, and the planted rates
-beside those that came back; with --polars, where it is installed, the seconds of the same sums in Polars over the same files.
+process of its own. Printed are sizes, the seconds of packing (once, when the study has ended) and of T, G and A from the packs, the peak
+memory of that process, growth from the first size, and the planted rates beside those that came back; with --polars, where it is
+installed, the seconds of the same sums in Polars over the files.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.store import rows
+from flipcore.store import packs, rows
 from flipcore.store.archives import TABLES
 from flipcore.store.connection import Store
 from flipcore.store.queries.flip_rates import mean_flip_rates
@@ -152,8 +153,10 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
     with tempfile.TemporaryDirectory(prefix="readout-growth-") as name:
         folder, start = Path(name), time.perf_counter()
         store = store_of(folder, n_readouts)
-        drawing, before = time.perf_counter() - start, time.process_time()
-        start = time.perf_counter()
+        drawing, start = time.perf_counter() - start, time.perf_counter()
+        assert packs.pack(store, S)
+        store.writer.checkpoint()
+        packing, before, start = time.perf_counter() - start, time.process_time(), time.perf_counter()
         means = mean_flip_rates(store, S, "regex")
         seconds, cpu = time.perf_counter() - start, time.process_time() - before
         n, peak = store.archives[S].n_rows["readouts"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
@@ -162,13 +165,15 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
         worst = 0.0
         for row in means.to_dict("records"):
             for name, extractor in (("T", row["extractor"]), ("G", "regex")):
-                worst = max(worst, abs(row[name] - planted(extractor)) / (row[f"sd_{name}"] / row["n"] ** 0.5))
+                error = (row[f"{name}_high"] - row[f"{name}_low"]) / (2 * 1.96)
+                worst = max(worst, abs(row[name] - planted(extractor)) / error)
         t = means[means["extractor"] == "first_token"]
         return {
             "readouts": n,
             "Parquet MB": sum(one.stat().st_size for one in folder.rglob("*.parquet")) / 1e6,
             "file MB": (folder / "flips.duckdb").stat().st_size / 1e6,
             "draw s": drawing,
+            "pack s": packing,
             "T, G, A s": seconds,
             "CPU s": cpu,
             "peak MB": peak,

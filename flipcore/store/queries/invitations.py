@@ -135,7 +135,7 @@ def keep_first_use(store: Store, one: Invitation) -> bool:
         return True
 
     with acting_as(OWNER):
-        is_first = store.writer.transact(first, Permission.ACCESS).result(30)
+        is_first = store.writer.transact(first, Permission.ACCESS, changes=()).result(30)
         if is_first:
             store.writer.add_together(act_row(one.person, "opened an invitation", one.invitation_id)).result(30)
     store.touch([TOUCHED])
@@ -194,7 +194,7 @@ def replace_name(store: Store, name: str) -> str:
                 f"UPDATE {table} SET {column} = $number WHERE {column} = $name", {"number": number, "name": name}
             )
 
-    store.writer.transact(rename, Permission.ACCESS, "replaced a name", number).result(60)
+    store.writer.transact(rename, Permission.ACCESS, "replaced a name", number, changes=()).result(60)
     store.touch([TOUCHED, ""])
     return number
 

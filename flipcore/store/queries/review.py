@@ -97,7 +97,7 @@ def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
         return
     sql = "UPDATE verdicts SET by_choice = false WHERE verdict_id IN (SELECT unnest($ids))"
     mark = lambda connection: connection.execute(sql, {"ids": list(verdict_ids)})  # noqa: E731
-    store.writer.transact(mark, Permission.JUDGE).result(30)
+    store.writer.transact(mark, Permission.JUDGE, changes=()).result(30)
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:

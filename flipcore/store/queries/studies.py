@@ -13,11 +13,14 @@ from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
 from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
+from flipcore.store import packs
 from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
 from flipcore.store.harmless import HARMLESS, harmless_params
 from flipcore.store.origins import origin_text
+from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
+from flipcore.store.queries.packed_readouts import STATES
 from flipcore.store.queries.standing import STANDING
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
@@ -153,7 +156,6 @@ WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $c
        OR if($pairs_given, v.material_id IN (SELECT unnest($accepted)), p.state = 'accepted'))
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
-_STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 
 
 def readouts(
@@ -166,13 +168,16 @@ def readouts(
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
     scope = sight(store, study_id, lock)
-    pairs = (
-        None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in _STATES[paraphrases]]
-    )
+    if not everything:
+        frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
+        if frame is not None:
+            return _with_none(frame)
+        packs.want(store, study_id)
+    pairs = None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in STATES[paraphrases]]
     frame = store.large_frame(
         _READOUTS,
         study_id=study_id,
-        states=_STATES[paraphrases],
+        states=STATES[paraphrases],
         pairs_given=pairs is not None,
         pairs=pairs or [""],
         accepted=[pair for pair, state in (scope.verdicts or {}).items() if state == "accepted"] or [""],
@@ -182,6 +187,10 @@ def readouts(
         values=sorted([*VALUES, *rotation.READOUTS]),
         **harmless_params(),
     )
+    return _with_none(frame)
+
+
+def _with_none(frame: pd.DataFrame) -> pd.DataFrame:
     for column in ("answer", "is_correct"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
@@ -302,5 +311,5 @@ def delete_study(store: Store, study_id: str) -> None:
             if "study_id" in table.key:  # purchases, locks, decisions and the like have keys of their own, and stay
                 connection.execute(f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id})
 
-    store.writer.transact(delete, Permission.FILES, "deleted a study", study_id).result(60)
+    store.writer.transact(delete, Permission.FILES, "deleted a study", study_id, changes={study_id}).result(60)
     store.touch([study_id])

@@ -18,7 +18,7 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.store import queries
+from flipcore.store import packs, queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import (
@@ -35,6 +35,7 @@ from flipcore.store.queries import (
     judges,
     locks,
     memory,
+    packed_readouts,
     pairs,
     review,
     standing,
@@ -100,7 +101,8 @@ CALLS = {
     "studies.study_items": lambda s: studies.study_items(s, S),
     "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
     "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
-    "flip_rates.item_flip_rates": lambda s: flip_rates.item_flip_rates(s, S, "regex", paraphrases="all"),
+    "packed_readouts.readouts": lambda s: packs.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
+    "packed_readouts.stands": lambda s: packed_readouts.stands(s),
     "flip_rates.mean_flip_rates": lambda s: flip_rates.mean_flip_rates(s, S, "regex", paraphrases="all"),
     "studies.rows_of": lambda s: [studies.rows_of(s, S, one.name) for one in tables().values() if "study_id" in one.names],
     "studies.reviewed": lambda s: studies.reviewed(s, S),
@@ -187,11 +189,17 @@ CALLS = {
 NAMES_IDS = {
     "holdout.entries_aside",
     "holdout.hidden_items",
+    "packed_readouts.stands",
     "standing.stands",
     "studies.paraphrase_states",
     "review.judged_by_others",
 }  # ids of hidden items or pairs, and no word of them
-CONSTANT = {"locks.lock_id", "budgets.purchase_row", "basis.changes"}  # made of what they are given
+CONSTANT = {
+    "packed_readouts.layouts_of",
+    "locks.lock_id",
+    "budgets.purchase_row",
+    "basis.changes",
+}  # made of what they are given
 
 
 def all_pairs(store):

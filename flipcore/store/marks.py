@@ -1,0 +1,42 @@
+"""Which studies' packed readouts hold (`flipcore.store.packs`): the tables, and the one rule that takes a mark away.
+
+Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SOURCES = ("readouts", "study_variants")  # tables whose rows packs are made from; the others that they need never change a row
+_TABLES = """
+CREATE SCHEMA IF NOT EXISTS packed;
+CREATE TABLE IF NOT EXISTS packed.marks (
+    study_id TEXT PRIMARY KEY, rule TEXT NOT NULL, token TEXT NOT NULL, n_readouts BIGINT NOT NULL,
+    layouts TEXT[] NOT NULL, answers TEXT[] NOT NULL, reasons TEXT[] NOT NULL);
+CREATE TABLE IF NOT EXISTS packed.rows (
+    study_id TEXT, model TEXT, item_id TEXT,
+    layout       INTEGER,                        -- the place in the mark's layouts
+    variants     TEXT[], materials TEXT[],       -- a variant
+    states       UTINYINT[],                     -- a readout: the place in STATUSES + 4 x the place in RIGHTS
+    answers      INTEGER[],                      -- the place in the mark's answers; -1 for none
+    reasons      INTEGER[],
+    numbers      DOUBLE[], label_masses DOUBLE[] -- NULL where no readout of the row has one
+);
+"""
+
+
+def prepare(connection: DuckDBPyConnection) -> None:
+    """Makes the tables of packs, where they are not there yet."""
+    connection.execute(_TABLES)
+
+
+def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None) -> None:
+    """The packs of these studies (of all: None) hold no longer; called in the transaction that changes their readouts."""
+    if study_ids is None:
+        connection.execute("DELETE FROM packed.marks")
+    elif study_ids:
+        connection.execute("DELETE FROM packed.marks WHERE study_id IN (SELECT unnest($ids))", {"ids": sorted(study_ids)})

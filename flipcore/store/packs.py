@@ -1,0 +1,297 @@
+"""Packed readouts: what pages read of a large study, a row a model and item instead of one a readout.
+
+A row's lists hold, for every readout that flips may be made of, its status, the number of its answer, and the little else that
+`queries.studies.readouts` returns; `layout` says which axis, variant, sample and extractor each place of the lists is. Texts stand
+once, in the mark of the study. Which paraphrases stand and which items may be seen is decided when they are read, not here.
+
+A study's packs hold while its mark is there. The writer takes it away in the transaction that changes readouts or variants
+(`flipcore.store.marks`), and the readouts themselves are read then. Packs are made in the background once a study has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from flipcore.access.acting import acting_as
+from flipcore.access.levels import Permission
+from flipcore.access.person import OWNER
+from flipcore.core.records import CONTINUATION, digest
+from flipcore.extractors import VALUES
+from flipcore.protocols import rotation
+from flipcore.store.connection import Store
+from flipcore.store.harmless import HARMLESS, harmless_params
+from flipcore.store.marks import drop_marks
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+LARGE = 50_000  # readouts; what is smaller is read in no time as it is
+CHUNK = 1_500_000  # readouts that are packed at once
+STATUSES = ("ok", "unreadable", "cut", "absent")
+RIGHTS = (False, True, None)
+LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
+COLUMNS = ("model", "item_id", "layout", "variants", "materials", "states", "answers", "reasons", "numbers", "label_masses")
+# readouts that flips may be made of, whatever stands of their paraphrases and whoever may see their items
+_READOUTS = f"""
+SELECT r.model, r.item_id, r.axis, v.key, v.position, v.compared_with, v.material_id, r.variant_id, r.sample, r.extractor, r.status,
+       r.answer, r.value, r.is_correct, r.label_mass, r.reason
+FROM readouts r JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+JOIN items q USING (item_id) JOIN variants w USING (variant_id)
+WHERE r.study_id = $study_id AND r.item_id BETWEEN $low AND $high AND v.item_id BETWEEN $low AND $high
+  AND w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation AND NOT (r.status = 'ok' AND r.answer IS NULL)
+  AND {HARMLESS} AND r.extractor NOT IN (SELECT unnest($values))
+ORDER BY r.model, r.item_id, r.axis, v.position, r.variant_id, r.sample, r.extractor
+"""
+
+
+def rule_params() -> dict[str, Any]:
+    """What decides which readouts may be compared, besides their own rows."""
+    return {"continuation": CONTINUATION, "values": sorted([*VALUES, *rotation.READOUTS]), **harmless_params()}
+
+
+def rule() -> str:
+    """The hash of that: packs of another rule, as of a release or with plug-ins that are not here, do not hold."""
+    return digest(json.dumps(rule_params(), sort_keys=True), *COLUMNS, *LAYOUT)
+
+
+@dataclass
+class Texts:
+    """Distinct texts in the order in which they came, and the place of each."""
+
+    places: dict[Any, int] = field(default_factory=dict)
+
+    def codes(self, column: pa.ChunkedArray) -> np.ndarray:
+        """The place of each value; -1 for none."""
+        coded = column.combine_chunks().dictionary_encode()
+        own = np.array([self.places.setdefault(one, len(self.places)) for one in coded.dictionary.to_pylist()] + [-1], np.int32)
+        return own[coded.indices.fill_null(-1).to_numpy()]
+
+    @property
+    def texts(self) -> list[Any]:
+        return list(self.places)
+
+
+@dataclass
+class Packer:
+    """Packs the readouts of one study, a chunk of items after the other; `layouts`, `answers` and `reasons` grow meanwhile."""
+
+    layouts: Texts = field(default_factory=Texts)
+    answers: Texts = field(default_factory=Texts)
+    reasons: Texts = field(default_factory=Texts)
+
+    def pack(self, table: pa.Table) -> pa.Table:
+        """The rows of a chunk, in its order: a row a model and item. Raises ValueError for a status that is not known."""
+        rows = [table[name].combine_chunks().dictionary_encode() for name in ("model", "item_id")]
+        starts = _starts(*(one.indices.to_numpy() for one in rows))
+        variants = table["variant_id"].combine_chunks().dictionary_encode().indices.to_numpy()
+        axes = table["axis"].combine_chunks().dictionary_encode().indices.to_numpy()
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        firsts = _starts(row, axes, variants)[:-1]  # the first readout of each variant
+        place = (
+            np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(row)))) - np.searchsorted(firsts, starts[:-1])[row]
+        )
+        status = pc.index_in(table["status"], pa.array(STATUSES)).combine_chunks()
+        if status.null_count:
+            raise ValueError("a readout has a status that is not known")
+        right = pc.fill_null(table["is_correct"].cast(pa.int8()), 2).combine_chunks().to_numpy()
+        states = (status.to_numpy() + 4 * right).astype(np.uint8)
+        of_variants = np.append(np.searchsorted(firsts, starts[:-1]), len(firsts))
+        ids, materials = (table[name].combine_chunks().take(pa.array(firsts)) for name in ("variant_id", "material_id"))
+        of_rows = pa.array(starts[:-1])
+        arrays: dict[str, Any] = {}
+        for name, one in zip(("model", "item_id"), rows, strict=True):
+            arrays[name] = one.dictionary.take(one.indices.take(of_rows))
+        arrays["layout"] = self._layouts(table, place, starts)
+        arrays |= {"variants": _lists(of_variants, ids), "materials": _lists(of_variants, materials)}
+        arrays["states"] = _lists(starts, states)
+        arrays["answers"] = _lists(starts, self.answers.codes(table["answer"]))
+        arrays["reasons"] = _lists(starts, self.reasons.codes(table["reason"]))
+        arrays["numbers"] = _sparse(starts, table["value"].combine_chunks())
+        arrays["label_masses"] = _sparse(starts, table["label_mass"].combine_chunks())
+        return pa.table(arrays)
+
+    def _layouts(self, table: pa.Table, place: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """The number of each row's layout: rows whose places are the same have the same."""
+        parts = [table[name].combine_chunks().dictionary_encode() for name in LAYOUT[:-1]]
+        codes = np.stack([*(one.indices.to_numpy() for one in parts), place]).astype(np.int64)
+        lengths = np.diff(starts)
+        within = np.arange(len(place)) - np.repeat(starts[:-1], lengths)
+        noise = np.random.Generator(np.random.PCG64(0)).integers(1, 2**62, size=(len(codes), 2)) | 1
+        mixed = sum((code + 1) * odd[0] + (code * within) * odd[1] for code, odd in zip(codes, noise, strict=True))
+        keys = np.stack([np.add.reduceat(mixed, starts[:-1]), lengths])
+        _, first, of_row = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        same = codes[:, np.repeat(starts[first][of_row], lengths) + within]
+        if (same != codes).any():
+            raise ValueError("two layouts have one hash")
+        numbers = []
+        for one in first:
+            rows = slice(starts[one], starts[one + 1])
+            lists = [part.dictionary.take(part.indices[rows.start : rows.stop]).to_pylist() for part in parts]
+            text = json.dumps([*lists, place[rows].tolist()], ensure_ascii=False)
+            numbers.append(self.layouts.places.setdefault(text, len(self.layouts.places)))
+        return np.asarray(numbers, dtype=np.int32)[of_row]
+
+
+def _starts(*codes: np.ndarray) -> np.ndarray:
+    """Where a new run begins in any of these, and the end."""
+    n = len(codes[0])
+    is_new = np.zeros(n, dtype=bool)
+    is_new[:1] = True
+    for one in codes:
+        is_new[1:] |= one[1:] != one[:-1]
+    return np.append(np.flatnonzero(is_new), n)
+
+
+def _lists(starts: np.ndarray, values: Any) -> pa.ListArray:
+    return pa.ListArray.from_arrays(
+        pa.array(starts, pa.int32()), pa.array(values) if isinstance(values, np.ndarray) else values
+    )
+
+
+def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
+    """The lists of each row, NULL where a row has no value at all."""
+    n = np.add.reduceat(values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), starts[:-1])
+    if not n.any():
+        return pa.nulls(len(n), pa.list_(pa.float64()))
+    return pc.if_else(pa.array(n > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64())))
+
+
+def chunks(store: Store, study_id: str, packer: Packer) -> Iterator[pa.Table]:
+    """The packs of a study, some thousand items after the other; they are not stored by this."""
+    items = [row[0] for row in store.rows("SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", id=study_id)]
+    n = store.rows("SELECT count(*) FROM readouts WHERE study_id = $id", id=study_id)[0][0]
+    step = max(1, int(CHUNK * len(items) / max(n, 1)))
+    for at in range(0, len(items), step):
+        part = items[at : at + step]
+        cursor = store.cursor()
+        try:
+            params = {"study_id": study_id, "low": part[0], "high": part[-1], **rule_params()}
+            table = cursor.sql(_READOUTS, params=params).to_arrow_table()
+        finally:
+            cursor.close()
+        if len(table):
+            yield packer.pack(table)
+
+
+def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bool:
+    """Packs a study; whether its packs hold now. They do not where its readouts changed meanwhile, or where it was stopped."""
+    packer, before, n = Packer(), store.writer.n_changes(study_id), 0
+    writer = store.writer
+
+    def clear(connection: DuckDBPyConnection) -> None:
+        drop_marks(connection, {study_id})
+        connection.execute("DELETE FROM packed.rows WHERE study_id = $id", {"id": study_id})
+
+    def add(connection: DuckDBPyConnection, rows: pa.Table) -> None:
+        connection.register("incoming", rows)
+        try:
+            connection.execute(f"INSERT INTO packed.rows SELECT $id, {', '.join(COLUMNS)} FROM incoming", {"id": study_id})
+        finally:
+            connection.unregister("incoming")
+
+    def close(connection: DuckDBPyConnection) -> bool:
+        if writer.n_changes(study_id) != before:
+            return False
+        lists = [packer.layouts.texts, packer.answers.texts, packer.reasons.texts]
+        connection.execute("INSERT INTO packed.marks VALUES (?, ?, ?, ?, ?, ?, ?)", [study_id, rule(), token_hex(8), n, *lists])
+        return True
+
+    writer.transact(clear, Permission.READ, changes=()).result()
+    for rows in chunks(store, study_id, packer):
+        if stop is not None and stop.is_set():
+            return False
+        n += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
+        writer.transact(partial(add, rows=rows), Permission.READ, changes=()).result()
+    return writer.transact(close, Permission.READ, changes=()).result()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a study's packs refer to: `layouts` as JSON of the columns of LAYOUT, and the texts of answers and reasons."""
+
+    token: str
+    layouts: list[str]
+    answers: list[str]
+    reasons: list[str]
+
+
+def mark(store: Store, study_id: str) -> Mark | None:
+    """The study's mark; None where its packs do not hold, or are of another rule."""
+    sql = "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id AND rule = $rule"
+    rows = store.rows(sql, id=study_id, rule=rule())
+    return Mark(*rows[0]) if rows else None
+
+
+def holds(store: Store, study_id: str) -> bool:
+    """Whether the study's packs are those of its readouts as they are."""
+    return mark(store, study_id) is not None
+
+
+class _Thread:
+    """Packs large studies of one store that have ended, one after the other, until the store is closed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._queue = store, queue.SimpleQueue[str]()
+        self._waiting: set[str] = set()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="flipscope-packs", daemon=True)
+        self._thread.start()
+        store.before_closing.append(self.stop)
+
+    def want(self, study_id: str) -> None:
+        with _LOCK:
+            if study_id in self._waiting:
+                return
+            self._waiting.add(study_id)
+        self._queue.put(study_id)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._queue.put("")
+        self._thread.join(60)
+
+    def _loop(self) -> None:
+        while (study_id := self._queue.get()) and not self._stop.is_set():
+            try:
+                with acting_as(OWNER):
+                    if _is_due(self._store, study_id):
+                        pack(self._store, study_id, self._stop)
+            except Exception as error:  # its readouts are read as they are then; whoever reads them next tries again
+                logging.getLogger(__name__).error("A study could not be packed", exc_info=error)
+            with _LOCK:
+                self._waiting.discard(study_id)
+
+
+_LOCK = threading.Lock()
+_THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
+
+
+def want(store: Store, study_id: str) -> None:
+    """Has the study packed in the background, where it is large, has ended, and its packs do not hold."""
+    with _LOCK:
+        thread = _THREADS.get(store)
+    if thread is None and _is_due(store, study_id):
+        with _LOCK:
+            thread = _THREADS.get(store) or _Thread(store)
+            _THREADS[store] = thread
+    if thread is not None:
+        thread.want(study_id)
+
+
+def _is_due(store: Store, study_id: str) -> bool:
+    sql = """SELECT (SELECT count(*) FROM readouts WHERE study_id = $id) >= $large
+             FROM studies WHERE study_id = $id AND state NOT IN ('planned', 'running')"""
+    return store.rows(sql, id=study_id, large=LARGE) == [(True,)] and not holds(store, study_id)

@@ -1,0 +1,150 @@
+"""The readouts of a study from its packs: the same rows as from the readouts themselves, in the same order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from flipcore.store import packs
+from flipcore.store.connection import Store
+from flipcore.store.packs import COLUMNS, Mark
+from flipcore.store.queries.standing import STANDING
+from flipcore.store.visible import SIGHT, Sight
+
+_ROWS = f"""
+SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family, {", ".join(f"p.{one}" for one in COLUMNS[2:])}
+FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
+WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked OR p.model IN (SELECT unnest($locked_models)))
+ORDER BY p.model, i.position, p.item_id
+"""
+_STANDS = f"WITH {STANDING} SELECT pair_id, state, coalesce(change, 'paraphrase') FROM standing"
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """The places of all layouts, one behind the other: `starts[l]` is where layout l begins. `columns` are those of `packs.LAYOUT`."""
+
+    starts: np.ndarray
+    columns: dict[str, pa.Array]
+
+    def elements(self, layout: np.ndarray) -> np.ndarray:
+        """The places of rows of these layouts, one row behind the other."""
+        lengths = self.lengths(layout)
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.repeat(self.starts[layout], lengths) + within
+
+    def lengths(self, layout: np.ndarray) -> np.ndarray:
+        """How many readouts a row of each of these layouts has."""
+        return self.starts[layout + 1] - self.starts[layout]
+
+
+def layouts_of(texts: Sequence[str]) -> Layouts:
+    """The layouts of a mark."""
+    parts = [json.loads(text) for text in texts]
+    columns = {name: pa.array([one for part in parts for one in part[i]]) for i, name in enumerate(packs.LAYOUT)}
+    return Layouts(np.cumsum([0, *(len(part[0]) for part in parts)]), columns)
+
+
+STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
+
+
+class Standing:
+    """Which paraphrases count: those that stand in one of `states` as the reader sees them; one of another kind, as a translation, once it
+    was accepted. One that is not stored counts as one that nobody has reviewed."""
+
+    def __init__(self, scope: Sight, states: Collection[str], stands: list[tuple[str, str, str]]) -> None:
+        state = {pair: state for pair, state, _ in stands} if scope.verdicts is None else scope.verdicts
+        otherwise = "unreviewed" if scope.verdicts is None else ""
+        changes = {pair: change for pair, _, change in stands}
+        self._pairs = {
+            pair: state.get(pair, otherwise) in states
+            and (changes.get(pair, "paraphrase") == "paraphrase" or state.get(pair) == "accepted")
+            for pair in {*changes, *state}
+        }
+        self._otherwise = otherwise in states
+
+    def of(self, materials: pa.Array) -> np.ndarray:
+        """Whether the readouts of variants made from these count; those made from none do."""
+        coded = materials.dictionary_encode()
+        by_pair = np.array([self._pairs.get(pair, self._otherwise) for pair in coded.dictionary.to_pylist()] + [True])
+        return by_pair[coded.indices.fill_null(-1).to_numpy()]
+
+
+def stands(store: Store) -> list[tuple[str, str, str]]:
+    """(pair, state, kind of change) of every stored paraphrase."""
+    return store.rows(_STANDS)
+
+
+def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.DataFrame | None:
+    """What `queries.studies.readouts` returns of answers to harmless variants; None where no packs hold."""
+    mark = packs.mark(store, study_id)
+    if mark is None:
+        return None
+    rows = store.arrow(_ROWS, study_id=study_id, **scope.params_of_models)
+    if packs.mark(store, study_id) != mark:
+        return None  # they changed between the two
+    return _frame(rows, mark, Standing(scope, STATES[paraphrases], stands(store))).to_pandas()
+
+
+def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pa.Table:
+    layouts, layout = layouts_of(mark.layouts), rows["layout"].to_numpy()
+    lengths, at = layouts.lengths(layout), layouts.elements(layout)
+    row = np.repeat(np.arange(len(rows)), lengths)
+    variants, materials = (rows[name].combine_chunks() for name in ("variants", "materials"))
+    n_variants = variants.value_lengths().to_numpy()
+    variant = (np.cumsum(n_variants) - n_variants)[row] + layouts.columns["place"].to_numpy()[at]
+    there = standing.of(materials.flatten())[variant]
+    if not there.all():
+        row, at, variant = row[there], at[there], variant[there]
+    states, numbers, masses = (
+        _values(rows[name].combine_chunks(), lengths)[there] for name in ("states", "numbers", "label_masses")
+    )
+    codes = {name: _values(rows[name].combine_chunks(), lengths)[there] for name in ("answers", "reasons")}
+    of_row = {name: _take(rows[name], row) for name in ("model", "item_id", "role", "kind", "family")}
+    of_place = {name: _take(layouts.columns[name], at) for name in packs.LAYOUT[:-1]}
+    rights = np.array(packs.RIGHTS, dtype=object)[states // 4]
+    return pa.table(
+        {
+            **{name: of_row[name] for name in ("model", "item_id", "role", "kind")},
+            "axis": of_place["axis"],
+            "variant_id": variants.flatten().take(pa.array(variant)),
+            "variant": of_place["key"],
+            "position": of_place["position"].cast(pa.int32()),
+            "compared_with": of_place["compared_with"],
+            "sample": of_place["sample"].cast(pa.int32()),
+            "extractor": of_place["extractor"],
+            "status": _texts(packs.STATUSES, states % 4),
+            "answer": _texts(mark.answers, codes["answers"]),
+            "value": pa.array(numbers, from_pandas=True),
+            "is_correct": pa.array(rights, pa.bool_()),
+            "label_mass": pa.array(masses, from_pandas=True),
+            "reason": _texts(mark.reasons, codes["reasons"]),
+            "family": of_row["family"],
+        }
+    )
+
+
+def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
+    """The lists one behind the other; NaN for the places of a row that has none."""
+    if lists.null_count == 0 and not pa.types.is_floating(lists.type.value_type):
+        return lists.flatten().to_numpy()
+    values = np.full(lengths.sum(), np.nan)
+    there = np.repeat(lists.is_valid().to_numpy(zero_copy_only=False), lengths)
+    values[there] = lists.flatten().to_numpy(zero_copy_only=False)
+    return values
+
+
+def _take(values: Any, at: np.ndarray) -> pa.Array:
+    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return column.take(pa.array(at))
+
+
+def _texts(texts: Sequence[str], codes: np.ndarray) -> pa.Array:
+    """The text of each code; none for -1."""
+    return pa.array(texts, pa.string()).take(pa.array(codes, mask=codes < 0))

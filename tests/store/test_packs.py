@@ -1,0 +1,196 @@
+"""Packed readouts: the same frame as from the readouts themselves, and none whenever these may have changed, whoever changed them."""
+
+import time
+
+import pandas as pd
+import pytest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo, runner
+from flipcore.store import packs, rows
+from flipcore.store.archiving import archive, restore
+from flipcore.store.backup import back_up
+from flipcore.store.connection import Store
+from flipcore.store.merge import merge
+from flipcore.store.queries import locks, review, studies
+from tests.store.queries.test_flip_rates import ACCEPTED, TYPOS, shuffled
+
+STUDY = Study(
+    "packed",
+    (ItemSource("flipscope_choice", n=9), ItemSource("flipscope_problems", role="control", n=5)),
+    (
+        Part("identity"),
+        Part("option_order", {"n": 3}),
+        Part("prompt_format"),
+        Part("paraphrase", {"unreviewed": True}),
+        Part("numeric_resample"),
+    ),
+    (Part("first_token"), Part("regex"), Part("answer_loss")),
+    (ModelUse("simulated-artifact-prone", n_samples=2), ModelUse("simulated-noisy", n_samples=2)),
+    confirmatory_share=0.3,
+)
+S = STUDY.study_id
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("packs") / "flips.duckdb"
+    store = Store.open(path)
+    demo.fill_store(store)
+    assert runner.run(STUDY, store).state == "done"
+    store.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    (tmp_path / "flips.duckdb").write_bytes(filled.read_bytes())
+    held = Store.open(tmp_path / "flips.duckdb")
+    yield held
+    held.close()
+
+
+def execute(store, sql: str, **params) -> None:
+    store.writer.transact(lambda connection: connection.execute(sql, params or None)).result(30)
+
+
+def unpacked(store, **scope) -> pd.DataFrame:
+    """The frame as the readouts themselves give it: its mark is away meanwhile."""
+    assert packs.holds(store, S)
+    kept = store.frame("SELECT * FROM packed.marks")
+    execute(store, "DELETE FROM packed.marks")
+    frame = studies.readouts(store, S, **scope)
+
+    def put_back(connection) -> None:
+        connection.register("kept", kept)
+        connection.execute("INSERT INTO packed.marks SELECT * FROM kept")
+
+    store.writer.transact(put_back, changes=()).result(30)
+    return frame
+
+
+def same(store, **scope) -> int:
+    """How many rows both ways give, and that they are the same."""
+    frame = studies.readouts(store, S, **scope)
+    assert packs.holds(store, S)
+    pd.testing.assert_frame_equal(frame, unpacked(store, **scope))
+    return len(frame)
+
+
+def test_packs_give_the_frame_that_the_readouts_give(store):
+    for seed in range(4):
+        shuffled(store, seed, odd=(0.0, 0.1)[seed % 2])
+        assert not packs.holds(store, S) and packs.pack(store, S)
+        assert same(store) > 350
+    n = {one: same(store, paraphrases=one) for one in ("accepted", "standing", "all")}
+    assert n["accepted"] < n["standing"] <= n["all"]
+
+
+def test_rows_that_are_missing_or_have_values_are_packed_as_they_are(store):
+    execute(store, "DELETE FROM readouts WHERE hash(item_id, axis, extractor, model) % 7 = 0")
+    execute(store, "UPDATE readouts SET value = 0.25 WHERE hash(item_id) % 3 = 0 AND extractor = 'regex'")
+    execute(store, "UPDATE readouts SET is_correct = NULL, reason = 'no ''reason''' WHERE hash(variant_id) % 5 = 0")
+    assert packs.pack(store, S) and same(store) > 250
+    frame = studies.readouts(store, S)
+    assert set(frame["value"].dropna()) == {0.25} and frame["is_correct"].isna().any()
+
+
+def test_verdicts_and_locks_decide_when_packs_are_read(store):
+    assert packs.pack(store, S)
+    before = same(store)
+    sql = """SELECT material_id FROM study_variants JOIN study_items USING (study_id, item_id)
+             WHERE material_id IS NOT NULL AND NOT confirmatory ORDER BY ALL LIMIT 1"""
+    pair = store.rows(sql)[0][0]
+    verdict = {"verdict_id": "v", "pair_id": pair, "reviewer": "Ada", "meaning": "no", "note": "", "original_hash": ""}
+    verdict |= {"paraphrase_hash": "", "rule_version": "majority-1", "created_at": rows.now()}
+    lock = locks.keep_lock(store, S, "decomposition", {}, "Ada")
+    locked = same(store, lock=lock)
+    review.keep_verdicts(store, [verdict])
+    assert packs.holds(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
+    ids = [set(studies.readouts(store, S, lock=one)["item_id"]) for one in (None, lock)]
+    assert ids[0] and ids[1] and not ids[0] & ids[1]
+
+
+def test_stored_typos_count_once_they_are_accepted(store):
+    for sql in TYPOS:
+        execute(store, sql)
+    assert packs.pack(store, S)
+    before = same(store)
+    store.writer.transact(lambda connection: connection.execute(ACCEPTED[0]), changes=()).result(30)
+    assert same(store) > before
+
+
+CHANGES = {
+    "a row of readouts": lambda store, _: store.writer.add("readouts", store.rows_of("SELECT * FROM readouts LIMIT 1")).result(30),
+    "a row of variants": lambda store, _: store.writer.add(
+        "study_variants", store.rows_of("SELECT * FROM study_variants WHERE study_id = $id LIMIT 1", id=S)
+    ).result(30),
+    "a function of the connection": lambda store, _: execute(store, "UPDATE readouts SET answer = '0' WHERE answer = '1'"),
+    "a merge": lambda store, other: merge([other], store),
+    "a resumed run": lambda store, _: [
+        execute(store, "DELETE FROM item_runs"), execute(store, "DELETE FROM readouts"), packs.pack(store, S), runner.run(STUDY, store)
+    ],
+    "a deleted study": lambda store, _: studies.delete_study(store, S),
+}  # fmt: skip
+KEEPS = {
+    "an archive": lambda store, folder: archive(store, S, folder.parent / "archive"),
+    "a backup": lambda store, folder: back_up(store),
+    "a revived archive": lambda store, folder: [archive(store, S, folder.parent / "archive"), restore(store, S)],
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
+    assert packs.pack(store, S) and packs.holds(store, S)
+    CHANGES[what](store, filled)
+    assert not packs.holds(store, S)
+
+
+@pytest.mark.parametrize("what", KEEPS)
+def test_packs_hold_where_the_same_readouts_stand_elsewhere(store, tmp_path, what):
+    execute(store, "UPDATE study_items SET confirmatory = false")
+    assert packs.pack(store, S)
+    before = studies.readouts(store, S)
+    KEEPS[what](store, tmp_path / "flips.duckdb")
+    pd.testing.assert_frame_equal(studies.readouts(store, S), before)
+    assert same(store) == len(before)
+
+
+def test_readouts_that_change_while_they_are_packed_leave_no_mark(store, monkeypatch):
+    chunks = packs.chunks
+
+    def changing(*words, **more):
+        for one in chunks(*words, **more):
+            execute(store, "UPDATE readouts SET answer = '0' WHERE answer = '1'")
+            yield one
+
+    monkeypatch.setattr(packs, "chunks", changing)
+    assert not packs.pack(store, S) and not packs.holds(store, S)
+
+
+def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
+    assert packs.pack(store, S)
+    whole = studies.readouts(store, S)
+    monkeypatch.setattr(packs, "CHUNK", 200)
+    assert packs.pack(store, S)
+    pd.testing.assert_frame_equal(studies.readouts(store, S), whole)
+    monkeypatch.setattr(packs, "rule", lambda: "of another release")
+    assert not packs.holds(store, S)
+    monkeypatch.undo()
+    execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
+    with pytest.raises(ValueError, match="status"):
+        packs.pack(store, S)
+    assert not packs.holds(store, S)
+
+
+def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
+    before = studies.readouts(store, S)
+    time.sleep(0.2)
+    assert not packs.holds(store, S)  # it is not large
+    monkeypatch.setattr(packs, "LARGE", 100)
+    studies.readouts(store, S)
+    end = time.monotonic() + 20
+    while not packs.holds(store, S) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert packs.holds(store, S)
+    pd.testing.assert_frame_equal(studies.readouts(store, S), before)
