@@ -29,6 +29,7 @@ from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
 from flipcore.runs.remaining import remaining
 from flipcore.runs.spending import Spending
+from flipcore.runs.stored_calls import StoredCalls
 from flipcore.runs.storing import Storing
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -82,9 +83,8 @@ class _Run:
         self.study, self.study_id, self.cards = study_plan.study, study_plan.study.study_id, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record
         self.progress, self.speed = Progress(), Speed()
-        self.storing = Storing(store.writer)
-        self.stopping, self.first_error = "", ""
-        self.cut = CutCount()
+        self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self._names())
+        self.stopping, self.first_error, self.cut = "", "", CutCount()
         self.slots: dict[str, asyncio.Semaphore] = {}
         self.backends: dict[str, Backend] = {}
         self.place: Place = ThisProcess()
@@ -188,7 +188,7 @@ class _Run:
             if not calls:
                 at_end = True
                 break
-            stored_completions = self._stored_completions(calls)
+            stored_completions = self._stored_completions([call for call in calls if call.call_id in self.stored_calls])
             completions |= stored_completions
             missing = [call for call in calls if call.call_id not in stored_completions]
             replies = await asyncio.gather(*(self._ask(call) for call in missing), return_exceptions=True)
@@ -207,7 +207,7 @@ class _Run:
 
     def _stored_completions(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
-        completion_rows = planning.completions(self.store, [call.call_id for call in calls])
+        completion_rows = planning.completions(self.store, [call.call_id for call in calls]) if calls else []
         if completion_rows:
             call_ids = [row["call_id"] for row in completion_rows]
             self.storing.add(self._memberships(call_ids), partial(self._count, n_reused=len(completion_rows)))

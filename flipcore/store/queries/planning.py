@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from flipcore.core.records import CONTINUATION
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import STANDING
@@ -30,6 +32,17 @@ SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id I
 def completions(store: Store, call_ids: list[str]) -> list[dict]:
     """The answered ones of these calls."""
     return store.rows_of(_COMPLETIONS, call_ids=call_ids)
+
+
+_ANSWERED = """
+SELECT call_id FROM completions
+WHERE status = 'ok' AND model IN (SELECT unnest($models)) AND length(call_id) = 20 AND strlen(call_id) = 20
+"""  # every id is 20 hexadecimal characters; what a damaged file holds besides is asked for in vain
+
+
+def answered_ids(store: Store, models: list[str]) -> np.ndarray:
+    """The ids of all answered calls to these models, as 20 bytes each."""
+    return store.large_frame(_ANSWERED, models=models)["call_id"].to_numpy(dtype=object).astype("S20")
 
 
 @dataclass(frozen=True, slots=True)

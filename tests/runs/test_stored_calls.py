@@ -1,0 +1,49 @@
+"""Which calls are stored is read once for a run, not once an item; and again when a file was merged meanwhile."""
+
+import pytest
+
+from flipcore.runs import runner
+from flipcore.runs.stored_calls import StoredCalls
+from flipcore.store.connection import Store
+from flipcore.store.queries import planning
+from tests.runs.test_runner import tiny_study
+
+MODEL = tiny_study().models[0].name
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def test_a_call_is_there_once_it_was_answered_and_the_set_is_read_again_after_a_merge(store):
+    stored = StoredCalls(store, [MODEL])
+    assert "0" * 20 not in stored
+    runner.run(tiny_study(), store)
+    ids = [one for (one,) in store.rows("SELECT call_id FROM completions ORDER BY call_id")]
+    assert len(ids) > 20 and not any(one in stored for one in ids)  # what was stored since is not known
+    store.touch([""])  # as a merge does
+    assert all(one in stored for one in ids)
+    assert ids[-1] + "0" not in stored and "g" * 20 not in stored and "é" not in stored
+    assert not any(one in StoredCalls(store, ["another"]) for one in ids)
+
+
+def test_a_failed_call_is_not_there(store):
+    runner.run(tiny_study(), store)
+    cursor = store.own_cursor()
+    cursor.execute("UPDATE completions SET status = 'failed' WHERE call_id = (SELECT min(call_id) FROM completions)")
+    ((first,), (second,)) = cursor.execute("SELECT call_id FROM completions ORDER BY call_id LIMIT 2").fetchall()
+    cursor.close()
+    stored = StoredCalls(store, [MODEL])
+    assert first not in stored and second in stored
+
+
+def test_a_first_run_looks_no_item_up_and_a_later_one_only_what_is_there(store, monkeypatch):
+    looks, look = [], planning.completions
+    monkeypatch.setattr(planning, "completions", lambda store, ids: looks.append(ids) or look(store, ids))
+    n_calls = runner.run(tiny_study(), store).n_done
+    assert looks == []
+    store.writer.transact(lambda connection: connection.execute("DELETE FROM item_runs")).result()
+    assert runner.run(tiny_study(), store).n_reused == n_calls and sum(map(len, looks)) == n_calls
