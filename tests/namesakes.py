@@ -149,10 +149,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "no query shows what was set aside: all of them at once",
         "store/queries/audit store/queries/exchange store/queries/memory",
     ),
-    "store/test_merge.py": (
-        "a merge as a whole",
-        "store/merge_checks store/merge_readouts store/merge_source store/queries/planning",
-    ),
+    "store/test_merge.py": ("a merge as a whole", "store/merge_readouts store/merge_source store/queries/planning"),
     "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),
     "pages/test_new_study.py": ("what a new study may show", "store/visible"),
     "vectors/classifiers/test_told_apart.py": ("one contract over all classifiers", "vectors/classifiers/vectors"),

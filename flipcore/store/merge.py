@@ -24,6 +24,7 @@ from flipcore.store.merge_source import read_tables
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.store.schema import Table, tables
 
+_MEMORY_MB = 1_000  # of the database while it merges
 _READ_LAST = ("readouts", "readout_sources")  # they follow the completions
 _STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed")
 
@@ -56,7 +57,7 @@ def merge(paths: Iterable[str | Path], store: Store) -> Merged:
     require(Permission.FILES)
     report = Merged()
     for path in paths:
-        with read_tables(Path(path)) as files:
+        with read_tables(Path(path)) as files, store.memory_bound(_MEMORY_MB):
             _merge_one(Path(path).name, files, store, report)
     store.touch([""])
     return report
@@ -109,15 +110,15 @@ def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
     casts = ", ".join(f'TRY_CAST("{one.name}" AS {one.kind}) AS "{one.name}"' for one in columns)
     needed = [one.name for one in columns if not one.is_nullable or one.name in table.key]
     whole = " AND ".join(f'"{name}" IS NOT NULL' for name in needed) or "true"
-    once = f"QUALIFY row_number() OVER (PARTITION BY {', '.join(table.key)}) = 1" if table.key else ""
     connection.register("incoming", rows)
     try:
         connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE theirs_{table.name} AS SELECT * FROM (SELECT {casts} FROM incoming) "
-            f"WHERE {whole} {once}"
+            f"CREATE OR REPLACE TEMP TABLE theirs_{table.name} AS SELECT * FROM (SELECT {casts} FROM incoming) WHERE {whole}"
         )
     finally:
         connection.unregister("incoming")
+    if table.key:
+        _drop_repeated(connection, f"theirs_{table.name}", ", ".join(table.key))
     n_kept = _count(connection, f"SELECT count(*) FROM theirs_{table.name}")
     report.skipped[table.name, "a value is missing, of another type, or the same key stands twice"] += rows.num_rows - n_kept
     if table.name == "studies":
@@ -126,6 +127,13 @@ def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
             "UPDATE theirs_studies SET state = 'cancelled', message = 'It had not ended when it was merged. Resume makes only "
             f"the missing calls.' WHERE state NOT IN ({states})"
         )
+
+
+def _drop_repeated(connection, name: str, key: str) -> None:
+    """Leaves one row of each key. A file that Flipscope wrote has no other, so whole rows are not sorted to see it."""
+    if _count(connection, f"SELECT count(*) FROM (SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1)"):
+        once = f"SELECT * FROM {name} QUALIFY row_number() OVER (PARTITION BY {key}) = 1"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {once}")
 
 
 def _add(connection, table: Table, report: Merged) -> None:

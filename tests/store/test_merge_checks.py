@@ -1,0 +1,88 @@
+"""SQL says of most calls that their id is their hash, and of none that Python refuses."""
+
+import json
+
+import duckdb
+import pytest
+
+from flipcore.core.records import Call, Request, digest
+from flipcore.store.merge_checks import _is_call, _unproven_calls
+
+TRUE = {
+    "plain": Request("generate", "What is 1 plus 1?", max_tokens=16),
+    "all fields": Request("generate", "Hi", "Be brief.", " ", 5, 0.7, 0.95, 7, ("\n\n", "Q:"), 3, "low", 100, (2,)),
+    "other characters": Request("score", 'Größe "½"\n\t\\ 数 😀 </b>', continuation="ñ"),
+}
+LEFT_TO_PYTHON = {
+    "a small temperature": Request("generate", "Hi", temperature=1e-05),
+    "a brace in a stop": Request("generate", "Hi", stop=("{",)),
+    "a control character": Request("generate", "bell \x1f"),
+}
+HONEST = TRUE["plain"].declared()
+
+
+def stored(call_id, request, sample=0, parent_id=None):
+    return (
+        call_id,
+        "m",
+        "r",
+        request if isinstance(request, str) else json.dumps(request, ensure_ascii=False),
+        sample,
+        parent_id,
+    )
+
+
+def of(request, **how):
+    call = Call("m", "r", request, **how)
+    return stored(call.call_id, request.declared(), call.sample, call.parent_id)
+
+
+TEXT = json.dumps(HONEST)
+TRUE_ID = Call("m", "r", TRUE["plain"]).call_id
+EMPTY_ID = digest("m", "r", {}, 0, None)
+UNTRUE = {
+    "another id": stored("0" * 20, HONEST),
+    "another prompt": stored(TRUE_ID, HONEST | {"prompt": "What is 2 plus 2?"}),
+    "another sample": stored(TRUE_ID, HONEST, 1),
+    "another parent": stored(TRUE_ID, HONEST, 0, "x"),
+    "a prompt twice": stored(TRUE_ID, TEXT[:-1] + ', "prompt": "evil"}'),
+    "a prompt twice, the true one last": stored(TRUE_ID, '{"prompt": "evil", ' + TEXT[1:]),
+    "a field more": stored(TRUE_ID, HONEST | {"more": 1}),
+    "no object": stored(EMPTY_ID, "[]"),
+    "a text": stored(EMPTY_ID, '"x"'),
+    "an object within": stored(digest("m", "r", HONEST | {"stop": 1}, 0, None), HONEST | {"stop": {"a": 1}}),
+}
+
+
+@pytest.fixture(scope="module")
+def unproven():
+    """Name -> whether SQL leaves the row to Python."""
+    rows = {name: of(request) for name, request in (TRUE | LEFT_TO_PYTHON).items()} | UNTRUE
+    rows["a parent"] = of(TRUE["plain"], sample=3, parent_id="a" * 20)
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE theirs_completions (name TEXT, call_id TEXT, model TEXT, revision TEXT, request JSON, sample INT, parent_id TEXT)"
+        )
+        left = {}
+        for name, row in rows.items():
+            connection.execute("DELETE FROM theirs_completions")
+            connection.execute("INSERT INTO theirs_completions VALUES (?, ?, ?, ?, ?, ?, ?)", (name, *row))
+            left[name] = connection.execute(_unproven_calls("parent_id")).fetchall()
+    assert all(map(_is_call, (rows[name] for name in (*TRUE, *LEFT_TO_PYTHON, "a parent"))))
+    return left
+
+
+@pytest.mark.parametrize("name", [*TRUE, "a parent"])
+def test_a_true_call_is_proven_in_sql(unproven, name):
+    assert unproven[name] == []
+
+
+@pytest.mark.parametrize("name", UNTRUE)
+def test_what_is_no_such_call_is_never_proven_and_python_refuses_it(unproven, name):
+    """The second of two prompts is the one that Python reads, so that row is a true call, left to it."""
+    assert [_is_call(row) for row in unproven[name]] == [name == "a prompt twice, the true one last"]
+
+
+@pytest.mark.parametrize("name", LEFT_TO_PYTHON)
+def test_what_the_two_write_in_other_ways_is_proven_or_left_to_python(unproven, name):
+    assert all(map(_is_call, unproven[name]))
