@@ -6,18 +6,22 @@ Packs are derived, so they stand in a schema of their own: no merge, export or m
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from flipcore.core.records import digest
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SOURCES = ("readouts", "study_variants")  # tables whose rows packs are made from; the others that they need never change a row
 _TABLES = """
-CREATE SCHEMA IF NOT EXISTS packed;
-CREATE TABLE IF NOT EXISTS packed.marks (
+CREATE SCHEMA packed;
+CREATE TABLE packed.shapes (shape TEXT);
+CREATE TABLE packed.marks (
     study_id TEXT PRIMARY KEY, rule TEXT NOT NULL, token TEXT NOT NULL, n_readouts BIGINT NOT NULL,
     layouts TEXT[] NOT NULL, answers TEXT[] NOT NULL, reasons TEXT[] NOT NULL);
-CREATE TABLE IF NOT EXISTS packed.rows (
+CREATE TABLE packed.rows (
     study_id TEXT, model TEXT, item_id TEXT,
     layout       INTEGER,                        -- the place in the mark's layouts
     variants     TEXT[], materials TEXT[],       -- a variant
@@ -30,8 +34,16 @@ CREATE TABLE IF NOT EXISTS packed.rows (
 
 
 def prepare(connection: DuckDBPyConnection) -> None:
-    """Makes the tables of packs, where they are not there yet."""
+    """Makes the tables of packs, where they are not there yet; those of a release that packed otherwise go."""
+    import duckdb
+
+    shape = digest(_TABLES)
+    with suppress(duckdb.CatalogException):
+        if connection.execute("SELECT shape FROM packed.shapes").fetchall() == [(shape,)]:
+            return
+    connection.execute("DROP SCHEMA IF EXISTS packed CASCADE")
     connection.execute(_TABLES)
+    connection.execute("INSERT INTO packed.shapes VALUES ($shape)", {"shape": shape})
 
 
 def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None) -> None:

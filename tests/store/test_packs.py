@@ -194,3 +194,15 @@ def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
         time.sleep(0.02)
     assert packs.holds(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
+
+
+def test_packs_of_another_release_are_left_behind(store):
+    assert packs.pack(store, S)
+    before, path = studies.readouts(store, S), store.path
+    execute(store, "UPDATE packed.shapes SET shape = 'another'")
+    store.close()
+    again = Store.open(path)
+    assert not packs.holds(again, S)
+    pd.testing.assert_frame_equal(studies.readouts(again, S), before)
+    assert packs.pack(again, S) and packs.holds(again, S)
+    again.close()
