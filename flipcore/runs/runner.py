@@ -132,7 +132,7 @@ class _Run:
     async def _all_items(self) -> None:
         """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
         jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
-        n_open = self.place.n_open([use.name for use in self.study.models], self.cards)
+        n_open = self.place.n_open(self.study.models, self.cards, self.progress.n_calls / len(self.plan.items))
         await asyncio.gather(*(self._worker(jobs) for _ in range(n_open)))
 
     async def _worker(self, jobs: Iterator[tuple[ItemPlan, ModelUse]]) -> None:

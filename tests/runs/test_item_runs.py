@@ -91,7 +91,7 @@ def test_only_the_item_that_lost_something_is_looked_at(store, asked, loss):
 @pytest.mark.slow
 def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, monkeypatch):
     calls, items = asked
-    monkeypatch.setattr(Place, "n_open", lambda self, names, cards: 1)
+    monkeypatch.setattr(Place, "n_open", lambda self, uses, cards, n_calls: 1)
     stop = runner._Run._passes_over
     monkeypatch.setattr(
         runner._Run, "_passes_over", lambda self, *one: stop(self, *one) if len(items) < 4 else self._stop("cancelled") or True

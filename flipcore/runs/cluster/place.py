@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
+from math import ceil
 
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Call
+from flipcore.core.study import ModelUse
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cluster.berths import FEW_AT_ONCE, Berth, Machine
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker import Greeting, Reply, Setup
 
 SPARE_ITEMS = 12  # of a model that are open beyond its slots
+MOST_COUNTED = 4  # calls of an item that are counted on to be on their way together
 
 
 class Place(ABC):
@@ -28,11 +31,12 @@ class Place(ABC):
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         """How many calls of the model may be on their way at once, over the whole place."""
 
-    def n_open(self, names: Sequence[str], cards: Mapping[str, ModelCard]) -> int:
-        """How many items of a study of these models are open at once: as many as calls may be on their way, because an item may ask
-        one call at a time, and some more, which are planned while others are stored. Slots are given out in the order in which
-        they were asked for, so what was begun first is finished first."""
-        return sum(self.n_in_flight(name, cards) + SPARE_ITEMS for name in names)
+    def n_open(self, uses: Sequence[ModelUse], cards: Mapping[str, ModelCard], n_calls: float) -> int:
+        """How many items are open at once when an item asks `n_calls` of all models together: so many that every call that may be on
+        its way is, and some more, which are planned while others are stored. Slots are given out in the order in which they were
+        asked for, so what was begun first is finished first."""
+        n_at_once = min(max(n_calls / len(uses), 1.0), MOST_COUNTED)  # a protocol may ask one by one what it asks at most
+        return sum(ceil(self.n_in_flight(use.name, cards) / n_at_once) + SPARE_ITEMS for use in uses)
 
     def workers(self) -> tuple[WorkerState, ...]:
         """How each worker fares; none where everything is done in this process."""
