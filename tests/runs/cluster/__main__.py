@@ -1,6 +1,7 @@
 """`python -m tests.runs.cluster` measures a study on a real Ray cluster of this machine, killed and not; it needs requirements-ray.txt.
 
     python -m tests.runs.cluster small FOLDER     400 calls, three workers, one kill, as JSON (test_rays.py)
+    python -m tests.runs.cluster ways FOLDER      by Ray's client, by the environment, cancelled, with a wrong worker, as JSON
     python -m tests.runs.cluster kills [CALLS]    ten kills of workers and two of the driver
     python -m tests.runs.cluster curve [CALLS]    wall time for 1, 2 and 4 workers
     python -m tests.runs.cluster driver [CALLS]   answers a second that the driver takes in and stores, with workers that answer at once
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from tests.runs.cluster.driver_speed import driver_speed
 from tests.runs.cluster.killed import N_VARIANTS, Outcome, measured
+from tests.runs.cluster.ways import Ways, by_registry
 
 N_CALLS = 20_000
 IN_FLIGHT, LATENCY_S = 64, 0.5
@@ -45,6 +47,12 @@ def main(words: list[str]) -> None:
     if what == "small":
         outcome = measured(Path(rest[0]), 3, 100, 0.5, 8, (1, 0))
         print(json.dumps(dataclasses.asdict(outcome) | {"n_repeated": outcome.n_repeated}))
+        return
+    if what == "ways":
+        print(json.dumps(Ways(Path(rest[0])).measured()))
+        return
+    if what == "registry":
+        by_registry(Path(rest[0]))
         return
     n_calls = int(rest[0] if rest else N_CALLS)
     if what == "driver":

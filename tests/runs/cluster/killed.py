@@ -23,7 +23,7 @@ from flipcore.store.connection import Store
 from tests.conftest import ROOT
 from tests.runs.kills import contents
 
-KEY = "sk-cluster-4711-secret"
+KEY, WRONG_KEY = "sk-cluster-4711-secret", "sk-wrong"  # the server refuses the second
 N_VARIANTS = 4
 LIMIT_S = 3_600.0
 
@@ -53,15 +53,19 @@ class Outcome:
         return self.n_requests - self.n_distinct
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Bench:
     """A folder with a server, a cluster, a study and its database."""
 
     def __init__(self, folder: Path, n_items: int, latency_s: float, n_in_flight: int) -> None:
         self.folder, self.latency_s, self.n_in_flight = folder, latency_s, n_in_flight
         self.log, self.database = folder / "requests.txt", folder / "flips.duckdb"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port, self.client_port = free_port(), 0
         self.environment = os.environ | {
             "FLIPSCOPE_HOME": str(folder / "home"),
             "FLIPSCOPE_FOLDERS": str(folder),
@@ -118,14 +122,19 @@ class Bench:
             self.server.terminate()
             self.server.wait(20)
 
-    def start_cluster(self, n_workers: int) -> None:
-        """A head without processors, and as many machines with one processor each, which are as many processes here."""
+    def start_cluster(self, n_workers: int, has_client: bool = False, n_wrong: int = 0) -> None:
+        """A head without processors, with a server for Ray's client if need be, and as many machines with one processor each, which
+        are as many processes here. The first `n_wrong` machines have a key that the server refuses."""
         from ray.cluster_utils import Cluster
 
         os.environ |= {"LAB_KEY": KEY, "RAY_USAGE_STATS_ENABLED": "0", "FLIPSCOPE_HOME": str(self.folder / "home")}
         node = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
-        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **node})
-        for _ in range(n_workers):
+        head = {"num_cpus": 0, **node}
+        if has_client:
+            head["ray_client_server_port"] = self.client_port = free_port()
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        for i in range(n_workers):
+            os.environ["LAB_KEY"] = WRONG_KEY if i < n_wrong else KEY
             self.cluster.add_node(num_cpus=1, **node)
 
     def stop_cluster(self) -> None:

@@ -1,7 +1,7 @@
 """A server of its own process with planted latency: `python -m tests.runs.cluster.planted_server PORT SECONDS LOG`.
 
-It speaks as much of the OpenAI API as a study needs, answers by a hash of the prompt alone, and writes down when each request came
-(a line: seconds, the prompt's hash)."""
+It speaks as much of the OpenAI API as a study needs, answers by a hash of the prompt alone, refuses a key that ends in -wrong, and
+writes down when each request came (a line: seconds, the prompt's hash)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def serve(port: int, latency_s: float, log: str) -> None:
         key = key_of(prompt)
         authorization = request.headers.get("authorization", "")
         os.write(lines, f"{time.time():.3f} {key} {authorization.removeprefix('Bearer ')}\n".encode())
+        if authorization.endswith("-wrong"):
+            return web.json_response({"error": {"message": "Incorrect API key provided."}}, status=401)
         if latency_s:
             await asyncio.sleep(latency_s * (0.5 + int(key[:4], 16) / 0xFFFF))  # a mean of latency_s
         text = f"The answer is ({'ABCD'[int(key[4], 16) % 4]})."

@@ -42,6 +42,50 @@ def test_a_killed_worker_of_a_real_cluster_costs_no_answer_and_no_key(tmp_path):
     assert "done. 400 calls, 0 reused, 0 failed" in one["ending"] and "lost once" in one["ending"]
 
 
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory):
+    """Way -> what came of it, on a real cluster in a process of its own."""
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed (requirements-ray.txt)")
+    words = [sys.executable, "-m", "tests.runs.cluster", "ways", str(tmp_path_factory.mktemp("ways") / "bench")]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["client", "environment"])
+def test_a_study_runs_by_the_client_and_by_the_address_of_the_environment(ways, way):
+    (words,) = ways[way]["words"]
+    if way == "client" and "could not be reached" in words:
+        pytest.skip("Ray's server for this client did not come up in time, three times; a busy machine")
+    assert words.startswith("0 ") and "done. 240 calls, 0 reused, 0 failed" in words
+    assert words.count(": at work, ") == 2 and ways[way]["n_requests"] == 240 and ways[way]["differing"] == []
+
+
+@pytest.mark.slow
+def test_a_study_that_the_terminal_cancelled_is_resumed_and_asks_nothing_twice(ways):
+    first, second = ways["terminal"]["words"]
+    assert first.startswith("130 ") and "cancelled." in first and "Resume makes only the missing calls" in first
+    assert second.startswith("0 ") and "done. 240 calls, " in second and " 0 reused" not in second
+    assert ways["terminal"]["n_requests"] == 240 and ways["terminal"]["differing"] == []
+
+
+@pytest.mark.slow
+def test_a_study_that_the_page_cancelled_is_resumed_on_its_cluster(ways):
+    (words,) = ways["registry"]["words"]
+    assert "cancelled 2 workers" in words and "\ndone" in words
+    assert ways["registry"]["n_requests"] == 240 and ways["registry"]["differing"] == []
+
+
+@pytest.mark.slow
+def test_a_worker_that_fails_every_call_is_set_aside_and_named(ways):
+    (words,) = ways["wrong worker"]["words"]
+    assert words.startswith("0 ") and "done. 240 calls, 0 reused, 0 failed" in words
+    assert "1 of 2 workers get no calls (" in words and "for lab: set aside" in words
+    assert 240 < ways["wrong worker"]["n_requests"] <= 240 + 2 * 8 and ways["wrong worker"]["differing"] == []
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (requirements-ray.txt)")
 def test_simulated_claims_have_the_same_rows_on_ray_as_here():
