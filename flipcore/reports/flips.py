@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,7 +46,12 @@ class Headline:
         return self.flips.G if self.flips else None
 
 
-def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None) -> Headline:
+Estimates = Callable[[str, str], list[Decomposition]]  # of a model beside a reference, for callers that have counted them
+
+
+def headline(
+    frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None, estimates: Estimates | None = None
+) -> Headline:
     """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
     the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor."""
     if frame.empty:
@@ -57,7 +62,7 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
     reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     accuracy = _accuracy(base)
-    totals = across_axes(decompositions(coded_answers(frame), reference, tests=False))
+    totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     of = f"{model}: " if n_models > 1 else ""
     accuracy_claim = description(f"{of}{_accuracy_words(base, accuracy)}.")
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
@@ -68,6 +73,10 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
         return Headline((accuracy_claim, description(why)), model, accuracy)
     flips = claims.headline_of(totals, total.extractor, None, temperature)
     return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracy, total)
+
+
+def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
+    return decompositions(coded_answers(frame), reference, tests=False)
 
 
 def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
@@ -91,12 +100,18 @@ def _inflation_words(base: pd.DataFrame) -> str:
 
 
 def claimed_headline(
-    frame: pd.DataFrame, closed_gates: Collection[str], n_models: int = 1, temperature: float | None = None
+    frame: pd.DataFrame,
+    closed_gates: Collection[str],
+    n_models: int = 1,
+    temperature: float | None = None,
+    estimates: Estimates | None = None,
 ) -> Headline:
-    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named."""
+    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named. `estimates` are of
+    all of `frame`."""
     claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
-    summary = headline(claimed, n_models, temperature)
-    if len(claimed) == len(frame):
+    is_whole = len(claimed) == len(frame)
+    summary = headline(claimed, n_models, temperature, estimates if is_whole else None)
+    if is_whole:
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
@@ -112,9 +127,11 @@ def surface_claim(
     axis: str | None = None,
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
+    estimates: Sequence[Decomposition] | None = None,
 ) -> Claim:
-    """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed."""
-    estimates = decompositions(coded_answers(frame), reference, tests=False)
+    """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed.
+    `estimates` are those of the readouts beside this reference, where they are counted already."""
+    estimates = _estimates(frame, reference) if estimates is None else estimates
     closed_gates = closed_gates or {}
     if not estimates:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from flipcore.reports.flips import Headline, claimed_headline
@@ -9,7 +11,7 @@ from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
-from pages.common import gates, session
+from pages.common import cells, gates, session
 
 
 def tenth_of(study_id: str) -> int | None:
@@ -47,7 +49,8 @@ def headline(study_id: str) -> Headline:
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _headline(study_id: str, revision: int, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
-    return claimed_headline(session.readouts(study_id, revision), closed_gates, n_models, heat)
+    frame = session.readouts(study_id, revision)
+    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id, revision))
 
 
 def memory_headline(study_id: str) -> str:

@@ -10,23 +10,17 @@ from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
-from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
-from pages.common import session
+from pages.common import cells, session
 from pages.common.notes import plain
 from pages.common.tables import show_table
 
 
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _answers(study_id: str, model: str, mode: str, revision: int):
+def answers(study_id: str, model: str, mode: str) -> CodedAnswers:
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
-    frame = session.readouts(study_id, revision, lock=lock)
-    return coded_answers(frame[frame["model"] == model])
-
-
-def answers(study_id: str, model: str, mode: str):
-    return _answers(study_id, model, mode, session.store().revision(study_id))
+    return cells.answers(study_id, session.store().revision(study_id), model, lock)
 
 
 def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:

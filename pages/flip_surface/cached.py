@@ -14,6 +14,7 @@ from flipcore.core.records import FIRST_TOKEN
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, surface
 from flipcore.stats.flips.surface import Cells, Choices
+from pages.common import cells as shared
 from pages.common import gates, session
 from pages.common.headline import headline
 
@@ -126,4 +127,5 @@ def _answer(
     study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
     heat = session.temperature(study_id, model)
-    return surface_claim(of_model(study_id, revision, model), field, faithful, axis, dict(closed_gates), heat)
+    estimates = shared.estimates(study_id, revision, model, faithful)
+    return surface_claim(of_model(study_id, revision, model), field, faithful, axis, dict(closed_gates), heat, estimates)
