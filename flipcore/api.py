@@ -28,6 +28,7 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout as holdout_queries
 from flipcore.store.queries import studies
+from flipcore.store.queries.readout_rows import as_texts
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -81,7 +82,8 @@ class StudyView:
 
     def readouts(self, everything: bool = False) -> pd.DataFrame:
         """A row a readout of which flips are made; with `everything` also losses, similarities and rewritten items."""
-        return studies.readouts(self.store, self.study_id, everything=everything)
+        frame = studies.readouts(self.store, self.study_id, everything=everything)
+        return frame if everything else as_texts(frame)
 
     def flips(self, extractor: str, model: str = "") -> pd.DataFrame:
         """Flip rates, items × axes: of an item's pairs of variants under an axis the share that get different answers."""

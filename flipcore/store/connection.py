@@ -110,11 +110,6 @@ class Store:
         finally:
             cursor.close()
 
-    def large_frame(self, sql: str, **params) -> pd.DataFrame:
-        """The rows of a query as a DataFrame, in half of the time that `frame` takes: texts go over as they are. No time stamps and
-        no sums of whole numbers, which come as other types than there."""
-        return self.arrow(sql, **params).to_pandas()
-
     def arrow(self, sql: str, **params) -> pa.Table:
         """The rows of a query as an Arrow table, each column in one piece."""
         cursor = self.cursor()

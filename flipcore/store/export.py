@@ -11,6 +11,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
+from flipcore.store.queries.readout_rows import as_texts
 from flipcore.store.schema import tables
 from flipcore.text.tables import FORMULA
 
@@ -38,7 +39,7 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
     items, the declaration, each other table with a column `study_id`, and the completions that were read, with their prompts."""
     readouts, whole = studies.readouts(store, study_id, everything=True), studies.rows_of(store, study_id, "readouts")
     key = [name for name in tables()["readouts"].key if name in readouts]
-    of_flips = studies.readouts(store, study_id)
+    of_flips = as_texts(studies.readouts(store, study_id))
     readouts["in_flips"] = pd.MultiIndex.from_frame(readouts[key]).isin(pd.MultiIndex.from_frame(of_flips[key]))
     more = [name for name in whole if name not in readouts]
     yield "readouts", readouts.merge(whole[key + more], on=key, how="left", validate="one_to_one")
@@ -66,4 +67,5 @@ def as_meant(cell: str) -> str:
 
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
     """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a formula."""
-    return frame.apply(lambda column: column.map(neutral) if column.dtype == object or str(column.dtype) == "str" else column)
+    texts = ("object", "str", "category")
+    return frame.apply(lambda column: column.astype(object).map(neutral) if str(column.dtype) in texts else column)

@@ -121,10 +121,10 @@ def _check(frame: pd.DataFrame) -> None:
 
 def _answer_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """A code a row and the answer of each code."""
-    status = frame["status"].to_numpy(dtype=object)
+    is_ok, is_unreadable = ((frame["status"] == status).to_numpy(dtype=bool) for status in (OK, UNREADABLE))
     code, texts = pd.factorize(frame["answer"])
-    code = np.where((status == OK) & (code >= 0), code, ABSENT)
-    return np.where(status == UNREADABLE, NULL, code).astype(np.int32), np.asarray(texts, dtype=object)
+    code = np.where(is_ok & (code >= 0), code, ABSENT)
+    return np.where(is_unreadable, NULL, code).astype(np.int32), np.asarray(texts, dtype=object)
 
 
 def _places(item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None) -> tuple[np.ndarray, int]:

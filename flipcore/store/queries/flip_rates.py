@@ -22,7 +22,8 @@ from flipcore.store.connection import Store
 from flipcore.store.packs import Packer
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.packed_readouts import STATES, Standing
+from flipcore.store.queries.packed_readouts import Standing
+from flipcore.store.queries.readout_rows import STATES
 from flipcore.store.visible import SIGHT, Sight
 
 MEGABYTES = 4_000  # that DuckDB may hold at once meanwhile

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pyarrow as pa
 from flipcore.store import packs
 from flipcore.store.connection import Store
 from flipcore.store.packs import COLUMNS, Mark
+from flipcore.store.queries.readout_rows import STATES, as_categories
 from flipcore.store.queries.standing import STANDING
 from flipcore.store.visible import SIGHT, Sight
 
@@ -51,9 +51,6 @@ def layouts_of(texts: Sequence[str]) -> Layouts:
     return Layouts(np.cumsum([0, *(len(part[0]) for part in parts)]), columns)
 
 
-STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
-
-
 class Standing:
     """Which paraphrases count: those that stand in one of `states` as the reader sees them; one of another kind, as a translation, once it
     was accepted. One that is not stored counts as one that nobody has reviewed."""
@@ -89,7 +86,7 @@ def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.
     rows = store.arrow(_ROWS, study_id=study_id, **scope.params_of_models)
     if packs.mark(store, study_id) != mark:
         return None  # they changed between the two
-    return _frame(rows, mark, Standing(scope, STATES[paraphrases], stands(store))).to_pandas()
+    return as_categories(_frame(rows, mark, Standing(scope, STATES[paraphrases], stands(store))))
 
 
 def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pa.Table:
@@ -102,29 +99,26 @@ def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pa.Table:
     there = standing.of(materials.flatten())[variant]
     if not there.all():
         row, at, variant = row[there], at[there], variant[there]
-    states, numbers, masses = (
-        _values(rows[name].combine_chunks(), lengths)[there] for name in ("states", "numbers", "label_masses")
-    )
-    codes = {name: _values(rows[name].combine_chunks(), lengths)[there] for name in ("answers", "reasons")}
-    of_row = {name: _take(rows[name], row) for name in ("model", "item_id", "role", "kind", "family")}
+    names = ("states", "answers", "reasons", "numbers", "label_masses")
+    states, answers, reasons, numbers, masses = (_values(rows[name].combine_chunks(), lengths)[there] for name in names)
+    of_row = {name: _take(rows[name].combine_chunks(), row) for name in ("model", "item_id", "role", "kind", "family")}
     of_place = {name: _take(layouts.columns[name], at) for name in packs.LAYOUT[:-1]}
-    rights = np.array(packs.RIGHTS, dtype=object)[states // 4]
     return pa.table(
         {
             **{name: of_row[name] for name in ("model", "item_id", "role", "kind")},
             "axis": of_place["axis"],
-            "variant_id": variants.flatten().take(pa.array(variant)),
+            "variant_id": _take(variants.flatten(), variant),
             "variant": of_place["key"],
             "position": of_place["position"].cast(pa.int32()),
             "compared_with": of_place["compared_with"],
             "sample": of_place["sample"].cast(pa.int32()),
             "extractor": of_place["extractor"],
-            "status": _texts(packs.STATUSES, states % 4),
-            "answer": _texts(mark.answers, codes["answers"]),
-            "value": pa.array(numbers, from_pandas=True),
-            "is_correct": pa.array(rights, pa.bool_()),
-            "label_mass": pa.array(masses, from_pandas=True),
-            "reason": _texts(mark.reasons, codes["reasons"]),
+            "status": _coded(packs.STATUSES, states % 4),
+            "answer": _coded(mark.answers, answers),
+            "value": pa.array(numbers),
+            "is_correct": pa.array(states // 4 == 1, mask=states // 4 == 2),
+            "label_mass": pa.array(masses),
+            "reason": _coded(mark.reasons, reasons),
             "family": of_row["family"],
         }
     )
@@ -140,11 +134,14 @@ def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
     return values
 
 
-def _take(values: Any, at: np.ndarray) -> pa.Array:
-    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return column.take(pa.array(at))
+def _take(values: pa.Array, at: np.ndarray) -> pa.Array:
+    """The values at these places; texts as places in a dictionary."""
+    if not pa.types.is_string(values.type):
+        return values.take(pa.array(at))
+    coded = values.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices.take(pa.array(at)), coded.dictionary)
 
 
-def _texts(texts: Sequence[str], codes: np.ndarray) -> pa.Array:
-    """The text of each code; none for -1."""
-    return pa.array(texts, pa.string()).take(pa.array(codes, mask=codes < 0))
+def _coded(texts: Sequence[str], codes: np.ndarray) -> pa.Array:
+    """Places in a list of texts, -1 for none."""
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), pa.array(texts, pa.string()))

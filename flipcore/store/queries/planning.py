@@ -42,7 +42,7 @@ WHERE status = 'ok' AND model IN (SELECT unnest($models)) AND length(call_id) = 
 
 def answered_ids(store: Store, models: list[str]) -> np.ndarray:
     """The ids of all answered calls to these models, as 20 bytes each."""
-    return store.large_frame(_ANSWERED, models=models)["call_id"].to_numpy(dtype=object).astype("S20")
+    return store.arrow(_ANSWERED, models=models)["call_id"].to_numpy().astype("S20")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,14 @@ import pandas as pd
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
-from flipcore.extractors import VALUES
-from flipcore.protocols import rotation
 from flipcore.store import packs
 from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
-from flipcore.store.harmless import HARMLESS, harmless_params
 from flipcore.store.origins import origin_text
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.packed_readouts import STATES
+from flipcore.store.queries.readout_rows import as_texts, readout_rows
 from flipcore.store.queries.standing import STANDING
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
@@ -135,29 +131,6 @@ def paraphrase_states(store: Store) -> pd.DataFrame:
     return frame
 
 
-_READOUTS = f"""
-WITH {STANDING}
-SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
-       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason,
-       coalesce(q.source_id, r.item_id) AS family
-FROM readouts r
-JOIN study_items i USING (study_id, item_id)
-JOIN study_variants v USING (study_id, item_id, axis, variant_id)
-JOIN items q USING (item_id) JOIN variants w USING (variant_id)
-LEFT JOIN standing p ON p.pair_id = v.material_id
-WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
-                       AND NOT (r.status = 'ok' AND r.answer IS NULL)
-                       AND {HARMLESS}
-                       AND r.extractor NOT IN (SELECT unnest($values))))
-  AND r.study_id = $study_id AND {SIGHT_OF_MODELS}
-  AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
-                                   coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))
-  AND ($everything OR v.material_id IS NULL OR coalesce(p.change, 'paraphrase') = 'paraphrase'
-       OR if($pairs_given, v.material_id IN (SELECT unnest($accepted)), p.state = 'accepted'))
-ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
-"""
-
-
 def readouts(
     store: Store, study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False
 ) -> pd.DataFrame:
@@ -165,34 +138,15 @@ def readouts(
     and wrongs without an answer, and variants with another target or of a change that is not harmless. A rejected paraphrase leaves at
     once: verdicts filter here, when reading. A translation, or a version with typos that is stored, counts once it is accepted.
     `paraphrases` is accepted, standing (not rejected) or all. Items that were set
-    aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
-    BadInput for a lock that does not hold."""
+    aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Texts are
+    Categoricals, whose categories are sorted; with `everything` they are texts. Raises BadInput for a lock that does not hold."""
     scope = sight(store, study_id, lock)
-    if not everything:
-        frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
-        if frame is not None:
-            return _with_none(frame)
+    if everything:
+        return as_texts(readout_rows(store, study_id, scope, paraphrases, everything))
+    frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
+    if frame is None:
         packs.want(store, study_id)
-    pairs = None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in STATES[paraphrases]]
-    frame = store.large_frame(
-        _READOUTS,
-        study_id=study_id,
-        states=STATES[paraphrases],
-        pairs_given=pairs is not None,
-        pairs=pairs or [""],
-        accepted=[pair for pair, state in (scope.verdicts or {}).items() if state == "accepted"] or [""],
-        **scope.params_of_models,
-        everything=everything,
-        continuation=CONTINUATION,
-        values=sorted([*VALUES, *rotation.READOUTS]),
-        **harmless_params(),
-    )
-    return _with_none(frame)
-
-
-def _with_none(frame: pd.DataFrame) -> pd.DataFrame:
-    for column in ("answer", "is_correct"):
-        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+        frame = readout_rows(store, study_id, scope, paraphrases, everything)
     return frame
 
 

@@ -37,6 +37,7 @@ from flipcore.store.queries import (
     memory,
     packed_readouts,
     pairs,
+    readout_rows,
     review,
     standing,
     studies,
@@ -44,6 +45,7 @@ from flipcore.store.queries import (
 )
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
+from flipcore.store.visible import Sight
 from tests.annotation.paraphrases.pairs import SAME
 from tests.conftest import ROOT
 from tests.stores import store_with
@@ -103,6 +105,9 @@ CALLS = {
     "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
     "packed_readouts.readouts": lambda s: packs.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
     "packed_readouts.stands": lambda s: packed_readouts.stands(s),
+    "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
+        readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
+    ),
     "flip_rates.mean_flip_rates": lambda s: flip_rates.mean_flip_rates(s, S, "regex", paraphrases="all"),
     "studies.rows_of": lambda s: [studies.rows_of(s, S, one.name) for one in tables().values() if "study_id" in one.names],
     "studies.reviewed": lambda s: studies.reviewed(s, S),
@@ -199,6 +204,8 @@ CONSTANT = {
     "locks.lock_id",
     "budgets.purchase_row",
     "basis.changes",
+    "readout_rows.as_categories",
+    "readout_rows.as_texts",
 }  # made of what they are given
 
 

@@ -1,0 +1,108 @@
+"""Readouts come as Categoricals in the order of the study, and every number that is made of them is that of their texts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipcore.reports.by_model import flip_panels
+from flipcore.reports.first_look import flip_to_open
+from flipcore.reports.flips import headline, surface_claim
+from flipcore.reports.ranking import ranking_report
+from flipcore.runs import runner
+from flipcore.stats.flips import label_mass, surface
+from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.flips.decomposition import decompositions
+from flipcore.stats.flips.readout_mismatch import disagreements
+from flipcore.stats.ranking.ways import scores
+from flipcore.store.connection import Store
+from flipcore.store.export import safe
+from flipcore.store.queries import studies
+from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, as_texts
+from tests.store.queries.test_flip_rates import shuffled, study
+
+JOINED = """
+SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
+       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason, coalesce(q.source_id, r.item_id) AS family
+FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
+JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    store, one = Store.open(tmp_path_factory.mktemp("rows") / "flips.duckdb"), study(2)
+    assert runner.run(one, store).state == "done"
+    shuffled(store, 5)
+    yield store, one.study_id
+    store.close()
+
+
+def plain(made) -> str:
+    """All that something holds, to the last digit."""
+    with np.printoptions(threshold=10**7, floatmode="unique"):
+        return repr({name: getattr(made, name) for name in vars(made)} if hasattr(made, "__dict__") else made)
+
+
+def test_rows_are_those_of_the_join_in_the_study_s_order(run):
+    store, study_id = run
+    frame, joined = studies.readouts(store, study_id), store.frame(JOINED)
+    assert tuple(frame.columns) == COLUMNS
+    assert [name for name in frame if frame[name].dtype == "category"] == [name for name in frame if name in TEXTS]
+    assert len(frame) == len(joined) > 900
+    for name in COLUMNS:
+        assert frame[name].astype(object).where(frame[name].notna(), None).tolist() == (
+            joined[name].astype(object).where(joined[name].notna(), None).tolist()
+        ), name
+    assert frame["is_correct"].dtype == object
+    assert {True, False, None} == set(frame["is_correct"])
+
+
+def test_categories_stand_as_their_texts_are_sorted(run):
+    store, study_id = run
+    for name in TEXTS:
+        categories = list(studies.readouts(store, study_id)[name].cat.categories)
+        assert categories == sorted(set(categories)), name
+
+
+def test_texts_come_back_as_texts(run):
+    store, study_id = run
+    frame = as_texts(studies.readouts(store, study_id))
+    pd.testing.assert_frame_equal(frame, studies.readouts(store, study_id, everything=True))
+    assert None in set(frame["answer"])
+
+
+def test_a_study_without_readouts_has_the_same_columns(run):
+    store, _ = run
+    frame = studies.readouts(store, "no such study")
+    assert (len(frame), tuple(frame.columns)) == (0, COLUMNS)
+
+
+def test_every_statistic_is_that_of_the_texts(run):
+    store, study_id = run
+    frame = studies.readouts(store, study_id)
+    frame.loc[frame["extractor"] == "first_token", "label_mass"] = 0.01
+    texts = as_texts(frame)
+    assert plain(headline(frame, 2)) == plain(headline(texts, 2))
+    assert plain(scores(frame[frame["role"] == "target"])) == plain(scores(texts[texts["role"] == "target"]))
+    assert plain(ranking_report(frame, role="target")) == plain(ranking_report(texts, role="target"))
+    assert plain(flip_panels(frame, "regex")) == plain(flip_panels(texts, "regex"))
+    assert flip_to_open(frame, "first_token") == flip_to_open(texts, "first_token")
+    assert surface.choices(frame) == surface.choices(texts)
+    assert label_mass.unreadable_labels(frame) == label_mass.unreadable_labels(texts) != []
+    for model in texts["model"].unique():
+        one, other = frame[frame["model"] == model], texts[texts["model"] == model]
+        first, second = coded_answers(one), coded_answers(other)
+        assert plain(first) == plain(second)
+        cells = [decompositions(coded, "regex", n_boot=200) for coded in (first, second)]
+        assert [plain(cell) for cell in cells[0]] == [plain(cell) for cell in cells[1]]
+        assert plain(disagreements(one)) == plain(disagreements(other))
+        assert plain(surface.surface(one, "regex")) == plain(surface.surface(other, "regex"))
+        assert plain(surface.opened(one, "option_order", "regex")) == plain(surface.opened(other, "option_order", "regex"))
+        assert surface_claim(one, "first_token", "regex") == surface_claim(other, "first_token", "regex")
+
+
+def test_a_formula_in_a_category_is_harmless_in_a_spreadsheet():
+    frame = pd.DataFrame({"answer": pd.Categorical(["=1+1", None, "4"])})
+    assert safe(frame)["answer"].tolist()[0] == "'=1+1"
+    assert "\n=1+1" not in safe(frame).to_csv(index=False)
