@@ -47,8 +47,19 @@ def prepare(connection: DuckDBPyConnection) -> None:
 
 
 def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None) -> None:
-    """The packs of these studies (of all: None) hold no longer; called in the transaction that changes their readouts."""
+    """The packs of these studies (of all: None) hold no longer, and are removed; called in the transaction that changes their readouts."""
     if study_ids is None:
-        connection.execute("DELETE FROM packed.marks")
+        marks = connection.execute("DELETE FROM packed.marks RETURNING study_id").fetchall()
     elif study_ids:
-        connection.execute("DELETE FROM packed.marks WHERE study_id IN (SELECT unnest($ids))", {"ids": sorted(study_ids)})
+        sql = "DELETE FROM packed.marks WHERE study_id IN (SELECT unnest($ids)) RETURNING study_id"
+        marks = connection.execute(sql, {"ids": sorted(study_ids)}).fetchall()
+    else:
+        return
+    for (study_id,) in marks:  # only then: a run that writes every 100 ms need not look for rows that are not there
+        forget(connection, study_id)
+
+
+def forget(connection: DuckDBPyConnection, study_id: str) -> None:
+    """Removes what is packed of a study, also where its mark is gone already."""
+    for table in ("marks", "rows"):
+        connection.execute(f"DELETE FROM packed.{table} WHERE study_id = $id", {"id": study_id})

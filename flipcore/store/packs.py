@@ -15,6 +15,7 @@ import logging
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
@@ -33,7 +34,7 @@ from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
 from flipcore.store.connection import Store
 from flipcore.store.harmless import HARMLESS, harmless_params
-from flipcore.store.marks import drop_marks
+from flipcore.store.marks import forget
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -43,6 +44,7 @@ CHUNK = 1_500_000  # readouts that are packed at once
 STATUSES = ("ok", "unreadable", "cut", "absent")
 RIGHTS = (False, True, None)
 LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
+NUMBERS = ("position", "sample", "place")  # the others are texts
 COLUMNS = ("model", "item_id", "layout", "variants", "materials", "states", "answers", "reasons", "numbers", "label_masses")
 # readouts that flips may be made of, whatever stands of their paraphrases and whoever may see their items
 _READOUTS = f"""
@@ -169,19 +171,17 @@ def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(n > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64())))
 
 
-def chunks(store: Store, study_id: str, packer: Packer) -> Iterator[pa.Table]:
+def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterator[pa.Table]:
     """The packs of a study, some thousand items after the other; they are not stored by this."""
-    items = [row[0] for row in store.rows("SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", id=study_id)]
-    n = store.rows("SELECT count(*) FROM readouts WHERE study_id = $id", id=study_id)[0][0]
+    own = {"id": study_id}
+    rows = cursor.execute("SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", own).fetchall()
+    items = [item for (item,) in rows]
+    n = cursor.execute("SELECT count(*) FROM readouts WHERE study_id = $id", own).fetchall()[0][0]
     step = max(1, int(CHUNK * len(items) / max(n, 1)))
     for at in range(0, len(items), step):
         part = items[at : at + step]
-        cursor = store.cursor()
-        try:
-            params = {"study_id": study_id, "low": part[0], "high": part[-1], **rule_params()}
-            table = cursor.sql(_READOUTS, params=params).to_arrow_table()
-        finally:
-            cursor.close()
+        params = {"study_id": study_id, "low": part[0], "high": part[-1], **rule_params()}
+        table = cursor.sql(_READOUTS, params=params).to_arrow_table()
         if len(table):
             yield packer.pack(table)
 
@@ -192,8 +192,7 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
     writer = store.writer
 
     def clear(connection: DuckDBPyConnection) -> None:
-        drop_marks(connection, {study_id})
-        connection.execute("DELETE FROM packed.rows WHERE study_id = $id", {"id": study_id})
+        forget(connection, study_id)
 
     def add(connection: DuckDBPyConnection, rows: pa.Table) -> None:
         connection.register("incoming", rows)
@@ -210,11 +209,12 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
         return True
 
     writer.transact(clear, Permission.READ, changes=()).result()
-    for rows in chunks(store, study_id, packer):
-        if stop is not None and stop.is_set():
-            return False
-        n += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
-        writer.transact(partial(add, rows=rows), Permission.READ, changes=()).result()
+    with closing(store.cursor()) as cursor:
+        for rows in chunks(cursor, study_id, packer):
+            if stop is not None and stop.is_set():
+                return False
+            n += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
+            writer.transact(partial(add, rows=rows), Permission.READ, changes=()).result()
     return writer.transact(close, Permission.READ, changes=()).result()
 
 
@@ -230,8 +230,14 @@ class Mark:
 
 def mark(store: Store, study_id: str) -> Mark | None:
     """The study's mark; None where its packs do not hold, or are of another rule."""
+    with closing(store.cursor()) as cursor:
+        return mark_in(cursor, study_id)
+
+
+def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
+    """The same as a cursor sees it, for who reads packs in its transaction."""
     sql = "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id AND rule = $rule"
-    rows = store.rows(sql, id=study_id, rule=rule())
+    rows = cursor.execute(sql, {"id": study_id, "rule": rule()}).fetchall()
     return Mark(*rows[0]) if rows else None
 
 
@@ -262,6 +268,7 @@ class _Thread:
         self._stop.set()
         self._queue.put("")
         self._thread.join(60)
+        _THREADS.pop(self._store, None)
 
     def _loop(self) -> None:
         while (study_id := self._queue.get()) and not self._stop.is_set():

@@ -13,6 +13,7 @@ from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, review, studies
+from flipcore.store.queries.flip_rates import mean_flip_rates
 from tests.store.queries.test_flip_rates import ACCEPTED, TYPOS, shuffled
 
 STUDY = Study(
@@ -77,6 +78,10 @@ def same(store, **scope) -> int:
     return len(frame)
 
 
+def n_packed(store) -> int:
+    return store.rows("SELECT count(*) FROM packed.rows WHERE study_id = $id", id=S)[0][0]
+
+
 def test_packs_give_the_frame_that_the_readouts_give(store):
     for seed in range(4):
         shuffled(store, seed, odd=(0.0, 0.1)[seed % 2])
@@ -93,6 +98,43 @@ def test_rows_that_are_missing_or_have_values_are_packed_as_they_are(store):
     assert packs.pack(store, S) and same(store) > 250
     frame = studies.readouts(store, S)
     assert set(frame["value"].dropna()) == {0.25} and frame["is_correct"].isna().any()
+
+
+ODD = {
+    "variants at one position": "UPDATE study_variants SET position = 1 WHERE position IN (1, 2)",
+    "only losses": "DELETE FROM readouts WHERE extractor <> 'answer_loss'",
+    "no readouts": "DELETE FROM readouts",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_studies_that_are_odd_are_packed_as_they_are(store, what):
+    execute(store, ODD[what])
+    assert packs.pack(store, S) and (same(store) > 0) == (what == "variants at one position")
+
+
+def test_means_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(store, monkeypatch):
+    assert packs.pack(store, S)
+    before, mark_in = mean_flip_rates(store, S, "regex"), packs.mark_in
+
+    def changing(cursor, study_id):
+        mark = mark_in(cursor, study_id)
+        execute(store, "UPDATE readouts SET answer = '0' WHERE answer IS NOT NULL")
+        assert packs.pack(store, study_id)
+        return mark
+
+    monkeypatch.setattr(packs, "mark_in", changing)
+    pd.testing.assert_frame_equal(mean_flip_rates(store, S, "regex"), before)
+    monkeypatch.undo()
+    assert (before["T"] > 0).any() and (mean_flip_rates(store, S, "regex")["T"] < before["T"]).any()
+
+
+def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):
+    assert packs.pack(store, S) and n_packed(store)
+    execute(store, "DELETE FROM packed.marks")
+    assert n_packed(store)
+    studies.delete_study(store, S)
+    assert n_packed(store) == 0
 
 
 def test_verdicts_and_locks_decide_when_packs_are_read(store):
@@ -143,7 +185,7 @@ KEEPS = {
 def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
     assert packs.pack(store, S) and packs.holds(store, S)
     CHANGES[what](store, filled)
-    assert not packs.holds(store, S)
+    assert not packs.holds(store, S) and n_packed(store) == 0
 
 
 @pytest.mark.parametrize("what", KEEPS)

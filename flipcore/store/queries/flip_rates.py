@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -120,18 +121,16 @@ def _cells(store: Store, study_id: str, reference: str, scope: Sight, items: pd.
 
 def _tables(store: Store, study_id: str) -> Iterator[tuple[list[str], pa.Table]]:
     """The study's packs, some thousand rows at a time, with the texts of their layouts; packed now where none are stored."""
-    mark = packs.mark(store, study_id)
-    if mark is None:
-        packer = Packer()
-        for table in packs.chunks(store, study_id, packer):
-            yield packer.layouts.texts, table
-        return
-    cursor = store.cursor()
-    try:
+    with closing(store.cursor()) as cursor:
+        cursor.execute("BEGIN")  # so that the mark is that of the rows, and no readout changes on the way
+        mark = packs.mark_in(cursor, study_id)
+        if mark is None:
+            packer = Packer()
+            for table in packs.chunks(cursor, study_id, packer):
+                yield packer.layouts.texts, table
+            return
         for batch in cursor.sql(_PACKS, params={"study_id": study_id}).to_arrow_reader(ROWS):
             yield mark.layouts, pa.Table.from_batches([batch])
-    finally:
-        cursor.close()
 
 
 def _codes(table: pa.Table, layout: _Layout, standing: Standing) -> np.ndarray:

@@ -47,7 +47,11 @@ class Layouts:
 def layouts_of(texts: Sequence[str]) -> Layouts:
     """The layouts of a mark."""
     parts = [json.loads(text) for text in texts]
-    columns = {name: pa.array([one for part in parts for one in part[i]]) for i, name in enumerate(packs.LAYOUT)}
+    kinds = [pa.int64() if name in packs.NUMBERS else pa.string() for name in packs.LAYOUT]  # a study may have no layout at all
+    columns = {
+        name: pa.array([one for part in parts for one in part[i]], kind)
+        for i, (name, kind) in enumerate(zip(packs.LAYOUT, kinds, strict=True))
+    }
     return Layouts(np.cumsum([0, *(len(part[0]) for part in parts)]), columns)
 
 

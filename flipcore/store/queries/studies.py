@@ -13,6 +13,7 @@ from flipcore.core.study import Study
 from flipcore.store import packs
 from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
+from flipcore.store.marks import forget
 from flipcore.store.origins import origin_text
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
@@ -264,6 +265,7 @@ def delete_study(store: Store, study_id: str) -> None:
         for table in tables().values():
             if "study_id" in table.key:  # purchases, locks, decisions and the like have keys of their own, and stay
                 connection.execute(f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id})
+        forget(connection, study_id)
 
     store.writer.transact(delete, Permission.FILES, "deleted a study", study_id, changes={study_id}).result(60)
     store.touch([study_id])
