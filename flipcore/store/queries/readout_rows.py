@@ -115,7 +115,8 @@ def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
     order = np.argsort(rank * max(len(extractor.cat.categories), 1) + extractor.cat.codes.to_numpy(), kind="stable")
     place, columns = place[order], {}
     for name in COLUMNS:
-        columns[name] = of_place[name].take(place) if name in of_place else of_answer[name].take(order)
+        column = of_place[name].take(place) if name in of_place else of_answer[name].take(order)
+        columns[name] = column.cat.remove_unused_categories() if name in of_place and name in TEXTS else column
     return pd.DataFrame({name: column.array for name, column in columns.items()}, copy=False)
 
 
