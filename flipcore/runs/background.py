@@ -156,6 +156,7 @@ class Registry:
             if last.state == FAILED:
                 self._problems[study_id] = last.message  # shown even where the disk did not take it
             self.endings.append(Ending(study_id, study.name, last.state))
+            packs.want(self._store, study_id)
         except FlipscopeError as error:
             self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:  # a fault of ours must reach the page as a sentence and end the run
@@ -165,7 +166,6 @@ class Registry:
         finally:
             self._forget(study_id)
             self._store.touch([study_id])
-            packs.want(self._store, study_id)
             self._next()
 
     def _ended(self, study: Study, state: str, message: str) -> None:
