@@ -18,7 +18,7 @@ from flipcore.store import schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # step -> what turns a file of the schema before it into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
@@ -28,6 +28,7 @@ STEPS: dict[int, tuple[str, ...]] = {
     3: (  # the reviewers that were shipped so far are models
         "UPDATE verdicts SET reviewer_kind = 'model' WHERE reviewer IN ('model-reviewer-a', 'model-reviewer-b')",
     ),
+    4: (),  # packed readouts: a release before them would change readouts and leave their packs standing
 }
 
 
