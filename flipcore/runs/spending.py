@@ -19,7 +19,8 @@ _SLACK = 1e-12  # sums of floats
 
 class Spending:
     """`spent_usd` counts all runs of the study. A server that bills more than the bound teaches `factor`, which raises what is
-    set aside for its next calls; until a model's first bill is known its call goes alone among such."""
+    set aside for its next calls; until a model's first bill of this run is known, whatever it billed before, its call goes alone
+    among such."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Spending:
         self.cap_usd, self.spent_usd, self.cards = cap_usd, spent_usd, cards
         self.reserved_usd = 0.0
         self._factor = dict(overbilling)
+        self._billed: set[str] = set()
         self._n_on_way: dict[str, int] = {}
 
     def bound(self, call: Call) -> float:
@@ -52,7 +54,7 @@ class Spending:
             return 0.0
         if self.cap_usd is None:
             return None  # without a budget no paid call is made
-        if call.model not in self._factor and any(n for model, n in self._n_on_way.items() if model not in self._factor):
+        if call.model not in self._billed and any(n for model, n in self._n_on_way.items() if model not in self._billed):
             return None
         if self.spent_usd + self.reserved_usd + price > self.cap_usd + _SLACK:
             return None
@@ -76,6 +78,7 @@ class Spending:
         bill = self.most(call) if completion.cost_usd is None else completion.cost_usd
         if bound:
             self._factor[call.model] = max(self._factor.get(call.model, 1.0), bill / bound)
+            self._billed.add(call.model)
         self.spent_usd += bill + lost
         return bill + lost
 

@@ -47,10 +47,15 @@ def test_first_bills_beyond_all_bounds_pass_the_cap_by_one_call_whatever_the_num
     assert spending.spent_usd <= spending.cap_usd + 10 * bound
 
 
-def test_models_whose_bills_are_known_are_asked_side_by_side():
+def test_models_that_sent_a_bill_in_this_run_are_asked_side_by_side():
+    """What a server billed in an earlier run says nothing of how many of today's bills may come at once."""
     cards = {name: dataclasses.replace(PAID, name=name) for name in "ab"}
     spending = Spending(10.0, 0.0, cards, {"a": 1.0})
     known, new = (dataclasses.replace(CALL, model=name) for name in "ab")
+    alone = spending.reserve(known)
+    assert alone and spending.reserve(known) is None and spending.reserve(new) is None
+    spending.settle(known, Completion("a", "ok", cost_usd=alone))
+    spending.release(known, alone)
     assert spending.reserve(known) and spending.reserve(known) and spending.reserve(new) and spending.reserve(new) is None
 
 
