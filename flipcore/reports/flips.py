@@ -20,6 +20,7 @@ from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.verdict import inflation
 
 FIELD = FIRST_TOKEN
+LARGE = 20_000  # calls
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Headline:
 
 
 Estimates = Callable[[str, str], list[Decomposition]]  # of a model beside a reference, for callers that have counted them
+
+
+def takes_long(n_calls: int) -> bool:
+    """Whether counting the flips of so many calls takes so long that a page says so."""
+    return n_calls >= LARGE
 
 
 def headline(

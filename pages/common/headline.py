@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
 
-from flipcore.reports.flips import Headline, claimed_headline
+from flipcore.reports.flips import Headline, claimed_headline, takes_long
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.stats.memory.rewritten import harness_accuracy
@@ -43,8 +44,14 @@ def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
     study = session.declared(study_id)
     closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
-    revision, models = _revision(study_id), session.study_row(study_id)["models"]
-    return _headline(study_id, revision, len(models), tuple(closed_gates), session.temperature(study_id, models[0]))
+    row = session.study_row(study_id)
+    revision, models = _revision(study_id), row["models"]
+    with (
+        st.spinner(f"Counting the flips of {row['n_items']:,} items …", show_time=True)
+        if takes_long(row["n_calls_done"])
+        else nullcontext()
+    ):
+        return _headline(study_id, revision, len(models), tuple(closed_gates), session.temperature(study_id, models[0]))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

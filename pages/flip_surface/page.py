@@ -134,6 +134,7 @@ def picture(study_id: str) -> None:
 
 study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")
 if study_id is not None:
+    cached.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
     if not cached.choices(study_id).models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:

@@ -1,5 +1,6 @@
 """Every page on an empty, a finished and an unusable store: content or a sentence, never a traceback."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -120,3 +121,12 @@ def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, f
     monkeypatch.setattr("flipcore.runs.background.Registry.running", lambda self: running())
     app = opened()
     assert not app.exception and "**Done**" in words(app) and "**Running**" not in words(app)
+
+
+def test_a_large_study_says_what_is_counted_meanwhile(path, finished, monkeypatch):
+    copy_of(finished, path.parent)
+    said, spinner = [], st.spinner
+    monkeypatch.setattr("flipcore.reports.flips.LARGE", 1)
+    monkeypatch.setattr(st, "spinner", lambda text, **more: said.append(text) or spinner(text, **more))
+    app = opened("flip_surface/page.py")
+    assert not app.exception and any(re.fullmatch(r"Counting the flips of [0-9,]+ items …", text) for text in said)
