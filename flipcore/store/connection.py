@@ -61,6 +61,7 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
+            marks.prepare(connection)
         except duckdb.IOException as error:
             raise _lock_error(path, str(error)) from error
         except duckdb.Error as error:
@@ -68,7 +69,6 @@ class Store:
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
                 "FLIPSCOPE_DB, or move this one away."
             ) from error
-        marks.prepare(connection)
         store = cls(connection, path)
         store.look_for_archives()
         return store

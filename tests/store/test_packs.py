@@ -238,6 +238,19 @@ def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
 
 
+@pytest.mark.parametrize(
+    "what", ["CREATE TABLE packed.shapes (n INTEGER)", "CREATE VIEW packed.shapes AS SELECT 1 / 'a' AS shape"]
+)
+def test_what_else_stands_in_the_place_of_packs_goes(store, what):
+    path = store.path
+    for sql in ("DROP SCHEMA packed CASCADE", "CREATE SCHEMA packed", what):
+        store.writer.transact(lambda connection, sql=sql: connection.execute(sql), changes=()).result(30)
+    store.close()
+    again = Store.open(path)
+    assert not packs.holds(again, S) and packs.pack(again, S) and packs.holds(again, S)
+    again.close()
+
+
 def test_packs_of_another_release_are_left_behind(store):
     assert packs.pack(store, S)
     before, path = studies.readouts(store, S), store.path
