@@ -11,12 +11,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.axes import AXES
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, CONTINUATION
+from flipcore.extractors import VALUES
+from flipcore.protocols import rotation
 
 # of study_variants v; parameters $base and $changing
 HARMLESS = (
     "(v.key = $base OR (coalesce(v.params->>'$.harmless', 'true') <> 'false' AND v.axis NOT IN (SELECT unnest($changing))))"
 )
+# the same of variants w of items q whose answers may be compared: a target as the item's own, and a text to answer
+COMPARABLE = f"(w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation AND {HARMLESS})"
+# of readouts r: an answer, or that there is none; no loss, similarity or recorded right without an answer
+IS_ANSWER = "(NOT (r.status = 'ok' AND r.answer IS NULL) AND r.extractor NOT IN (SELECT unnest($values)))"
+
+
+def comparable_params() -> dict[str, Any]:
+    """What COMPARABLE is asked with."""
+    return {"continuation": CONTINUATION, **harmless_params()}
+
+
+def answer_params() -> dict[str, Any]:
+    """What IS_ANSWER is asked with."""
+    return {"values": sorted([*VALUES, *rotation.READOUTS])}
 
 
 def harmless_params() -> dict[str, Any]:

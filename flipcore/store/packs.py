@@ -29,11 +29,9 @@ import pyarrow.compute as pc
 from flipcore.access.acting import acting_as
 from flipcore.access.levels import Permission
 from flipcore.access.person import OWNER
-from flipcore.core.records import CONTINUATION, digest
-from flipcore.extractors import VALUES
-from flipcore.protocols import rotation
+from flipcore.core.records import digest
 from flipcore.store.connection import Store
-from flipcore.store.harmless import HARMLESS, harmless_params
+from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.marks import forget
 
 if TYPE_CHECKING:
@@ -53,15 +51,14 @@ SELECT r.model, r.item_id, r.axis, v.key, v.position, v.compared_with, v.materia
 FROM readouts r JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 WHERE r.study_id = $study_id AND r.item_id BETWEEN $low AND $high AND v.item_id BETWEEN $low AND $high
-  AND w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation AND NOT (r.status = 'ok' AND r.answer IS NULL)
-  AND {HARMLESS} AND r.extractor NOT IN (SELECT unnest($values))
+  AND {COMPARABLE} AND {IS_ANSWER}
 ORDER BY r.model, r.item_id, r.axis, v.position, r.variant_id, r.sample, r.extractor
 """
 
 
 def rule_params() -> dict[str, Any]:
     """What decides which readouts may be compared, besides their own rows."""
-    return {"continuation": CONTINUATION, "values": sorted([*VALUES, *rotation.READOUTS]), **harmless_params()}
+    return comparable_params() | answer_params()
 
 
 def rule() -> str:

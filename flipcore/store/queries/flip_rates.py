@@ -21,10 +21,8 @@ from flipcore.stats.flips.disagreement import ABSENT, NULL, between, common
 from flipcore.store import packs
 from flipcore.store.connection import Store
 from flipcore.store.packs import Packer
-from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.packed_readouts import Standing
-from flipcore.store.queries.readout_rows import STATES
+from flipcore.store.queries.standing import Standing
 from flipcore.store.visible import SIGHT, Sight
 
 MEGABYTES = 4_000  # that DuckDB may hold at once meanwhile
@@ -100,7 +98,8 @@ def _row(cell: Cell, rates: _Rates, n_items: int, families: np.ndarray | None) -
 
 
 def _cells(store: Store, study_id: str, reference: str, scope: Sight, items: pd.Series, paraphrases: str) -> dict[Cell, _Rates]:
-    standing = Standing(scope, STATES[paraphrases], packed_readouts.stands(store))
+    with closing(store.cursor()) as cursor:
+        standing = Standing.read(cursor, scope, paraphrases)
     index, cells = pd.Index(items), dict[Cell, _Rates]()
     layouts: dict[int, _Layout] = {}
     for texts, table in _tables(store, study_id):

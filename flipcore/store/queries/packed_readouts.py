@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,8 @@ import pyarrow as pa
 from flipcore.store import packs
 from flipcore.store.connection import Store
 from flipcore.store.packs import COLUMNS, Mark
-from flipcore.store.queries.readout_rows import STATES, as_categories
-from flipcore.store.queries.standing import STANDING
+from flipcore.store.queries.readout_rows import as_categories
+from flipcore.store.queries.standing import Standing
 from flipcore.store.visible import SIGHT, Sight
 
 _ROWS = f"""
@@ -23,7 +24,6 @@ FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USI
 WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked OR p.model IN (SELECT unnest($locked_models)))
 ORDER BY p.model, i.position, p.item_id
 """
-_STANDS = f"WITH {STANDING} SELECT pair_id, state, coalesce(change, 'paraphrase') FROM standing"
 
 
 @dataclass(frozen=True)
@@ -55,42 +55,16 @@ def layouts_of(texts: Sequence[str]) -> Layouts:
     return Layouts(np.cumsum([0, *(len(part[0]) for part in parts)]), columns)
 
 
-class Standing:
-    """Which paraphrases count: those that stand in one of `states` as the reader sees them; one of another kind, as a translation, once it
-    was accepted. One that is not stored counts as one that nobody has reviewed."""
-
-    def __init__(self, scope: Sight, states: Collection[str], stands: list[tuple[str, str, str]]) -> None:
-        state = {pair: state for pair, state, _ in stands} if scope.verdicts is None else scope.verdicts
-        otherwise = "unreviewed" if scope.verdicts is None else ""
-        changes = {pair: change for pair, _, change in stands}
-        self._pairs = {
-            pair: state.get(pair, otherwise) in states
-            and (changes.get(pair, "paraphrase") == "paraphrase" or state.get(pair) == "accepted")
-            for pair in {*changes, *state}
-        }
-        self._otherwise = otherwise in states
-
-    def of(self, materials: pa.Array) -> np.ndarray:
-        """Whether the readouts of variants made from these count; those made from none do."""
-        coded = materials.dictionary_encode()
-        by_pair = np.array([self._pairs.get(pair, self._otherwise) for pair in coded.dictionary.to_pylist()] + [True])
-        return by_pair[coded.indices.fill_null(-1).to_numpy()]
-
-
-def stands(store: Store) -> list[tuple[str, str, str]]:
-    """(pair, state, kind of change) of every stored paraphrase."""
-    return store.rows(_STANDS)
-
-
 def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.DataFrame | None:
     """What `queries.studies.readouts` returns of answers to harmless variants; None where no packs hold."""
-    mark = packs.mark(store, study_id)
-    if mark is None:
-        return None
-    rows = store.arrow(_ROWS, study_id=study_id, **scope.params_of_models)
-    if packs.mark(store, study_id) != mark:
-        return None  # they changed between the two
-    return as_categories(_frame(rows, mark, Standing(scope, STATES[paraphrases], stands(store))))
+    with closing(store.cursor()) as cursor:
+        cursor.execute("BEGIN TRANSACTION READ ONLY")  # so that the mark is that of the rows
+        mark = packs.mark_in(cursor, study_id)
+        if mark is None:
+            return None
+        rows = cursor.sql(_ROWS, params={"study_id": study_id, **scope.params_of_models}).to_arrow_table()
+        standing = Standing.read(cursor, scope, paraphrases)
+    return as_categories(_frame(rows.combine_chunks(), mark, standing))
 
 
 def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pa.Table:

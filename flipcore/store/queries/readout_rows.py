@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import CONTINUATION
-from flipcore.extractors import VALUES
-from flipcore.protocols import rotation
 from flipcore.store.connection import Store
-from flipcore.store.harmless import HARMLESS, harmless_params
-from flipcore.store.queries.standing import STANDING
+from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
+from flipcore.store.queries.standing import Standing
 from flipcore.store.visible import SIGHT, Sight
 
 COLUMNS = (
@@ -31,29 +28,21 @@ TEXTS = (
     *("model", "item_id", "role", "kind", "axis", "variant_id", "variant", "compared_with"),
     *("extractor", "status", "answer", "reason", "family"),
 )
-STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 _BATCH = 65_536  # readouts whose texts are held at once
 
 _PLACES = f"""
-WITH {STANDING}
-SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position, v.compared_with,
+SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position, v.compared_with, v.material_id,
        coalesce(q.source_id, i.item_id) AS family
 FROM study_items i JOIN study_variants v USING (study_id, item_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
-LEFT JOIN standing p ON p.pair_id = v.material_id
-WHERE i.study_id = $study_id AND {SIGHT}
-  AND ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation AND {HARMLESS}))
-  AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
-                                   coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))
-  AND ($everything OR v.material_id IS NULL OR coalesce(p.change, 'paraphrase') = 'paraphrase'
-       OR if($pairs_given, v.material_id IN (SELECT unnest($accepted)), p.state = 'accepted'))
+WHERE i.study_id = $study_id AND {SIGHT} AND ($everything OR {COMPARABLE})
 ORDER BY i.position, v.axis, v.position, i.item_id, v.variant_id
 """
-_ANSWERS = """
+_ANSWERS = f"""
 SELECT p.place, r.model, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r JOIN places p USING (item_id, axis, variant_id)
 WHERE r.study_id = $study_id AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))
-  AND ($everything OR (NOT (r.status = 'ok' AND r.answer IS NULL) AND r.extractor NOT IN (SELECT unnest($values))))
+  AND ($everything OR {IS_ANSWER})
 """
 
 
@@ -62,32 +51,20 @@ def readout_rows(store: Store, study_id: str, scope: Sight, paraphrases: str, ev
     of `TEXTS` as Categoricals. `paraphrases` and `everything` are those of `queries.studies.readouts`."""
     import pyarrow as pa
 
-    verdict_params = _params(scope, paraphrases)
     cursor = store.cursor()
     try:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")  # both questions see one state of the file
-        values = scope.params | verdict_params | harmless_params()
-        values |= {"study_id": study_id, "everything": everything, "continuation": CONTINUATION}
-        places = cursor.sql(_PLACES, params=values).to_arrow_table()
+        cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
+        of_study = {"study_id": study_id, "everything": everything}
+        places = cursor.sql(_PLACES, params=of_study | scope.params | comparable_params()).to_arrow_table()
+        standing = Standing.read(cursor, scope, paraphrases, any_change=everything)
+        places = places.filter(pa.array(standing.of(places["material_id"].combine_chunks())))
         keys = places.select(["item_id", "axis", "variant_id"])
         cursor.register("places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32))))
-        of_readouts = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
-        of_readouts |= {"study_id": study_id, "everything": everything, "values": sorted([*VALUES, *rotation.READOUTS])}
-        answers = _numbered(cursor.sql(_ANSWERS, params=of_readouts).to_arrow_reader(_BATCH))
+        of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
+        answers = _numbered(cursor.sql(_ANSWERS, params=of_study | of_models | answer_params()).to_arrow_reader(_BATCH))
         return _joined(places, answers)
     finally:
         cursor.close()
-
-
-def _params(scope: Sight, paraphrases: str) -> dict[str, Any]:
-    """Which pairs count: by today's verdicts, or by those of a lock."""
-    verdicts, states = scope.verdicts or {}, STATES[paraphrases]
-    return {
-        "states": states,
-        "pairs_given": scope.verdicts is not None,
-        "pairs": [pair for pair, state in verdicts.items() if state in states] or [""],
-        "accepted": [pair for pair, state in verdicts.items() if state == "accepted"] or [""],
-    }
 
 
 def _numbered(reader: pa.RecordBatchReader) -> pa.Table:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
+from flipcore.store.visible import Sight
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 # People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A reviewer's latest verdict counts
 # unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
@@ -50,6 +60,38 @@ standing AS (
                settled_by IS NULL AND n_kept > 0 AND n_kept < n_reviewers) OVER (PARTITION BY dataset, generator)) AS in_favour
     FROM judged)
 """
+
+STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
+_STANDS = f"WITH {STANDING} SELECT pair_id, state, change FROM standing"
+
+
+class Standing:
+    """Whose readouts count: of paraphrases those that stand as `paraphrases` says (accepted, standing or all), as the reader sees them:
+    today, or when a lock was stored; of another change, as a translation, those that were accepted, unless `any_change` takes them
+    alike. One that is not stored counts as one that nobody has reviewed."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str]], scope: Sight, paraphrases: str, any_change: bool = False) -> None:
+        states, rows = STATES[paraphrases], list(rows)
+        state = {pair: state for pair, state, _ in rows} if scope.verdicts is None else scope.verdicts
+        otherwise = "unreviewed" if scope.verdicts is None else ""
+        changes = {pair: change for pair, _, change in rows}
+        self._otherwise = otherwise in states
+        self._pairs = {
+            pair: state.get(pair, otherwise) in states
+            and (any_change or changes.get(pair, "paraphrase") == "paraphrase" or state.get(pair) == "accepted")
+            for pair in {*changes, *state}
+        }
+
+    @classmethod
+    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> Standing:
+        """What stands now, as a cursor sees it."""
+        return cls(cursor.execute(_STANDS).fetchall(), scope, paraphrases, any_change)
+
+    def of(self, materials: pa.Array) -> np.ndarray:
+        """Whether the readouts of variants made from these pairs count; those made from none do."""
+        coded = materials.dictionary_encode()
+        by_pair = np.array([self._pairs.get(pair, self._otherwise) for pair in coded.dictionary.to_pylist()] + [True])
+        return by_pair[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
 
 
 def stands(store: Store) -> dict[str, str]:

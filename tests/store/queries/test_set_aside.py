@@ -104,7 +104,6 @@ CALLS = {
     "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
     "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
     "packed_readouts.readouts": lambda s: packs.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
-    "packed_readouts.stands": lambda s: packed_readouts.stands(s),
     "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
         readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
     ),
@@ -194,7 +193,6 @@ CALLS = {
 NAMES_IDS = {
     "holdout.entries_aside",
     "holdout.hidden_items",
-    "packed_readouts.stands",
     "standing.stands",
     "studies.paraphrase_states",
     "review.judged_by_others",
