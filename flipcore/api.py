@@ -89,7 +89,7 @@ class StudyView:
         """Flip rates, items × axes: of an item's pairs of variants under an axis the share that get different answers."""
         frame = self.whole.frame
         frame = frame[frame["model"] == self._model(model)]
-        if extractor not in set(frame["extractor"]):
+        if extractor not in set(frame["extractor"].unique()):
             there = ", ".join(dict.fromkeys(frame["extractor"])) or "none"
             raise BadInput(f"Nothing was read by {extractor!r} here; choose one of {there}.")
         cells = surface(frame, extractor)

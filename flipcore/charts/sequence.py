@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+import numpy as np
+
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.base.simultaneous import SequencePath
+
+MOST_POINTS = 800  # of a line: more than it has pixels
 
 
 def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Figure:
@@ -17,9 +21,11 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Fig
 
     figure = go.Figure()
     for (name, path), colour in zip(paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False):
+        at = np.unique(np.linspace(0, len(path.t) - 1, min(len(path.t), MOST_POINTS)).round().astype(int))
+        t, means, low, high = (one[at] for one in (path.t, path.means, path.low, path.high))
         figure.add_scatter(
-            x=[*path.t, *path.t[::-1]],
-            y=[*path.high, *path.low[::-1]],
+            x=np.concatenate([t, t[::-1]]),
+            y=np.concatenate([high, low[::-1]]),
             fill="toself",
             fillcolor=colour,
             opacity=0.15,
@@ -28,12 +34,12 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Fig
             showlegend=False,
         )
         figure.add_scatter(
-            x=path.t,
-            y=path.means,
+            x=t,
+            y=means,
             mode="lines",
             name=name,
             line={"color": colour, "width": 2.5},
-            customdata=list(zip(path.low, path.high, strict=True)),
+            customdata=np.column_stack([low, high]),
             hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>",
         )
     n = max((int(path.t[-1]) for path in paths.values() if len(path.t)), default=0)

@@ -33,7 +33,7 @@ def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
     """{item, axis, readout} of a judged item that is answered right as published and wrong with other numbers; None without."""
     frame = frame[(frame["extractor"] == ANSWER) & (frame["model"] == frame["model"].iloc[0])] if len(frame) else frame
-    if frame.empty or REWRITING not in set(frame["axis"]):
+    if frame.empty or REWRITING not in set(frame["axis"].unique()):
         return None
     rows = frames.drop_rows(frames.rewritten(frame, REWRITING, ANSWER, frames.roles_of(frame)[0]))
     breaks = rows[(rows["before"] == 1) & np.isfinite(rows["drop"]) & (rows["drop"] > 0)]

@@ -20,7 +20,6 @@ from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.verdict import inflation
 
 FIELD = FIRST_TOKEN
-LARGE = 20_000  # calls
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,6 @@ class Headline:
 Estimates = Callable[[str, str], list[Decomposition]]  # of a model beside a reference, for callers that have counted them
 
 
-def takes_long(n_calls: int) -> bool:
-    """Whether counting the flips of so many calls takes so long that a page says so."""
-    return n_calls >= LARGE
-
-
 def headline(
     frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None, estimates: Estimates | None = None
 ) -> Headline:
@@ -74,7 +68,7 @@ def headline(
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
-        axes = set(frame["axis"]) - {IDENTITY}
+        axes = set(frame["axis"].unique()) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
         return Headline((accuracy_claim, description(why)), model, accuracy)
     flips = claims.headline_of(totals, total.extractor, None, temperature)

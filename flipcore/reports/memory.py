@@ -154,7 +154,7 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[st
     part = frame[frame["kind"].isin(kinds)]
     item_roles, control_roles = frames.roles_of(part)
     n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
-    there = [NAMES[kind] for kind in kinds if kind in set(part["kind"])]
+    there = [NAMES[kind] for kind in kinds if kind in set(part["kind"].unique())]
     names = [NAMES[kind] for kind in kinds]
     mine = [one for one in tests if one.items in names]
     claim = summary_claim([one.claim for one in mine], there[0] if len(there) == 1 else "items", n_benchmark, n_control)

@@ -8,6 +8,7 @@ from flipcore.models import model_cards
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
 from flipcore.store.queries import budgets
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import RETRO, plain, shown_problem
 
 
@@ -16,14 +17,17 @@ def price(study_id: str, judge: str, prompt: str) -> str:
     return _price(study_id, judge, prompt, session.store().revision(study_id))
 
 
-@st.cache_data(show_spinner="Counting the calls …", max_entries=8)
+@computed("Counting the calls")
+@st.cache_data(show_spinner=False, max_entries=8)
 def _price(study_id: str, judge: str, prompt: str, revision: int) -> str:
     return priced(session.store(), study_id, judge, prompt).sentence()
 
 
 def button(study_id: str) -> None:
     """The popover beside the other ways to go on."""
-    with st.popover("Read with a judge", icon=":material/gavel:"):
+    with st.popover("Read with a judge", icon=":material/gavel:", key="judge", on_change="rerun") as unfolded:
+        if not unfolded.open:
+            return  # the price takes as long as the rest of the page
         st.markdown("A model reads the stored texts by your prompt. What was read before stays; nothing is claimed of a judge.")
         judge = st.selectbox("Model", list(model_cards()), key="judge-model")
         prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)

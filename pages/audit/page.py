@@ -10,6 +10,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.reports.audit import Audit, audit
 from pages.audit import further
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.header import page_header
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
@@ -19,7 +20,8 @@ def audit_of(study_id: str) -> Audit:
     return _audit(study_id, session.store().revision(study_id))
 
 
-@st.cache_data(show_spinner="Looking at every row …", max_entries=8)
+@computed("Looking at every row")
+@st.cache_data(show_spinner=False, max_entries=8)
 def _audit(study_id: str, revision: int) -> Audit:
     return audit(session.store(), study_id)
 

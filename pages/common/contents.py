@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.handouts.contents import Contents, contents
 from flipcore.store.queries import judges
 from pages.common import session
+from pages.common.computing import computed
 
 
 def study_contents(study_id: str) -> Contents:
@@ -15,6 +16,7 @@ def study_contents(study_id: str) -> Contents:
     return _study_contents(study_id, store.revision(study_id), judges.n_label_rows(store))
 
 
-@st.cache_resource(show_spinner="Computing every estimate …", max_entries=2)
+@computed("Computing every estimate")
+@st.cache_resource(show_spinner=False, max_entries=2)
 def _study_contents(study_id: str, revision: int, n_labels: int) -> Contents:
     return contents(session.store(), study_id, 0)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import time
 from functools import partial
 
 import streamlit as st
 
-from flipcore.reports.flips import Headline, claimed_headline, takes_long
+from flipcore.core.work import say_step
+from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import cells, gates, session
+from pages.common.computing import computed
+
+COUNTING_TO_READING = 1.2  # how much longer flips are counted than their readouts are read, at any size
 
 
 def tenth_of(study_id: str) -> int | None:
@@ -44,19 +48,17 @@ def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
     study = session.declared(study_id)
     closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
-    row = session.study_row(study_id)
-    revision, models = _revision(study_id), row["models"]
-    with (
-        st.spinner(f"Counting the flips of {row['n_items']:,} items …", show_time=True)
-        if takes_long(row["n_calls_done"])
-        else nullcontext()
-    ):
-        return _headline(study_id, revision, len(models), tuple(closed_gates), session.temperature(study_id, models[0]))
+    models = session.study_row(study_id)["models"]
+    heat = session.temperature(study_id, models[0])
+    return _headline(study_id, _revision(study_id), len(models), tuple(closed_gates), heat)
 
 
+@computed("Reading the answers")
 @st.cache_data(show_spinner=False, max_entries=64)
 def _headline(study_id: str, revision: int, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
+    start = time.monotonic()
     frame = session.readouts(study_id, revision)
+    say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
     return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id, revision))
 
 

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from flipcore.access import policy
 from flipcore.access.acting import acting_as
 from flipcore.access.person import OWNER
+from flipcore.core import early_imports
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.command import keep_admin_link
 from flipcore.store.connection import Store
@@ -47,7 +48,9 @@ def store() -> Store:
 
 @asynccontextmanager
 async def greeted(app: Any) -> AsyncIterator[None]:
-    """Around the server's life: where access is on, its owner's own link is written and said before anybody comes."""
+    """Around the server's life: what the first page needs is imported, and where access is on, its owner's own link is written and
+    said before anybody comes."""
+    early_imports.begin()
     if policy.is_on():
         try:
             print(await run_in_threadpool(lambda: keep_admin_link(store(), address())), file=sys.stderr)

@@ -14,6 +14,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, studies
+from pages.common.computing import computed
 from pages.common.links import remember_missing
 from pages.common.opened import opened
 
@@ -83,14 +84,12 @@ def _all_studies(revision: int) -> pd.DataFrame:
 
 def study_row(study_id: str) -> dict:
     """What `queries.studies` says of one study."""
-    rows = all_studies()
-    return rows[rows["study_id"] == study_id].iloc[0].to_dict()
+    return all_studies().set_index("study_id", drop=False).loc[study_id].to_dict()
 
 
 def lock_id(study_id: str, page: str) -> str:
     """The lock of a page on a study; "" without one, which the store refuses to read under."""
-    lock = locks.lock_of_page(store(), study_id, page)
-    return lock["lock_id"] if lock else ""
+    return (locks.lock_of_page(store(), study_id, page) or {"lock_id": ""})["lock_id"]
 
 
 def readouts(
@@ -108,6 +107,7 @@ def readouts(
     return _readouts(study_id, revision, lock, paraphrases, everything).copy(deep=False)
 
 
+@computed("Reading the answers")
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _readouts(study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool) -> pd.DataFrame:
     return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything)

@@ -14,6 +14,7 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import cells, session
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
 
@@ -38,7 +39,8 @@ def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Dec
     )
 
 
-@st.cache_resource(show_spinner="Resampling the items …", max_entries=24)
+@computed("Resampling the items")
+@st.cache_resource(show_spinner=False, max_entries=24)
 def _decompositions(study_id, model, mode, revision, reference, policy, kind, level, rule):
     """In simultaneous mode with the band's limits, as the board has them."""
     coded = answers(study_id, model, mode)
@@ -57,7 +59,8 @@ def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) ->
     return _board(study_id, model, mode, session.store().revision(study_id), tuple(closed_gates.items()))
 
 
-@st.cache_resource(show_spinner="Preparing the board …", max_entries=12)
+@computed("Preparing the board")
+@st.cache_resource(show_spinner=False, max_entries=12)
 def _board(study_id: str, model: str, mode: str, revision: int, closed_gates: tuple) -> dict:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     return arrays(

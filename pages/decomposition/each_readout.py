@@ -11,12 +11,14 @@ from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.decomposition.cached import answers
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:
+    revision = session.store().revision(study_id)
     with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
         show_table(
             "each-extractor",
@@ -35,7 +37,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
                     "items": one.n_items,
                     "note": one.note,
                 }
-                for one, p in _alone(study_id, model, mode, policy, session.store().revision(study_id))
+                for one, p in _alone(study_id, model, mode, policy, revision)
             ],
         )
         st.caption(
@@ -48,7 +50,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         axis = st.selectbox(
             "Axis", axes, key="arriving-axis", bind="query-params", format_func=lambda name: name.replace("_", " "), width=280
         )
-        paths = {title_of(name): path for name, path in arriving(answers(study_id, model, mode), axis, policy).items()}
+        paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy, revision).items()}
         st.plotly_chart(
             sequence(paths, colours(st.context.theme.type), "flip rate T"),
             key="arriving",
@@ -63,6 +65,13 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         )
 
 
-@st.cache_resource(show_spinner="Permuting the readouts …", max_entries=12)
+@computed("Permuting the readouts")
+@st.cache_resource(show_spinner=False, max_entries=12)
 def _alone(study_id: str, model: str, mode: str, policy: str, revision: int):
     return alone(answers(study_id, model, mode), policy)
+
+
+@computed("Following the items as they arrived")
+@st.cache_resource(show_spinner=False, max_entries=12)
+def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str, revision: int):
+    return arriving(answers(study_id, model, mode), axis, policy)

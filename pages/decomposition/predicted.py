@@ -9,6 +9,7 @@ from flipcore.core.records import FIRST_TOKEN
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import studies
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 from pages.common.tables import show_table
 
@@ -40,7 +41,8 @@ def predictor(study_id: str, model: str, mode: str) -> None:
             )
 
 
-@st.cache_resource(show_spinner="Cross-validating …", max_entries=12)
+@computed("Cross-validating")
+@st.cache_resource(show_spinner=False, max_entries=12)
 def _predicted(study_id: str, model: str, mode: str, revision: int):
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
     frame = session.readouts(study_id, revision, lock=lock)

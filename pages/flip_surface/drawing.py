@@ -15,6 +15,7 @@ from flipcore.core.records import digest
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
 from pages.common import session
+from pages.common.computing import computed
 from pages.flip_surface.cached import View, categories, cells, families, questions
 
 
@@ -36,7 +37,8 @@ def drawn_map(view: View) -> DrawnMap:
     return _drawn_map(view, session.store().revision(view.study_id))
 
 
-@st.cache_resource(show_spinner="Drawing the map …", max_entries=12)
+@computed("Drawing the map")
+@st.cache_resource(show_spinner=False, max_entries=12)
 def _drawn_map(view: View, revision: int) -> DrawnMap:
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
     first, second = pairs[0] if len(pairs) == 1 else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))

@@ -8,12 +8,14 @@ from flipcore.charts.matrix import matrix
 from flipcore.charts.theme import colours
 from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.inspector import open_item
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.flip_surface.cached import of_model
 
 
+@computed("Comparing the extractors")
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _disagreements(study_id: str, model: str, revision: int):
     return disagreements(of_model(study_id, revision, model))

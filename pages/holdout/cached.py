@@ -16,6 +16,7 @@ from flipcore.store.queries import holdout
 from flipcore.vectors import embeddings
 from flipcore.vectors.embeddings import entry_text
 from pages.common import gates, session
+from pages.common.computing import computed
 from pages.holdout.prediction import prediction
 
 __all__ = ["START", "all_conditions", "closed_gates", "duplicates", "four_tests", "vectors"]
@@ -25,7 +26,8 @@ STILL_RUNNING = {  # of the tests that take longest
 }
 
 
-@st.cache_resource(show_spinner="Embedding the entries …", max_entries=8)
+@computed("Embedding the entries")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _vectors(sets_id: str, embedding: str, _sets: Sets):
     return embeddings.embedded(session.store(), [*_sets.target, *_sets.retro], embedding)
 
@@ -39,7 +41,8 @@ def vectors(sets: Sets, embedding: str):
     return _vectors(sets.sets_id, embedding, sets)
 
 
-@st.cache_resource(show_spinner="Comparing the texts …", max_entries=8)
+@computed("Comparing the texts")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _duplicates(sets_id: str, _sets: Sets):
     return pairs_alike([entry_text(item) for item in (*_sets.target, *_sets.retro)])
 
@@ -48,7 +51,8 @@ def duplicates(sets: Sets):
     return _duplicates(sets.sets_id, sets)
 
 
-@st.cache_resource(show_spinner="Regrouping the entries …", max_entries=24)
+@computed("Regrouping the entries")
+@st.cache_resource(show_spinner=False, max_entries=24)
 def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
     return holdout_tests.semantic(_sets, vectors(_sets, embedding), seed)
 

@@ -11,6 +11,7 @@ from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
 from flipcore.vectors.comparison import Comparison, comparison
 from flipcore.vectors.map_jobs import Layouts
+from pages.common.computing import computed
 from pages.common.notes import plain
 
 
@@ -46,7 +47,8 @@ def comparison_of(target: Sequence[Item], retro: Sequence[Item], store: Store, e
     return _comparison(items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store)
 
 
-@st.cache_resource(show_spinner="Placing the entries …", max_entries=8)
+@computed("Placing the entries")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _comparison(items: str, embedding: str, revision: str, _target, _retro, _store) -> Comparison:
     return comparison(_store, list(_target), list(_retro), embedding)
 

@@ -13,6 +13,7 @@ from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
 from flipcore.store.connection import Store
 from flipcore.vectors.embeddings import entry_text
+from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
 from pages.holdout.likeness import comparison_of, embedding_choice
@@ -34,7 +35,8 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
         wording.tokens(key, target, retro)
 
 
-@st.cache_resource(show_spinner="Looking for duplicates …", max_entries=8)
+@computed("Looking for duplicates")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _pairs(key: str, near: float, _target, _retro):
     return duplicates([entry_text(item) for item in (*_target, *_retro)], near)
 

@@ -8,6 +8,7 @@ from flipcore.core.records import digest
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, divided_sets, sets_of_sources
 from pages.common import session
+from pages.common.computing import computed
 
 SHARES = (0.0, 0.3, 0.5)
 
@@ -17,7 +18,8 @@ def read_sets(name: str, sources: list[ItemSource]) -> Sets:
     return _read(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
-@st.cache_resource(show_spinner="Reading both sets …", max_entries=16)
+@computed("Reading both sets")
+@st.cache_resource(show_spinner=False, max_entries=16)
 def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
     return sets_of_sources(name, _sources)
 

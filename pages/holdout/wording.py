@@ -10,25 +10,25 @@ from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.theme import colours
 from flipcore.claims.likeness import words_claim
 from flipcore.core.records import Item
-from flipcore.stats.holdout.ngrams import NgramTable
-from flipcore.stats.holdout.ngrams import ngrams as counted
+from flipcore.stats.holdout.ngrams import NgramTable, ngrams
 from flipcore.vectors import classifiers
 from flipcore.vectors.embeddings import entry_text
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
 
 N_SHOWN = 15
 
 
-@st.cache_resource(show_spinner="Counting words …", max_entries=8)
+@computed("Counting words")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _ngram_table(key: str, _target, _retro) -> NgramTable:
     target, retro, _ = classifiers.one_per_source(_target, _retro)
     pairs = classifiers.paired_rows(target, retro)
     items = [*target, *retro]
     rows = range(len(items)) if pairs is None else pairs
-    half = len(target) if pairs is None else len(rows) // 2
-    texts = [entry_text(items[row]) for row in rows]
-    return counted(texts[:half], texts[half:], paired=pairs is not None)
+    texts, half = [entry_text(items[row]) for row in rows], len(target) if pairs is None else len(rows) // 2
+    return ngrams(texts[:half], texts[half:], paired=pairs is not None)
 
 
 def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
@@ -79,7 +79,8 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     )
 
 
-@st.cache_resource(show_spinner="Running 5-fold cross-validation …", max_entries=8)
+@computed("Running 5-fold cross-validation")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def _giveaways(key: str, classifier: str, _target, _retro):
     return classifiers.giveaways(_target, _retro, classifier)
 

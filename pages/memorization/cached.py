@@ -21,6 +21,7 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl, pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
+from pages.common.computing import computed
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ class View:
 
     @property
     def frame(self) -> pd.DataFrame:
-        rows = self.all_kinds
-        return rows[rows["kind"] == self.kind]
+        return _of_kind(self, self.lock).copy(deep=False)
 
     @property
     def all_kinds(self) -> pd.DataFrame:
@@ -57,9 +57,15 @@ class View:
         return tuple(frames.roles_of(self.frame)[1])
 
 
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
+    rows = view.all_kinds
+    return rows[rows["kind"] == view.kind]
+
+
 def readouts_of(view: View) -> list[str]:
     """Readouts of answers, the reference first."""
-    return sorted(set(view.frame["extractor"]) - set(VALUES), key=lambda name: (name != WRITTEN_ANSWER, name))
+    return sorted(set(view.frame["extractor"].unique()) - set(VALUES), key=lambda name: (name != WRITTEN_ANSWER, name))
 
 
 def gaps_of(view: View) -> dict[str, DropGap]:
@@ -78,7 +84,8 @@ def members(view: View) -> Members:
     return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock))
 
 
-@st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
+@computed("Resampling the items")
+@st.cache_resource(show_spinner=False, max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
     return gap_of_frame(view.frame, operator, extractor, view.item_roles, view.control_roles, members(view), margin)
 
@@ -96,7 +103,8 @@ def loss(view: View, measure: str, alpha: float = 0.05) -> LossTest:
     return loss_test(rows["item_id"].tolist(), rows["d"], control_rows["d"], alpha)
 
 
-@st.cache_resource(show_spinner="Comparing the continuations …", max_entries=32)
+@computed("Comparing the continuations")
+@st.cache_resource(show_spinner=False, max_entries=32)
 def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str) -> tuple[Pearl, int]:
     """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
     frame = view.frame

@@ -39,7 +39,8 @@ if study_id is not None:
     elif frame.empty:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
-        models, kinds = list(frame["model"].unique()), [kind for kind in KINDS if kind in set(frame["kind"])]
+        models, there = list(frame["model"].unique()), set(frame["kind"].unique())
+        kinds = [kind for kind in KINDS if kind in there]
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
             passages = tab == "pearl" and "completion" in kinds

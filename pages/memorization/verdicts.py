@@ -21,18 +21,21 @@ from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.memorization.cached import View, gap, members
 
 
-@st.cache_resource(show_spinner="Simulating what this study could find …", max_entries=32)
+@computed("Simulating what this study could find")
+@st.cache_resource(show_spinner=False, max_entries=32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
     """The study's design and the smallest gap that its rule finds four times in five."""
     design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
 
-@st.cache_resource(show_spinner="Testing every detector …", max_entries=16)
+@computed("Testing every detector")
+@st.cache_resource(show_spinner=False, max_entries=16)
 def detectors(study_id: str, revision: int, model: str, lock: str | None) -> list[Measurement]:
     """Every detector of one model on every kind of item: the family of the page's verdicts."""
     frame = session.readouts(study_id, revision, lock=lock, everything=True)
@@ -59,7 +62,8 @@ def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
     return None
 
 
-@st.cache_data(show_spinner="Testing every cut-off …", max_entries=32)
+@computed("Testing every cut-off")
+@st.cache_data(show_spinner=False, max_entries=32)
 def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 

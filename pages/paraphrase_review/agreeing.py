@@ -26,6 +26,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.base.retention import RULES
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.paraphrase_review import settling
@@ -115,7 +116,8 @@ def _source(verdicts: list[dict]) -> str:
     return st.selectbox("Pairs of", [EVERY, *names], key="agreement-of", bind="query-params", width=420)
 
 
-@st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)
+@computed("Resampling the pairs")
+@st.cache_resource(show_spinner=False, max_entries=4)
 def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
     verdicts = people(verdicts_of(session.store(), only))
     return {check: agreement(verdicts, check) for check in RATED}

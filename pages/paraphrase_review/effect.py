@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates
@@ -19,6 +20,7 @@ from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
@@ -70,9 +72,8 @@ def _gates(gates: list[SourceGate]) -> None:
             config={"displayModeBar": False},
         )
     for one in by_reviewers:
-        sign = "✓" if one.gate.is_open else "–"
         st.markdown(
-            f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.n_reviewed:,} of {one.n_pairs:,} "
+            f"**{'✓' if one.gate.is_open else '–'} {plain(one.dataset)} · {plain(one.generator)}**, {one.n_reviewed:,} of {one.n_pairs:,} "
             f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
             f"{plain(looks_claim(one.gate).text)} {plain(one.models_sentence())}"
         )
@@ -117,23 +118,22 @@ def _estimate(studies: dict[str, str]) -> None:
     )
 
 
-def _rows(study_id: str, axis: str, model: str, revision: int):
+def _rows(study_id: str, axis: str, model: str, revision: int) -> pd.DataFrame:
     frame = session.readouts(study_id, revision, paraphrases="all")
     return frame[(frame["model"] == model) & frame["axis"].isin([axis, IDENTITY])]
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
-    store = session.store()
-    rows = _rows(study_id, axis, model, revision)
-    return own_effect(rows, review.materials(store, study_id, axis), review.verdicts(store), name, readout, reference, axis)
+    pairs, verdicts = review.materials(session.store(), study_id, axis), review.verdicts(session.store())
+    return own_effect(_rows(study_id, axis, model, revision), pairs, verdicts, name, readout, reference, axis)
 
 
-@st.cache_resource(show_spinner="Striking out …", max_entries=24)
+@computed("Striking out")
+@st.cache_resource(show_spinner=False, max_entries=24)
 def _effect(study_id: str, axis: str, model: str, readout: str, reference: str, revision: int) -> Effect:
-    store = session.store()
-    rows = _rows(study_id, axis, model, revision)
-    return effect_of(rows, review.materials(store, study_id, axis), queries.paraphrase_states(store), readout, reference, axis)
+    pairs, states = review.materials(session.store(), study_id, axis), queries.paraphrase_states(session.store())
+    return effect_of(_rows(study_id, axis, model, revision), pairs, states, readout, reference, axis)
 
 
 def _table(effect: Effect) -> None:

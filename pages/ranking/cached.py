@@ -12,6 +12,7 @@ from flipcore.reports.memory import MemoryTest
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from flipcore.reports.whole_study import whole_study
 from pages.common import gates, session
+from pages.common.computing import computed
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ def roles(study_id: str, lock: str | None) -> list[str]:
     return roles_of(session.readouts(study_id, lock=lock))
 
 
-@st.cache_resource(show_spinner="Comparing the models …", max_entries=16)
+@computed("Comparing the models")
+@st.cache_resource(show_spinner=False, max_entries=16)
 def report(view: View, level: float) -> RankingReport | None:
     return ranking_report(view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level)
 
@@ -56,12 +58,14 @@ def panels(view: View, extractor: str) -> FlipPanels:
     return flip_panels(view.readouts(), extractor)
 
 
-@st.cache_resource(show_spinner="Splitting the flips …", max_entries=16)
+@computed("Splitting the flips")
+@st.cache_resource(show_spinner=False, max_entries=16)
 def flips(view: View) -> list[ModelFlips]:
     heat = {use.name: use.temperature for use in session.declared(view.study_id).models}
     return flips_by_model(view.readouts(), view.reference, dict(view.closed_gates), heat)
 
 
-@st.cache_resource(show_spinner="Testing for memory …", max_entries=8)
+@computed("Testing for memory")
+@st.cache_resource(show_spinner=False, max_entries=8)
 def memory(study_id: str, revision: int) -> dict[str, list[MemoryTest]]:
     return whole_study(session.store(), study_id).report.memory

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,17 +30,9 @@ MODELS = ("simulated-noisy", "simulated-clean", "simulated-brittle", "simulated-
 MISREAD = {"regex": 0.0, "first_token": 0.12, "pattern": 0.04, "text_match": 0.08}  # the first is the reference
 UNREADABLE, CUT, ABSENT = 0.10, 0.01, 0.01
 N_KEYS = 9  # variants of each of two axes; the base prompt is asked twice besides
-A_READOUTS = (2 * N_KEYS + 2) * len(MODELS) * len(MISREAD)  # readouts an item
+A_MODEL = (2 * N_KEYS + 2) * len(MISREAD)  # readouts of an item and model
 MARGINALS = (0.23, 0.48, 0.75)  # how often the right option is the first, one of the first two, one of the first three
 MOST_FLIPPING = 0.6  # an item's chance of another answer is 0.6 u^3, u uniform
-STUDY = Study(
-    "grown",
-    (ItemSource("flipscope_choice"),),
-    (Part("identity"), Part("option_order"), Part("label_set")),
-    tuple(map(Part, ("regex", "first_token", "pattern", "text_match"))),
-    tuple(map(ModelUse, MODELS)),
-)
-S = STUDY.study_id
 _U = "((hash(hash({0})) >> 11) / 9007199254740992.0)"  # uniform, the same for the same names; hashed twice: once is not enough
 _ITEMS = """SELECT 'grown/' || i || '@' || substr(md5(i::TEXT), 1, 8) AS item_id, i FROM range($n) r(i)"""
 _WAYS = f"""SELECT axis, k, if(k = 0, 'base', axis || '-' || k) AS key
@@ -48,14 +41,32 @@ _RIGHT = _U.format("item_id, 'right'")
 _TARGET = f"(({_RIGHT} > {MARGINALS[0]})::INT + ({_RIGHT} > {MARGINALS[1]})::INT + ({_RIGHT} > {MARGINALS[2]})::INT)"
 _VARIANT = "substr(md5(i || if(k = 0, 'base', axis || k)), 1, 20) AS variant_id"
 _PLACES = f"SELECT *, {_VARIANT} FROM ({_ITEMS}), ({_WAYS})"
-_DECLARED = (
-    f"""INSERT INTO items SELECT item_id, 'grown', 'choice', 'Question ' || i || '?', ['tin', 'oak', 'rye', 'owl'], {_TARGET}::TEXT, '',
+
+
+def study_of(models: Sequence[str]) -> Study:
+    """The study that is drawn."""
+    axes, readouts = ("identity", "option_order", "label_set"), ("regex", "first_token", "pattern", "text_match")
+    return Study(
+        "grown",
+        (ItemSource("flipscope_choice"),),
+        tuple(map(Part, axes)),
+        tuple(map(Part, readouts)),
+        tuple(map(ModelUse, models)),
+    )
+
+
+def _declared(study_id: str) -> tuple[str, ...]:
+    """Its items and variants: statements."""
+    return (
+        f"""INSERT INTO items SELECT item_id, 'grown', 'choice', 'Question ' || i || '?', ['tin', 'oak', 'rye', 'owl'], {_TARGET}::TEXT, '',
         NULL, '', NULL, '{{}}' FROM ({_ITEMS})""",
-    f"INSERT INTO study_items SELECT '{S}', item_id, 'benchmark', i, false, NULL FROM ({_ITEMS})",
-    f"""INSERT INTO variants SELECT DISTINCT ON (variant_id) variant_id, item_id, '', '[]', [0, 1, 2, 3], ['A', 'B', 'C', 'D'], 'plain',
+        f"INSERT INTO study_items SELECT '{study_id}', item_id, 'benchmark', i, false, NULL FROM ({_ITEMS})",
+        f"""INSERT INTO variants SELECT DISTINCT ON (variant_id) variant_id, item_id, '', '[]', [0, 1, 2, 3], ['A', 'B', 'C', 'D'], 'plain',
         {_TARGET}::TEXT FROM ({_PLACES})""",
-    f"INSERT INTO study_variants SELECT '{S}', item_id, axis, variant_id, key, k, 'base', NULL, '{{}}' FROM ({_PLACES})",
-)
+        f"INSERT INTO study_variants SELECT '{study_id}', item_id, axis, variant_id, key, k, 'base', NULL, '{{}}' FROM ({_PLACES})",
+    )
+
+
 _TEXTS = """
 SELECT substr(md5(item_id || variant_id || sample || model), 1, 20) AS call_id, model, 'r' AS revision, true AS simulated,
        '{{}}' AS request, sample, NULL::TEXT AS parent_id, 'ok' AS status, 'Let me think. ' || repeat('They differ in one word. ', 6) ||
@@ -66,7 +77,7 @@ FROM ({}) WHERE extractor = 'regex' AND axis <> 'label_set' AND hash(item_id) % 
 """
 
 
-def drawn(model: str) -> str:
+def drawn(study_id: str) -> str:
     """The readouts of one model: a query."""
     genuine, reads = "i.item_id, w.axis, w.k, s.sample, $model", "i.item_id, w.axis, w.k, s.sample, e.extractor, $model"
     u = {name: _U.format(f"{of}, '{name}'") for name, of in (("flips", genuine), ("other", genuine))}
@@ -81,7 +92,7 @@ def drawn(model: str) -> str:
                if({u["flips"]} < {MOST_FLIPPING} * i.mixed ** 3, 1 + floor(3 * {u["other"]})::INT, 0) AS flip,
                if({v["misread"]} < e.misread, 1 + floor(3 * {v["instead"]})::INT, 0) AS slip
         FROM i, w, (VALUES (0), (1)) s(sample), e WHERE s.sample = 0 OR w.axis = 'identity')
-    SELECT '{S}' AS study_id, $model AS model, item_id, axis, {_VARIANT}, sample, extractor, status,
+    SELECT '{study_id}' AS study_id, $model AS model, item_id, axis, {_VARIANT}, sample, extractor, status,
            if(status = 'ok', ((target + flip + slip) % 4)::TEXT, NULL) AS answer, NULL::DOUBLE AS value,
            if(status = 'ok', flip + slip = 0, if(status = 'unreadable', false, NULL)) AS is_correct, NULL::INTEGER AS span_start,
            NULL::INTEGER AS span_end, '' AS reason, '[]' AS probabilities, NULL::DOUBLE AS label_mass
@@ -98,28 +109,30 @@ def planted(extractor: str) -> float:
     return float(np.mean(1 - UNREADABLE**2 - (1 - UNREADABLE) ** 2 * (most**2 + (1 - most) ** 2 / 3)))
 
 
-def store_of(folder: Path, n_readouts: int) -> Store:
-    """A store in which the study is archived; the completions of every hundredth item are there with their text."""
-    store, n = Store.open(folder / "flips.duckdb"), max(1, n_readouts // A_READOUTS)
-    store.writer.add("studies", [rows.study_row(STUDY, "done", n_calls=n_readouts // len(MISREAD))]).result(60)
-    connection = store.own_cursor()
-    for sql in _DECLARED:
+def store_of(folder: Path, n: int, models: Sequence[str] = MODELS) -> tuple[Store, str]:
+    """A store in which a study of n items is archived, and its id; the completions of every hundredth item are there with their
+    text."""
+    store, study = Store.open(folder / "flips.duckdb"), study_of(models)
+    n_calls = n * A_MODEL * len(models) // len(MISREAD)
+    store.writer.add("studies", [rows.study_row(study, "done", n_calls=n_calls)]).result(60)
+    connection, study_id = store.own_cursor(), study.study_id
+    for sql in _declared(study_id):
         connection.execute(sql, {"n": n})
     files: dict[str, list[str]] = {table: [] for table in TABLES}
     counts = dict.fromkeys(TABLES, 0)
-    for model in MODELS:
-        own = folder / "archive" / f"study_id={S}" / f"model={model}"
+    for model in models:
+        own = folder / "archive" / f"study_id={study_id}" / f"model={model}"
         own.mkdir(parents=True)
-        for table, sql in (("readouts", drawn(model)), ("completions", _TEXTS.format(drawn(model)))):
+        for table, sql in (("readouts", drawn(study_id)), ("completions", _TEXTS.format(drawn(study_id)))):
             path = own / f"{table}.parquet"
             made = connection.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)", {"n": n, "model": model})
             counts[table] += made.fetchall()[0][0]
             files[table].append(str(path))
-    one = {"study_id": S, "folder": str(folder / "archive"), "files": files, "n_rows": counts}
-    connection.execute("INSERT INTO store_info VALUES ($key, $value)", {"key": f"archive {S}", "value": json.dumps(one)})
+    one = {"study_id": study_id, "folder": str(folder / "archive"), "files": files, "n_rows": counts}
+    connection.execute("INSERT INTO store_info VALUES ($key, $value)", {"key": f"archive {study_id}", "value": json.dumps(one)})
     connection.close()
     store.look_for_archives()
-    return store
+    return store, study_id
 
 
 def in_polars(folder: Path) -> float:
@@ -152,14 +165,14 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
     """One size: what was drawn, how long it took, and what came back."""
     with tempfile.TemporaryDirectory(prefix="readout-growth-") as name:
         folder, start = Path(name), time.perf_counter()
-        store = store_of(folder, n_readouts)
+        store, study_id = store_of(folder, max(1, n_readouts // (A_MODEL * len(MODELS))))
         drawing, start = time.perf_counter() - start, time.perf_counter()
-        assert packs.pack(store, S)
+        assert packs.pack(store, study_id)
         store.writer.checkpoint()
         packing, before, start = time.perf_counter() - start, time.process_time(), time.perf_counter()
-        means = mean_flip_rates(store, S, "regex")
+        means = mean_flip_rates(store, study_id, "regex")
         seconds, cpu = time.perf_counter() - start, time.process_time() - before
-        n, peak = store.archives[S].n_rows["readouts"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        n, peak = store.archives[study_id].n_rows["readouts"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         store.close()
         of_polars = in_polars(folder) if with_polars else float("nan")
         worst = 0.0

@@ -48,8 +48,14 @@ def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
     assert "m-1 is not among your models" in notes
 
 
-def test_a_judge_is_priced_and_reads_the_stored_texts(imported):
+def test_a_judge_is_priced_once_somebody_wants_one(imported, monkeypatch):
+    monkeypatch.setattr("pages.audit.judging.priced", lambda *given: pytest.fail("nobody asked what a judge costs"))
     app = opened("audit/page.py", study=imported)
+    assert not app.exception and not [one for one in app.text_area if one.key == "judge-prompt"]
+
+
+def test_a_judge_is_priced_and_reads_the_stored_texts(imported):
+    app = opened("audit/page.py", {"judge": True}, study=imported)
     app.text_area(key="judge-prompt").set_value("Final: without the text").run()
     assert any("must hold {text}" in one.value.replace("\\", "") for one in app.error)
     app.text_area(key="judge-prompt").set_value("{text} Final:").run()

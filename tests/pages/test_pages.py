@@ -1,6 +1,7 @@
 """Every page on an empty, a finished and an unusable store: content or a sentence, never a traceback."""
 
 import re
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,10 +9,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from flipcore.reports.flips import claimed_headline
 from flipcore.runs import demo, runner
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
-from tests.pages.opening import opened
+from tests.pages.opening import new_app, opened
 from tests.runs.test_runner import tiny_study
 from tests.stores import copy_of, store_with
 
@@ -123,10 +125,39 @@ def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, f
     assert not app.exception and "**Done**" in words(app) and "**Running**" not in words(app)
 
 
-def test_a_large_study_says_what_is_counted_meanwhile(path, finished, monkeypatch):
+def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
     copy_of(finished, path.parent)
-    said, spinner = [], st.spinner
-    monkeypatch.setattr("flipcore.reports.flips.LARGE", 1)
-    monkeypatch.setattr(st, "spinner", lambda text, **more: said.append(text) or spinner(text, **more))
+    said, caption = [], st.delta_generator.DeltaGenerator.caption
+    monkeypatch.setattr("pages.common.computing.FIRST_LINE_S", 0.0)
+    monkeypatch.setattr("pages.common.computing.NEXT_LINE_S", 0.001)
+    monkeypatch.setattr(
+        st.delta_generator.DeltaGenerator,
+        "caption",
+        lambda self, text, **more: said.append(text) or caption(self, text, **more),
+    )
     app = opened("flip_surface/page.py")
-    assert not app.exception and any(re.fullmatch(r"Counting the flips of [0-9,]+ items …", text) for text in said)
+    lines = [text for text in said if "hourglass" in text]
+    assert not app.exception and any(
+        re.search(r"Counting the flips in [0-9,]+ readouts … 0 of about [0-9]+ s$", one) for one in lines
+    )
+    assert not any("hourglass" in one.value for one in app.caption)
+
+
+def test_work_goes_on_when_its_page_is_left_and_the_next_look_finds_it(path, finished, monkeypatch):
+    copy_of(finished, path.parent)
+    begun, release, n = threading.Event(), threading.Event(), []
+
+    def slow(*args, **kwargs):
+        n.append(threading.current_thread().name)
+        begun.set()
+        assert release.wait(30)
+        return claimed_headline(*args, **kwargs)
+
+    monkeypatch.setattr("pages.common.headline.claimed_headline", slow)
+    app = new_app("flip_surface/page.py")
+    with pytest.raises(RuntimeError, match="timed out"):
+        app.run(timeout=2)
+    assert begun.is_set()
+    release.set()
+    again = opened("flip_surface/page.py")
+    assert not again.exception and n == ["flipscope-work"] and "hourglass" not in str([one.value for one in again.caption])

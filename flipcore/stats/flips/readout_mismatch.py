@@ -17,6 +17,7 @@ from flipcore.core.records import ABSENT, CUT, UNREADABLE
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
 
+_GRID = ("status", "answer", "item_id", "family")
 _UNREAD, _NONE = -1, -2  # codes of an unreadable answer, and of none
 
 
@@ -79,7 +80,9 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
     extractor, distinct = pd.factorize(frame["extractor"])
     names, (row, grid_rows) = list(distinct), _rows(frame)
     first = ~pd.Series(row * max(len(names), 1) + extractor).duplicated().to_numpy()  # a prompt may stand under several axes
-    grid = _grid(frame[first], row[first], extractor[first], len(names), grid_rows)
+    grid = _grid(
+        frame.loc[first, [name for name in _GRID if name in frame]], row[first], extractor[first], len(names), grid_rows
+    )
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
@@ -98,10 +101,19 @@ def _rows(frame: pd.DataFrame) -> tuple[np.ndarray, int]:
     """The number of each readout's item, variant and sample among those, in their order by name, and how many there are."""
     place = np.zeros(len(frame), dtype=np.int64)
     for column in ("item_id", "variant_id", "sample"):
-        code, names = pd.factorize(frame[column], sort=True)
-        place = place * max(len(names), 1) + code
-    distinct, row = np.unique(place, return_inverse=True)
-    return row, distinct.size
+        code, n = _by_name(frame[column])
+        place = place * max(n, 1) + code
+    starts = np.flatnonzero(np.diff(place, prepend=-1))  # the readouts of an answer mostly stand together
+    row, distinct = pd.factorize(place[starts], sort=True)
+    return np.repeat(row, np.diff(starts, append=len(place))), distinct.size
+
+
+def _by_name(column: pd.Series) -> tuple[np.ndarray, int]:
+    """Numbers in the order of the names, and how many names there may be."""
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.is_monotonic_increasing:
+        return column.cat.codes.to_numpy(), len(column.cat.categories)
+    code, names = pd.factorize(column, sort=True)
+    return code, len(names)
 
 
 def _grid(frame: pd.DataFrame, row: np.ndarray, extractor: np.ndarray, n_extractors: int, n_rows: int) -> _Grid:

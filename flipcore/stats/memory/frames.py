@@ -115,7 +115,7 @@ def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase
 
 def roles_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The roles that are judged and those that they are compared with, as far as the study has them."""
-    there = set(frame["role"])
+    there = set(frame["role"].unique())
     return [role for role in ITEM_ROLES if role in there], [role for role in CONTROL_ROLES if role in there]
 
 

@@ -13,17 +13,18 @@ import pyarrow as pa
 
 from flipcore.store import packs
 from flipcore.store.connection import Store
-from flipcore.store.packs import COLUMNS, Mark
-from flipcore.store.queries.readout_rows import as_categories
+from flipcore.store.packs import Mark
+from flipcore.store.queries.readout_rows import COLUMNS, RIGHTS, category, texts_at, texts_of
 from flipcore.store.queries.standing import Standing
 from flipcore.store.visible import SIGHT, Sight
 
 _ROWS = f"""
-SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family, {", ".join(f"p.{one}" for one in COLUMNS[2:])}
+SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family, {", ".join(f"p.{one}" for one in packs.COLUMNS[2:])}
 FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked OR p.model IN (SELECT unnest($locked_models)))
 ORDER BY p.model, i.position, p.item_id
 """
+_VALUES = ("states", "answers", "reasons", "numbers", "label_masses")  # lists with a value a readout
 
 
 @dataclass(frozen=True)
@@ -64,42 +65,38 @@ def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.
             return None
         rows = cursor.sql(_ROWS, params={"study_id": study_id, **scope.params_of_models}).to_arrow_table()
         standing = Standing.read(cursor, scope, paraphrases)
-    return as_categories(_frame(rows.combine_chunks(), mark, standing))
+    return _frame(rows.combine_chunks(), mark, standing)
 
 
-def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pa.Table:
+def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pd.DataFrame:
     layouts, layout = layouts_of(mark.layouts), rows["layout"].to_numpy()
     lengths, at = layouts.lengths(layout), layouts.elements(layout)
     row = np.repeat(np.arange(len(rows)), lengths)
     variants, materials = (rows[name].combine_chunks() for name in ("variants", "materials"))
     n_variants = variants.value_lengths().to_numpy()
     variant = (np.cumsum(n_variants) - n_variants)[row] + layouts.columns["place"].to_numpy()[at]
+    values = {name: _values(rows[name].combine_chunks(), lengths) for name in _VALUES}
     there = standing.of(materials.flatten())[variant]
     if not there.all():
         row, at, variant = row[there], at[there], variant[there]
-    names = ("states", "answers", "reasons", "numbers", "label_masses")
-    states, answers, reasons, numbers, masses = (_values(rows[name].combine_chunks(), lengths)[there] for name in names)
-    of_row = {name: _take(rows[name].combine_chunks(), row) for name in ("model", "item_id", "role", "kind", "family")}
-    of_place = {name: _take(layouts.columns[name], at) for name in packs.LAYOUT[:-1]}
-    return pa.table(
-        {
-            **{name: of_row[name] for name in ("model", "item_id", "role", "kind")},
-            "axis": of_place["axis"],
-            "variant_id": _take(variants.flatten(), variant),
+        values = {name: one[there] for name, one in values.items()}
+    of_row = {name: _at(rows[name].combine_chunks(), row) for name in ("model", "item_id", "role", "kind", "family")}
+    of_place = {name: _at(layouts.columns[name], at) for name in packs.LAYOUT[:-1]}
+    columns = (
+        of_row
+        | of_place
+        | {
+            "variant_id": _at(variants.flatten(), variant),
             "variant": of_place["key"],
-            "position": of_place["position"].cast(pa.int32()),
-            "compared_with": of_place["compared_with"],
-            "sample": of_place["sample"].cast(pa.int32()),
-            "extractor": of_place["extractor"],
-            "status": _coded(packs.STATUSES, states % 4),
-            "answer": _coded(mark.answers, answers),
-            "value": pa.array(numbers),
-            "is_correct": pa.array(states // 4 == 1, mask=states // 4 == 2),
-            "label_mass": pa.array(masses),
-            "reason": _coded(mark.reasons, reasons),
-            "family": of_row["family"],
+            "status": category(values["states"] % 4, pa.array(packs.STATUSES)),
+            "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
+            "value": values["numbers"],
+            "is_correct": RIGHTS[values["states"] // 4],
+            "label_mass": values["label_masses"],
+            "reason": category(values["reasons"], pa.array(mark.reasons, pa.string())),
         }
     )
+    return pd.DataFrame({name: columns[name] for name in COLUMNS}, copy=False)
 
 
 def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
@@ -112,14 +109,8 @@ def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
     return values
 
 
-def _take(values: pa.Array, at: np.ndarray) -> pa.Array:
-    """The values at these places; texts as places in a dictionary."""
+def _at(values: pa.Array, at: np.ndarray) -> np.ndarray | pd.Categorical:
+    """The numbers or texts at these places; texts as a Categorical."""
     if not pa.types.is_string(values.type):
-        return values.take(pa.array(at))
-    coded = values.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(coded.indices.take(pa.array(at)), coded.dictionary)
-
-
-def _coded(texts: Sequence[str], codes: np.ndarray) -> pa.Array:
-    """Places in a list of texts, -1 for none."""
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), pa.array(texts, pa.string()))
+        return values.to_numpy().astype(np.int32).take(at)
+    return texts_at(texts_of(values.dictionary_encode()), at)

@@ -28,6 +28,7 @@ TEXTS = (
     *("model", "item_id", "role", "kind", "axis", "variant_id", "variant", "compared_with"),
     *("extractor", "status", "answer", "reason", "family"),
 )
+RIGHTS = np.array([False, True, None], dtype=object)  # of a readout's number 0, 1 and 2
 _BATCH = 65_536  # readouts whose texts are held at once
 
 _PLACES = f"""
@@ -92,42 +93,74 @@ def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
     order = np.argsort(rank * max(len(extractor.cat.categories), 1) + extractor.cat.codes.to_numpy(), kind="stable")
     place, columns = place[order], {}
     for name in COLUMNS:
-        column = of_place[name].take(place) if name in of_place else of_answer[name].take(order)
-        columns[name] = column.cat.remove_unused_categories() if name in of_place and name in TEXTS else column
-    return pd.DataFrame({name: column.array for name, column in columns.items()}, copy=False)
+        if name in of_place and name in TEXTS:
+            columns[name] = texts_at(of_place[name].array, place)
+        else:
+            columns[name] = of_place[name].take(place).array if name in of_place else of_answer[name].take(order).array
+    return pd.DataFrame(columns, copy=False)
 
 
 def as_categories(table: pa.Table) -> pd.DataFrame:
     """A frame of a table whose texts are dictionaries: Categoricals whose categories stand as texts are sorted, so that sorting and
     grouping go by text. A missing text is missing; a missing right or wrong is None."""
 
+    import pyarrow as pa
+
     def column(name: str) -> Any:
         if name in TEXTS:
-            return _category(table[name])
+            return texts_of(table[name].combine_chunks() if len(table) else pa.array([], pa.string()).dictionary_encode())
         return _rights(table[name]) if name == "is_correct" else table[name].to_pandas()
 
     return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)
 
 
-def _category(column: pa.ChunkedArray) -> pd.Categorical:
-    """The texts that occur, sorted, and each row's place among them: what nobody may see is no category either."""
+def texts_of(column: pa.DictionaryArray) -> pd.Categorical:
+    """A column of texts as a Categorical: see `category`."""
+    codes = column.indices.fill_null(-1) if column.indices.null_count else column.indices
+    return category(codes.to_numpy(), column.dictionary)
+
+
+def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
+    """The texts that occur, sorted, and each row's place among them: what nobody may see is no category either. `codes` (rows,)
+    are places in `texts`, which differ from each other; -1 for none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    chunk = column.chunk(0) if column.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    indices = chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    occurs = np.bincount(indices[indices >= 0], minlength=len(chunk.dictionary)) > 0
-    by_text = pc.array_sort_indices(chunk.dictionary).to_numpy()
-    by_text = by_text[occurs[by_text]]
-    place = np.full(len(chunk.dictionary) + 1, -1, dtype=np.int32)
-    place[by_text] = np.arange(len(by_text))
-    categories = chunk.dictionary.take(pa.array(by_text)).to_pandas()
-    return pd.Categorical.from_codes(place[indices], categories=pd.Index(categories, dtype="str"))
+    by_text = pc.array_sort_indices(texts).to_numpy()
+    by_text = by_text[_occurring(codes, len(texts))[by_text]]
+    if not np.array_equal(by_text, np.arange(len(texts))):
+        place = np.full(len(texts) + 1, -1, dtype=_narrow(len(by_text)))
+        place[by_text] = np.arange(len(by_text))
+        codes, texts = place[codes], texts.take(pa.array(by_text))
+    codes = codes.astype(_narrow(len(texts)), copy=False)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False)
+
+
+def texts_at(whole: pd.Categorical, at: np.ndarray) -> pd.Categorical:
+    """The texts at these rows."""
+    import pyarrow as pa
+
+    codes, names = whole.codes.take(at), whole.categories
+    if _occurring(codes, len(names)).all():
+        return pd.Categorical.from_codes(codes, dtype=whole.dtype, validate=False)
+    return category(codes, pa.array(names, pa.string()))
+
+
+def _occurring(codes: np.ndarray, n: int) -> np.ndarray:
+    """(n,) which of so many codes occur; -1 is none of them."""
+    occurs = np.zeros(n + 1, dtype=bool)
+    occurs[codes] = True  # none is at the end
+    return occurs[:n]
+
+
+def _narrow(n: int) -> type[np.signedinteger]:
+    """The integers in which pandas keeps the codes of so many categories."""
+    return next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if n <= np.iinfo(kind).max)
 
 
 def _rights(column: pa.ChunkedArray) -> np.ndarray:
     """True, False and None of a column."""
-    return np.array([False, True, None], dtype=object)[column.cast("int8").fill_null(2).to_numpy()]
+    return RIGHTS[column.cast("int8").fill_null(2).to_numpy()]
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:

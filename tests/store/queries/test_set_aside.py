@@ -204,6 +204,9 @@ CONSTANT = {
     "basis.changes",
     "readout_rows.as_categories",
     "readout_rows.as_texts",
+    "readout_rows.category",
+    "readout_rows.texts_at",
+    "readout_rows.texts_of",
 }  # made of what they are given
 
 

@@ -1,0 +1,165 @@
+"""Who looks at a large flip surface waits how long: ``python -m tests.benchmarks.surface_viewers [12000] [--viewers 8]``.
+
+A study of so many items × 20 variants × 4 readouts is drawn and packed. A viewer here is a program that speaks Streamlit's own protocol
+over its websocket and takes every message, so that the server alone is timed; Chromium, on the same cores, is timed beside it: to the
+title, and to the painted map. Each way of looking has a server of its own.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from websockets.asyncio.client import connect
+
+from flipcore.core import folders
+from flipcore.store import archiving, packs
+from tests.benchmarks.page_growth import PAGES
+from tests.benchmarks.readout_growth import A_MODEL, MODELS, store_of
+from tests.benchmarks.test_paint_speed import machine
+from tests.browser.serving import ROOT, browser_page, dashboard
+
+MAP = ".flipmap[data-painted]"
+PATIENCE_MS = 600_000
+
+
+def drawn(folder: Path, n: int) -> Path:
+    """A file in which the study has ended and is packed."""
+    store, study_id = store_of(folder, n, MODELS[:1])
+    archiving.restore(store, study_id)
+    assert packs.pack(store, study_id)
+    store.writer.checkpoint()
+    store.close()
+    return folder / "flips.duckdb"
+
+
+async def look(address: str, page: str = "flip_surface") -> dict[str, float]:
+    """Seconds until the title, the map and the end of the script arrived, of one viewer."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    start, seconds = time.perf_counter(), {}
+    stream = address.replace("http", "ws") + "/_stcore/stream"
+    async with connect(stream, subprotocols=["streamlit"], max_size=None) as socket:
+        begin = BackMsg()
+        begin.rerun_script.page_name = "" if page == "studies" else page  # which is the page at /
+        await socket.send(begin.SerializeToString())
+        while "end" not in seconds:
+            message, now = ForwardMsg(), time.perf_counter() - start
+            message.ParseFromString(await socket.recv())
+            now = time.perf_counter() - start
+            if message.WhichOneof("type") == "script_finished":
+                seconds["end"] = now
+            element = message.delta.new_element
+            kind = element.WhichOneof("type")
+            if kind == "exception":
+                raise SystemExit(element.exception.message)
+            if kind == "heading":
+                seconds.setdefault("title", now)
+            if kind == "bidi_component" and element.bidi_component.component_name.endswith("flip_map"):
+                seconds["map"] = now
+    return seconds
+
+
+def looks(address: str, n: int, page: str = "flip_surface") -> list[dict[str, float]]:
+    """What `n` viewers who come at once wait for."""
+
+    async def all_of_them() -> list[dict[str, float]]:
+        return await asyncio.gather(*(look(address, page) for _ in range(n)))
+
+    return asyncio.run(all_of_them())
+
+
+def painted(page, address: str) -> tuple[float, float]:
+    """Seconds to the title and to the painted map, of a tab that opens the page."""
+    start = time.perf_counter()
+    page.goto(address + "/flip_surface")
+    page.locator("h1").first.wait_for(timeout=PATIENCE_MS)
+    title = time.perf_counter() - start
+    page.locator(MAP).wait_for(timeout=PATIENCE_MS)
+    return title, time.perf_counter() - start
+
+
+def within(page) -> float:
+    """Seconds from a click in the navigation to the painted map, of somebody who looked at another page."""
+    page.get_by_role("link", name="Models").click()
+    page.get_by_role("heading", name="Models", exact=True).wait_for()
+    start = time.perf_counter()
+    page.get_by_role("link", name="Flip surface").click()
+    page.locator(MAP).wait_for(timeout=PATIENCE_MS)
+    return time.perf_counter() - start
+
+
+@contextmanager
+def server(path: Path):
+    """A dashboard's address."""
+    with dashboard(ROOT / "app.py", path, FLIPSCOPE_HOME=str(path.parent)) as address:
+        yield address
+
+
+def peak_mb(address: str) -> float:
+    """The most memory that the server at `address` has held."""
+    port = f"--server.port={address.rsplit(':', 1)[1]}".encode()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        if port in (status.parent / "cmdline").read_bytes().split(b"\0"):
+            return next(int(line.split()[1]) / 1e3 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return float("nan")
+
+
+def told(name: str, seconds: list[float]) -> None:
+    seconds = sorted(seconds)
+    p95 = seconds[max(0, -(-95 * len(seconds) // 100) - 1)]
+    print(f"  {name:<64}{statistics.median(seconds):>8.2f}{p95:>8.2f}{len(seconds):>5}", flush=True)
+
+
+def main(words: list[str]) -> None:
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("items", nargs="?", type=int, default=12_000)
+    given.add_argument("--viewers", type=int, default=8)
+    given.add_argument("--rounds", type=int, default=5)
+    chosen = given.parse_args(words)
+    with tempfile.TemporaryDirectory(prefix="surface-viewers-") as name:
+        folder = Path(name)
+        folders.admit(folder)
+        path = drawn(folder, chosen.items)
+        print(f"{chosen.items:,} items × 20 variants × 4 readouts ({chosen.items * A_MODEL:,} readouts), {machine()}")
+        print(f"  {'seconds until the flip map':<64}{'median':>8}{'p95':>8}{'n':>5}")
+        fresh = []
+        for _ in range(3):
+            with server(path) as address:
+                fresh += looks(address, 1)
+        told("has arrived: a server that nobody has looked at", [one["map"] for one in fresh])
+        told("  its title", [one["title"] for one in fresh])
+        with server(path) as address:
+            looks(address, 1, "glossary")
+            told("has arrived: nothing was counted yet", [looks(address, 1)[0]["map"]])
+            told("has arrived: it was counted before", [looks(address, 1)[0]["map"] for _ in range(chosen.rounds)])
+            at_once = [one for _ in range(chosen.rounds) for one in looks(address, chosen.viewers)]
+            told(f"has arrived: {chosen.viewers} viewers at once", [one["map"] for one in at_once])
+            told("  their titles", [one["title"] for one in at_once])
+            print(f"  the server's peak: {peak_mb(address):,.0f} MB")
+        with server(path) as address:
+            looks(address, 1, "glossary")
+            with browser_page() as page:
+                page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
+                title, first = painted(page, address)
+                told("is painted in Chromium: nothing was counted yet", [first])
+                told("  its title", [title])
+                told("is painted in Chromium: from another page", [within(page) for _ in range(chosen.rounds)])
+                again = [painted(page, address) for _ in range(chosen.rounds)]
+                told("is painted in Chromium: loaded anew", [one for _, one in again])
+                told("  its title", [one for one, _ in again])
+        with server(path) as address:
+            looks(address, 1, "glossary")
+            print(f"  {'seconds until the title of a page, and its end':<64}{'title':>8}{'end':>8}{'again':>8}")
+            for page in PAGES:
+                (first,), (again,) = looks(address, 1, page), looks(address, 1, page)
+                print(f"  {page:<64}{first['title']:>8.2f}{first['end']:>8.2f}{again['end']:>8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
