@@ -14,6 +14,7 @@ from flipcore.datasets import LOADERS, few_valued, load_report
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.new_study.item_place import with_place
@@ -40,7 +41,8 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
     return sources
 
 
-@st.cache_data(show_spinner="Reading the items …", max_entries=32)
+@computed("Reading the items")
+@st.cache_data(show_spinner=False, max_entries=32)
 def _cached_report(table: dict):
     """(report, None) or (None, the sentence that says what is wrong with this source)."""
     try:

@@ -15,6 +15,7 @@ from flipcore.runs.cost import dollars
 from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 from pages.new_study.power import calculator, detectable
 from pages.new_study.where import where
@@ -49,7 +50,8 @@ def price_panel(study: Study) -> None:
         _start(study)
 
 
-@st.cache_data(show_spinner="Counting the calls …", max_entries=16)
+@computed("Counting the calls")
+@st.cache_data(show_spinner=False, max_entries=16)
 def _study_plan(toml: str):
     return plan(Study.from_toml(toml), session.store())
 

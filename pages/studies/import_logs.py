@@ -13,6 +13,7 @@ from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_survey import Survey, preview_row, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
 from pages.common.tables import show_table
 from pages.studies.correcting_logs import corrections
@@ -59,6 +60,7 @@ def offer(paths: list[str]) -> None:
             st.switch_page("audit/page.py", query_params={"study": study_id})
 
 
-@st.cache_data(show_spinner="Looking at every row …", max_entries=4)
+@computed("Looking at every row")
+@st.cache_data(show_spinner=False, max_entries=4)
 def _survey(paths: tuple[str, ...], words: tuple[str, ...]) -> Survey:
     return survey(paths, corrections_of(words))

@@ -12,6 +12,7 @@ from flipcore.datasets.recorded.columns import columns_of, guessed, looked_at, u
 from flipcore.datasets.recorded.outputs import Recording
 from flipcore.runs.importing import imported, preview_row, store_imported
 from pages.common import session
+from pages.common.computing import computed
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 from pages.common.tables import show_table
 from pages.studies import import_logs
@@ -61,7 +62,8 @@ def _columns_step(path: Path, name: str) -> None:
     _offer(path, recording, title)
 
 
-@st.cache_data(show_spinner="Reading the outputs …", max_entries=4)
+@computed("Reading the outputs")
+@st.cache_data(show_spinner=False, max_entries=4)
 def _outputs(path: str, recording: Recording, title: str):
     """(the outputs, None) or (None, the sentence that says why not)."""
     try:

@@ -116,11 +116,22 @@ def told(name: str, seconds: list[float]) -> None:
     print(f"  {name:<64}{statistics.median(seconds):>8.2f}{p95:>8.2f}{len(seconds):>5}", flush=True)
 
 
+def every_page(path: Path) -> None:
+    """Seconds until each page's title and its end have arrived, on a server that has counted nothing yet."""
+    with server(path) as address:
+        looks(address, 1, "glossary")
+        print(f"  {'seconds until the title of a page, and its end':<64}{'title':>8}{'end':>8}{'again':>8}")
+        for page in PAGES:
+            (first,), (again,) = looks(address, 1, page), looks(address, 1, page)
+            print(f"  {page:<64}{first['title']:>8.2f}{first['end']:>8.2f}{again['end']:>8.2f}", flush=True)
+
+
 def main(words: list[str]) -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("items", nargs="?", type=int, default=12_000)
     given.add_argument("--viewers", type=int, default=8)
     given.add_argument("--rounds", type=int, default=5)
+    given.add_argument("--pages", action="store_true", help="also every other page, each opened twice")
     chosen = given.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="surface-viewers-") as name:
         folder = Path(name)
@@ -153,12 +164,8 @@ def main(words: list[str]) -> None:
                 again = [painted(page, address) for _ in range(chosen.rounds)]
                 told("is painted in Chromium: loaded anew", [one for _, one in again])
                 told("  its title", [one for one, _ in again])
-        with server(path) as address:
-            looks(address, 1, "glossary")
-            print(f"  {'seconds until the title of a page, and its end':<64}{'title':>8}{'end':>8}{'again':>8}")
-            for page in PAGES:
-                (first,), (again,) = looks(address, 1, page), looks(address, 1, page)
-                print(f"  {page:<64}{first['title']:>8.2f}{first['end']:>8.2f}{again['end']:>8.2f}", flush=True)
+        if chosen.pages:
+            every_page(path)
 
 
 if __name__ == "__main__":
