@@ -28,6 +28,7 @@ from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Wor
 LOCAL, CLIENT = "ray", "ray://"
 STORE_BYTES = 200 * 2**20  # of the object store of a Ray that is started here: batches are small
 SILENT_S = 120.0  # so long a stream may bring nothing, though its worker gives a sign of life every two seconds
+MOST_MOVES, MOVE_S = 30, 0.3  # of a worker that Ray placed on another machine than was said
 _HOST_PORT = re.compile(r"(?:ray://)?[\w.\-]+(?:\[[\w:]+\])?:\d{1,5}")
 
 
@@ -76,8 +77,14 @@ class RayCluster(Cluster):
     def start(self, setup: Setup, berths: Sequence[Berth], n_models: int) -> list[Link]:
         import ray
 
-        shared_setup = ray.put(setup)  # once, however many workers read it
-        return [_RayLink(shared_setup, berth, n_models, self._is_client) for berth in berths]
+        try:
+            shared_setup = ray.put(setup)  # once, however many workers read it
+            return [_RayLink(shared_setup, berth, n_models, self._is_client) for berth in berths]
+        except ModuleNotFoundError as error:  # of the process that Ray starts for each client
+            raise FlipscopeError(
+                f"{self.address} lacks {error.name or 'a package'}. Install the same version of Flipscope on every machine of the cluster, "
+                "its head too; nothing was asked."
+            ) from error
 
     def close(self) -> None:
         _CONNECTION.release()
@@ -173,6 +180,9 @@ def _actor() -> Any:
         def __init__(self) -> None:
             super().__init__(ray.get_runtime_context().was_current_actor_reconstructed)
 
+        async def node_id(self) -> str:
+            return ray.get_runtime_context().get_node_id()
+
     return ray.remote(RayWorker)
 
 
@@ -180,13 +190,18 @@ class _RayLink(Link):
     """The line to one actor. Ray starts a lost actor anew, on another machine where its own is gone, and repeats no call by itself."""
 
     def __init__(self, setup: Any, berth: Berth, n_models: int, is_client: bool) -> None:
+        self.name, self.n_at_once, self._is_client, self._setup = berth.name, berth.n_at_once, is_client, setup
+        self._berth, self._n_models, self._n_moves = berth, n_models, 0
+        self._actor = self._placed()
+
+    def _placed(self) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self.name, self.n_at_once, self._is_client, self._setup = berth.name, berth.n_at_once, is_client, setup
-        self._actor = (
+        berth = self._berth
+        return (
             _actor()
             .options(
-                num_cpus=0 if berth.is_waiting else max(0.01, int(100 / n_models) / 100),
+                num_cpus=0 if berth.is_waiting else max(0.01, int(100 / self._n_models) / 100),
                 num_gpus=berth.n_gpus,
                 max_restarts=-1,
                 max_task_retries=0,
@@ -197,7 +212,21 @@ class _RayLink(Link):
         )
 
     async def hello(self) -> Greeting:
+        """Ray places a worker anywhere while its machines do not yet know of each other; one that is away from its own, though that is
+        there, is placed again."""
+        while self._n_moves < MOST_MOVES and await self._is_away():
+            self._n_moves += 1
+            await self.close()
+            await asyncio.sleep(MOVE_S)
+            self._actor = self._placed()
         return await _result(self._actor.hello.remote(self._setup))
+
+    async def _is_away(self) -> bool:
+        import ray
+
+        there = await _result(self._actor.node_id.remote())
+        own = self._berth.node_id
+        return there != own and any(one["Alive"] and one["NodeID"] == own for one in await asyncio.to_thread(ray.nodes))
 
     async def answers(self, calls: Sequence[Any]) -> AsyncIterator[Reply]:
         if self._is_client:  # Ray's client carries no streams: each call is a message of its own

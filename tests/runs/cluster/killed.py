@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import chdir, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -122,20 +123,23 @@ class Bench:
             self.server.terminate()
             self.server.wait(20)
 
-    def start_cluster(self, n_workers: int, has_client: bool = False, n_wrong: int = 0) -> None:
+    def start_cluster(self, n_workers: int, has_client: bool = False, n_wrong: int = 0, is_installed: bool = True) -> None:
         """A head without processors, with a server for Ray's client if need be, and as many machines with one processor each, which
-        are as many processes here. The first `n_wrong` machines have a key that the server refuses."""
+        are as many processes here. The first `n_wrong` machines have a key that the server refuses; Flipscope is installed on all or
+        none."""
         from ray.cluster_utils import Cluster
 
         os.environ |= {"LAB_KEY": KEY, "RAY_USAGE_STATS_ENABLED": "0", "FLIPSCOPE_HOME": str(self.folder / "home")}
+        os.environ["PYTHONPATH"] = str(ROOT) if is_installed else ""  # Ray's client brings no code of its own
         node = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
         head = {"num_cpus": 0, **node}
         if has_client:
             head["ray_client_server_port"] = self.client_port = free_port()
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
-        for i in range(n_workers):
-            os.environ["LAB_KEY"] = WRONG_KEY if i < n_wrong else KEY
-            self.cluster.add_node(num_cpus=1, **node)
+        with nullcontext() if is_installed else chdir(self.folder):  # `python -m` finds what lies where it is started
+            self.cluster = Cluster(initialize_head=True, head_node_args=head)
+            for i in range(n_workers):
+                os.environ["LAB_KEY"] = WRONG_KEY if i < n_wrong else KEY
+                self.cluster.add_node(num_cpus=1, **node)
 
     def stop_cluster(self) -> None:
         if self.cluster is not None:

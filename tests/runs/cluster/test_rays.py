@@ -64,6 +64,15 @@ def test_a_study_runs_by_the_client_and_by_the_address_of_the_environment(ways, 
 
 
 @pytest.mark.slow
+def test_machines_without_flipscope_are_a_sentence_and_nothing_is_asked(ways):
+    (words,) = ways["not installed"]["words"]
+    if "could not be reached" in words:
+        pytest.skip("Ray's server for this client did not come up in time, three times; a busy machine")
+    assert words.startswith("1 ") and "Traceback" not in words and ways["not installed"]["n_requests"] == 0
+    assert "Install the same version of Flipscope on every machine of the cluster, its head too; nothing was asked." in words
+
+
+@pytest.mark.slow
 def test_a_study_that_the_terminal_cancelled_is_resumed_and_asks_nothing_twice(ways):
     first, second = ways["terminal"]["words"]
     assert first.startswith("130 ") and "cancelled." in first and "Resume makes only the missing calls" in first

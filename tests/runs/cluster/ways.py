@@ -1,5 +1,5 @@
 """Ways to a real cluster: Ray's client, the address of the environment, a cancellation in the terminal and one by the registry, as the
-page makes it, and a worker that fails every call. The study, server and tables are those of `killed.py`."""
+page makes it, a worker that fails every call, and machines without Flipscope. The study, server and tables are those of `killed.py`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,9 @@ class Ways:
             bench.stop_cluster()
             bench.start_cluster(2, n_wrong=1)
             self._way("wrong worker", lambda path: [_ended(bench.driver(path, bench.cluster.address))])
+            bench.stop_cluster()
+            bench.start_cluster(1, has_client=True, is_installed=False)
+            self._way("not installed", self._by_the_client)
         finally:
             bench.stop_cluster()
             bench.stop_server()
