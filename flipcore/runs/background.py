@@ -47,6 +47,7 @@ class Registry:
         self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
         self._queue = Queue(runs_at_once())
         self._people: dict[str, str] = {}  # of the studies that run
+        self.unqueued: set[str] = set()  # studies that wait for nobody, such as the demo's
         self.endings: list[Ending] = []
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}
@@ -55,8 +56,8 @@ class Registry:
         self._watching = False
 
     def start(self, study: Study, on: str | None = None) -> None:
-        """Begins or resumes a study in the background, or queues it while its person has others running. A
-        study that runs or waits already is left alone. `on` is where its models are asked: by default where it ran last.
+        """Begins or resumes a study in the background, or queues it while its person has others running; those of `unqueued` do not
+        wait. A study that runs or waits already is left alone. `on` is where its models are asked: by default where it ran last.
         Raises AccessDenied for whoever may not, and for a cluster that is not offered; the run itself is the owner's."""
         person, turn = require(Permission.RUN), Turn(study, acting().name)
         on = self._places.get(turn.study_id, HERE) if on is None else on
@@ -66,8 +67,10 @@ class Registry:
                 return
             self._problems.pop(turn.study_id, None)
             self._places[turn.study_id] = on
-            self._queue.add(turn)
-            begun = self._due()
+            begun = [turn]
+            if turn.study_id not in self.unqueued:
+                self._queue.add(turn)
+                begun = self._due()
             for one in begun:
                 self._enter(one)
         if turn not in begun:

@@ -32,6 +32,7 @@ def opened():
         registry = Registry(opened_store)
         demo.fill_store(opened_store)
         demos = demo.demo_studies()
+        registry.unqueued |= {study.study_id for study in demos}
         if studies.studies(opened_store).empty:
             for study in demos:
                 registry.start(study)

@@ -259,3 +259,11 @@ def test_resuming_in_a_queue_keeps_how_the_study_ended_before(store, stage):
     store.writer.transact(lambda c: c.execute("UPDATE studies SET state = 'over_budget' WHERE name = 'two'")).result(10)
     registry.start(study("two"))
     assert states(store)["two"] == "over_budget" and registry.progress(study("two").study_id).state == QUEUED
+
+
+def test_what_does_not_wait_begins_beside_the_others(store, stage):
+    registry = stage.registry(store)
+    registry.start(study("one"))
+    registry.unqueued.add(study("two").study_id)
+    registry.start(study("two"))
+    until(lambda: sorted(stage.log) == ["one", "two"])
