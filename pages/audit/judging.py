@@ -25,7 +25,7 @@ def _price(study_id: str, judge: str, prompt: str, revision: int) -> str:
 
 def button(study_id: str) -> None:
     """The popover beside the other ways to go on."""
-    with st.popover("Read with a judge", icon=":material/gavel:", key="judge", on_change="rerun") as unfolded:
+    with st.popover("Read with a judge", icon=":material/gavel:", key="judge-form", on_change="rerun") as unfolded:
         if not unfolded.open:
             return  # the price takes as long as the rest of the page
         st.markdown("A model reads the stored texts by your prompt. What was read before stays; nothing is claimed of a judge.")

@@ -71,6 +71,7 @@ def memory_headline(study_id: str) -> str:
     return _memory_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
 
 
+@computed("Testing for memory")
 @st.cache_data(show_spinner=False, max_entries=64)
 def _memory_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
@@ -88,6 +89,7 @@ def ranking_headline(study_id: str) -> tuple[str, str]:
     return _ranking_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
 
 
+@computed("Comparing the models")
 @st.cache_data(show_spinner=False, max_entries=64)
 def _ranking_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
     report = ranking_report(session.readouts(study_id, revision), closed_gates=dict(closed_gates))
@@ -101,6 +103,7 @@ def harness_headline(study_id: str) -> str:
     return _harness_headline(study_id, _revision(study_id))
 
 
+@computed("Counting the rotations")
 @st.cache_data(show_spinner=False, max_entries=64)
 def _harness_headline(study_id: str, revision: int) -> str:
     frame = session.readouts(study_id, revision, everything=True)

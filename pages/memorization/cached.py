@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors import DETECTORS, DropGap, ScoreDetector, drop_gaps_in, has_scores, item_scores, lines_in, pearls_in
 from flipcore.extractors import VALUES
@@ -40,6 +42,7 @@ class View:
 
     @property
     def frame(self) -> pd.DataFrame:
+        require(Permission.READ)  # what is remembered was read by somebody else
         return _of_kind(self, self.lock).copy(deep=False)
 
     @property

@@ -11,7 +11,6 @@ import statistics
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 from websockets.asyncio.client import connect
@@ -49,7 +48,7 @@ async def look(address: str, page: str = "flip_surface") -> dict[str, float]:
         begin.rerun_script.page_name = "" if page == "studies" else page  # which is the page at /
         await socket.send(begin.SerializeToString())
         while "end" not in seconds:
-            message, now = ForwardMsg(), time.perf_counter() - start
+            message = ForwardMsg()
             message.ParseFromString(await socket.recv())
             now = time.perf_counter() - start
             if message.WhichOneof("type") == "script_finished":
@@ -94,11 +93,9 @@ def within(page) -> float:
     return time.perf_counter() - start
 
 
-@contextmanager
 def server(path: Path):
-    """A dashboard's address."""
-    with dashboard(ROOT / "app.py", path, FLIPSCOPE_HOME=str(path.parent)) as address:
-        yield address
+    """A dashboard, whose address is what is entered."""
+    return dashboard(ROOT / "app.py", path, FLIPSCOPE_HOME=str(path.parent))
 
 
 def peak_mb(address: str) -> float:

@@ -54,8 +54,13 @@ def test_a_judge_is_priced_once_somebody_wants_one(imported, monkeypatch):
     assert not app.exception and not [one for one in app.text_area if one.key == "judge-prompt"]
 
 
+def test_a_judge_that_was_chosen_for_another_study_does_not_get_in_the_way(imported):
+    """New study keeps its judge under a key of the same session."""
+    assert not opened("audit/page.py", {"judge": "simulated-noisy"}, study=imported).exception
+
+
 def test_a_judge_is_priced_and_reads_the_stored_texts(imported):
-    app = opened("audit/page.py", {"judge": True}, study=imported)
+    app = opened("audit/page.py", {"judge-form": True}, study=imported)
     app.text_area(key="judge-prompt").set_value("Final: without the text").run()
     assert any("must hold {text}" in one.value.replace("\\", "") for one in app.error)
     app.text_area(key="judge-prompt").set_value("{text} Final:").run()
