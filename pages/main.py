@@ -142,7 +142,9 @@ def shown_pages(person: Person) -> list:
 page = st.navigation(shown_pages(acting()), position="top")
 presenting.style()
 if acting().may(Permission.READ):
-    tab_title.show()
-    presenting.offer()
-    keys.offer(page.url_path)
-page.run()
+    with tab_title.around_page():
+        presenting.offer()
+        keys.offer(page.url_path)
+        page.run()
+else:
+    page.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,8 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.command import keep_admin_link
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+
+is_open = threading.Event()  # who comes before that sees the page's heading first
 
 
 @st.cache_resource(show_spinner="Opening the results …")
@@ -38,6 +41,7 @@ def opened():
                 registry.start(study)
         registry.settle(resumed=demos)
         registry.watch_inbox()
+    is_open.set()
     return opened_store, registry
 
 

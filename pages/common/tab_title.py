@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.runs.progress import window_title
-from pages.common.opened import opened
+from pages.common.opened import is_open, opened
 
 _OLD, _LAST, _CLOCK = "endings-old", "endings-last", "drawn-by-clock"
 
@@ -19,8 +21,19 @@ def begin() -> None:
     st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parents[1] / "components/icon.svg", layout="wide")
 
 
-def show() -> None:
-    """Sets the title. An ending stands in it until the page is drawn again because of what somebody did."""
+@contextmanager
+def around_page() -> Iterator[None]:
+    """Sets the title and draws the page within; on a fresh start, the page first, whose heading need not wait for the store."""
+    late = not is_open.is_set()
+    if not late:
+        _show()
+    yield
+    if late:
+        _show()
+
+
+def _show() -> None:
+    """An ending stands in the title until the page is drawn again because of what somebody did."""
     try:
         registry = opened()[1]
     except FlipscopeError:  # the page that needs the store says why

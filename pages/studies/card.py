@@ -35,8 +35,9 @@ def card(row: dict, running: bool) -> None:
         _actions(row, running)
 
 
+@st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
-    """The study's sentences and its bar; of a running study as of the last tenth of its calls."""
+    """The study's sentences and its bar, which no other card waits for; of a running study as of the last tenth of its calls."""
     summary = headline(study_id)
     if memory := memory_headline(study_id) if _compares(study_id) else "":
         st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))

@@ -120,7 +120,7 @@ def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Genera
         return value + int(rng.integers(-int(value) // 2, int(value) + 2))  # the same cents
     sides = [side for side in (range(low, min(count, high + 1)), range(max(count + 1, low), high + 1)) if side]
     side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1] if sides else range(low, high + 1)
-    return grain * int(rng.choice(side))
+    return grain * side[int(rng.integers(len(side)))]  # what `rng.choice` draws, without writing the whole range out
 
 
 def _most(mention: Mention) -> Fraction:
