@@ -98,11 +98,13 @@ def test_a_missing_key_ends_a_large_run_and_stores_no_call(store, items, declare
 @pytest.mark.slow
 def test_cancel_ends_a_large_run_and_resume_makes_the_rest(store, items, declared):
     cancel = threading.Event()
-    with Server(delay_s=0.02) as server:
+    quick, slow = [("none",)] * 100, [("slow", 2.0)] * 700  # progress is told twice a second: the rest must not be over by then
+    with Server(*quick, *slow) as server:
         declared(server.url)
         first = ended(study(items), store, cancel=cancel, on_progress=lambda p: p.n_done > 20 and cancel.set())
         assert first.state == "cancelled" and 20 < first.n_done < first.n_calls
         assert store.rows("SELECT count(*) FROM completions") == [(first.n_done,)]
+        server.faults.clear()
         second = ended(study(items), store)
         assert second.state == "done" and second.n_reused == first.n_done
         assert len(server.bodies) == second.n_done
