@@ -249,6 +249,7 @@ class _Thread:
     def __init__(self, store: Store) -> None:
         self._store, self._queue = store, queue.SimpleQueue[str]()
         self._waiting: set[str] = set()
+        self._vain: dict[str, int] = {}  # study -> the changes it had seen when packing it failed
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="flipscope-packs", daemon=True)
         self._thread.start()
@@ -269,11 +270,13 @@ class _Thread:
 
     def _loop(self) -> None:
         while (study_id := self._queue.get()) and not self._stop.is_set():
+            n_changes = self._store.writer.n_changes(study_id)
             try:
                 with acting_as(OWNER):
-                    if _is_due(self._store, study_id):
+                    if self._vain.get(study_id) != n_changes and _is_due(self._store, study_id):
                         pack(self._store, study_id, self._stop)
-            except Exception as error:  # its readouts are read as they are then; whoever reads them next tries again
+            except Exception as error:  # its readouts are read as they are until they change
+                self._vain[study_id] = n_changes
                 logging.getLogger(__name__).error("A study could not be packed", exc_info=error)
             with _LOCK:
                 self._waiting.discard(study_id)

@@ -238,6 +238,29 @@ def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
 
 
+def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkeypatch):
+    tried, pack = [], packs.pack
+    monkeypatch.setattr(packs, "pack", lambda *words: tried.append(1) or pack(*words))
+    monkeypatch.setattr(packs, "LARGE", 100)
+    execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
+
+    def read_until(ended) -> None:
+        end = time.monotonic() + 20
+        while not ended() and time.monotonic() < end:
+            studies.readouts(store, S)
+            time.sleep(0.02)
+        assert ended()
+
+    read_until(lambda: tried)
+    for _ in range(30):
+        studies.readouts(store, S)
+        time.sleep(0.02)
+    assert len(tried) == 1
+    execute(store, "UPDATE readouts SET status = 'ok' WHERE status = 'odd'")
+    read_until(lambda: packs.holds(store, S))
+    assert len(tried) == 2
+
+
 @pytest.mark.parametrize(
     "what", ["CREATE TABLE packed.shapes (n INTEGER)", "CREATE VIEW packed.shapes AS SELECT 1 / 'a' AS shape"]
 )
