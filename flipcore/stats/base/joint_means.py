@@ -123,9 +123,7 @@ class JointMeans:
                 lost = of_column == "studentized" and undetermined(skipped[j])
                 interval_kind = "bca" if lost else of_column
                 pair = limits[interval_kind][:, at, j] if interval_kind in limits else None
-                estimate = self._estimate(j, interval_kind, level, pair, bounds[j])
-                if estimate.has_interval:
-                    estimate = replace(estimate, coverage=covers[j])
+                estimate = self._estimate(j, interval_kind, level, pair, bounds[j], covers[j])
                 table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
         return table
 
@@ -144,7 +142,13 @@ class JointMeans:
 
     def column(self, j: int) -> np.ndarray:
         """The defined values of one column."""
-        return self.columns[self.there[:, j], j]
+        if j not in self._of_column:
+            self._of_column[j] = self.columns[self.there[:, j], j]
+        return self._of_column[j]
+
+    @cached_property
+    def _of_column(self) -> dict[int, np.ndarray]:
+        return {}
 
     def _default_kind(self, j: int, bounds: tuple[float, float], contrast: bool) -> str:
         if self.n[j] < MIN_N:
@@ -165,7 +169,9 @@ class JointMeans:
         half = float(t_quantiles(np.array([0.5 + level / 2]), np.array([n - 1]))[0]) * (RARE * (1 - RARE) / (n - 1)) ** 0.5
         return min(low, max(RARE - half, 0.0)), min(high, RARE + half)
 
-    def _estimate(self, j: int, kind: str, level: float, limits: np.ndarray | None, bounds: tuple[float, float]) -> Estimate:
+    def _estimate(
+        self, j: int, kind: str, level: float, limits: np.ndarray | None, bounds: tuple[float, float], coverage: float | None
+    ) -> Estimate:
         value, n = float(self.values[j]), int(self.n[j])
         if n == 0:
             return missing(level=level, note="No item defines it.")
@@ -173,9 +179,11 @@ class JointMeans:
             return without_interval(value, n, level)
         low, high = self._wilson(j, level) if limits is None else limits
         if not high - low > SLACK:
-            return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
+            instead = fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
+            return replace(instead, coverage=coverage) if instead.has_interval else instead
         low, high = self._within(low, high, j, bounds)
-        return Estimate(value, float(low), float(high), level, kind, n, self.seed if kind in RESAMPLING else None)
+        seed = self.seed if kind in RESAMPLING else None
+        return Estimate(value, float(low), float(high), level, kind, n, seed, coverage=coverage)
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:

@@ -27,7 +27,8 @@ class CodedAnswers:
 
     An answer that was cut off is in no pair, so its code is `ABSENT`; `cut[axis, extractor]` marks where that is so, for the
     worst cases of `cut_answers`; a cell without a cut answer has no entry. `families` (items,) numbers what an item was made
-    from where several items share one, and is then the unit of resampling; None where none do."""
+    from where several items share one, and is then the unit of resampling; None where none do. `null_rates` holds what
+    the function of that name has counted so far: it is the same under every reference and policy."""
 
     items: np.ndarray
     axes: tuple[str, ...]
@@ -38,6 +39,7 @@ class CodedAnswers:
     texts: np.ndarray
     cut: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
     families: np.ndarray | None = None
+    null_rates: dict[tuple[str, str], NullRates] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def n_cut(self, axis: str, extractor: str) -> int:
         """Answers of a cell that were cut off."""
@@ -169,6 +171,12 @@ class NullRates:
 def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
     """Flags a null rate above 5 %, and one that differs by more than 2 percentage points between base and perturbed; a flag
     comes with the true bounds."""
+    if (axis, extractor) not in answers.null_rates:
+        answers.null_rates[axis, extractor] = _counted_null_rates(answers, axis, extractor)
+    return answers.null_rates[axis, extractor]
+
+
+def _counted_null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
     codes = answers.codes[axis, extractor]
     of_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
     n_null, n_there = int((codes == NULL).sum()), int((codes != ABSENT).sum())

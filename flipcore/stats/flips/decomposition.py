@@ -127,10 +127,13 @@ def item_rates(
     for name in (extractor, reference):
         if (axis, name) not in answers.codes:
             raise BadInput(f"The axis {axis!r} has no readout {name!r}; it has {', '.join(answers.extractors)}.")
-    codes, ref = common(*(answers.cell(axis, name, include_base) for name in (extractor, reference)))
+    cells = [answers.cell(axis, name, include_base) for name in (extractor, reference)]
+    codes, ref = common(*cells)
     t, g = between(codes, policy).rate, between(ref, policy).rate
-    alone = ~np.isnan(between(answers.cell(axis, extractor, include_base), policy).rate)
-    alone_ref = ~np.isnan(between(answers.cell(axis, reference, include_base), policy).rate)
+    alone, alone_ref = (
+        ~np.isnan(rate if np.array_equal(cell, here) else between(cell, policy).rate)
+        for cell, here, rate in zip(cells, (codes, ref), (t, g), strict=True)
+    )
     split = pair_split(codes, ref, policy)
     own, other = item_floor(answers, axis, extractor, policy), item_floor(answers, axis, reference, policy)
     w, w_ref = own.rates, other.rates
