@@ -102,12 +102,10 @@ def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
-    target = log.items.set_index("item_id")["target"]
+    right = {item: str(target).split("\n") for item, target in zip(log.items["item_id"], log.items["target"], strict=True)}
     rows = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
     rows = rows[rows["score"].isin((0.0, 1.0))]
-    is_right = [
-        answer in str(target.get(item)).split("\n") for item, answer in zip(rows["item_id"], rows["answer"], strict=True)
-    ]
+    is_right = [answer in right.get(item, ()) for item, answer in zip(rows["item_id"], rows["answer"], strict=True)]
     wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]
     for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
         n = int(((rows["model"] == model) & (rows["extractor"] == extractor)).sum())

@@ -65,9 +65,10 @@ class FlipColumn:
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
     """Every column of the flip maps of harmless readouts, counted as the Flip surface counts: an audit says no other number."""
-    for (model, extractor), part in harmless.groupby(["model", "extractor"], sort=False):
+    for (model, extractor), part in harmless.groupby(["model", "extractor"], sort=False, observed=True):
         cells = surface(part, str(extractor))
-        family_of = dict(zip(part["item_id"], part["family"], strict=True))
+        firsts = part.drop_duplicates("item_id")
+        family_of = dict(zip(firsts["item_id"], firsts["family"], strict=True))
         for c, (axis, mean) in enumerate(zip(cells.columns, column_means(cells, family_of), strict=True)):
             yield FlipColumn(str(model), str(extractor), axis, pd.Series(cells.rate[:, c], cells.items).dropna(), mean)
 
@@ -76,12 +77,12 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
     """Several prompts of one item: how often two of them get different answers, and the range of the scores."""
     if not columns:
         return
-    by_column = scored(harmless).groupby(["model", "extractor", "axis"])
+    by_column = scored(harmless).groupby(["model", "extractor", "axis"], observed=True)
     for column in columns:
         if column.axis == OWN_PROMPT or column.rates.empty or not column.rates.sum():
             continue
         part = by_column.get_group((column.model, column.extractor, column.axis))
-        means = part.groupby("variant")["score"].mean().dropna()
+        means = part.groupby("variant", observed=True)["score"].mean().dropna()
         lowest, highest = (number_text(one, 3) for one in (means.min(), means.max()))
         span = f" Scores range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)

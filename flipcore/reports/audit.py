@@ -11,7 +11,6 @@ from flipcore.reports.rereading import rereadings
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
-from flipcore.store.queries.readout_rows import as_texts
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def audit(store: Store, study_id: str) -> Audit:
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
-        as_texts(studies.readouts(store, study_id)),
+        studies.readouts(store, study_id),
         queries.reported(study),
         queries.notes(study),
     )
