@@ -7,6 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import in_cached_function
 
 from flipcore.access.acting import acting, acting_as
 from flipcore.core.work import Work, at_work
@@ -25,7 +26,7 @@ def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     def of(remembered: Callable[P, T]) -> Callable[P, T]:
         @wraps(remembered)
         def waited(*args: P.args, **kwargs: P.kwargs) -> T:
-            if at_work():  # part of something that is being computed
+            if at_work() or in_cached_function.get():  # part of something that is being computed
                 return remembered(*args, **kwargs)
             person = acting()
 

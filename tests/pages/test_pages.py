@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import in_cached_function
 from streamlit.testing.v1 import AppTest
 
 from flipcore.reports.flips import claimed_headline
@@ -141,6 +142,22 @@ def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
         re.search(r"Counting the flips in [0-9,]+ readouts … 0 of about [0-9]+ s$", one) for one in lines
     )
     assert not any("hourglass" in one.value for one in app.caption)
+
+
+@pytest.mark.parametrize("page", [*PAGES, "ranking/page.py", "audit/page.py", "report/page.py"])
+def test_nothing_is_drawn_where_streamlit_remembers(path, finished, monkeypatch, page):
+    """It would be drawn again, by whatever thread asks next, each time that it is remembered."""
+    copy_of(finished, path.parent)
+    drawn, enqueue = [], st.delta_generator.DeltaGenerator._enqueue
+
+    def noticing(self, kind, *args, **kwargs):
+        if in_cached_function.get():
+            drawn.append(kind)
+        return enqueue(self, kind, *args, **kwargs)
+
+    monkeypatch.setattr(st.delta_generator.DeltaGenerator, "_enqueue", noticing)
+    app = opened(page)
+    assert not app.exception and drawn == []
 
 
 def test_work_goes_on_when_its_page_is_left_and_the_next_look_finds_it(path, finished, monkeypatch):
