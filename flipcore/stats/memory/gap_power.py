@@ -19,8 +19,9 @@ STEPS = 6
 
 @dataclass(frozen=True)
 class GapDesign:
-    """Two sets of `n` items, their accuracy before rewriting, and the rates at which rewriting alone breaks right answers and
-    mends wrong ones, in both sets alike."""
+    """Two sets of `n` items, their accuracy before rewriting, and the rates at which rewriting breaks right answers and mends
+    wrong ones on the control. The benchmark's follow from the gap that is asked about, so that a gap of 0 is none in points,
+    whatever the two accuracies are."""
 
     n: tuple[int, int]
     accuracy: tuple[float, float]
@@ -30,9 +31,27 @@ class GapDesign:
     guess: float = 0.0
 
     @property
+    def drop(self) -> float:
+        """How much accuracy the control loses."""
+        return self.accuracy[1] * self.breaks - (1 - self.accuracy[1]) * self.fixes
+
+    @property
     def most(self) -> float:
-        """The largest gap that this accuracy leaves room for."""
-        return max(0.0, self.accuracy[0] * (1 - self.breaks))
+        """The largest gap that this accuracy leaves room for: every right answer of the benchmark breaks."""
+        return max(0.0, self.accuracy[0] - (1 - self.accuracy[0]) * self.fixes - self.drop)
+
+    @property
+    def least(self) -> float:
+        """The smallest gap from 0 on: no right answer of the benchmark breaks, and every wrong one is mended."""
+        return max(0.0, -(1 - self.accuracy[0]) - self.drop)
+
+    def rates(self, gap: float) -> tuple[float, float]:
+        """Shares of right answers broken and of wrong ones mended at which the benchmark loses `gap` more than the control: as many
+        are mended as on the control, and more only where none need break."""
+        accuracy, lost = self.accuracy[0], self.drop + gap
+        breaks = (lost + (1 - accuracy) * self.fixes) / max(accuracy, 1e-9)
+        fixes = self.fixes if breaks >= 0 else -lost / max(1 - accuracy, 1e-9)
+        return float(np.clip(breaks, 0, 1)), float(np.clip(fixes, 0, 1))
 
 
 def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUNS) -> float:
@@ -42,11 +61,10 @@ def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUN
 
 
 def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
-    extra = gap / max(design.accuracy[0], 1e-9)  # of the right answers, on the benchmark alone
-    sets = []
-    for n, accuracy, breaks in zip(design.n, design.accuracy, (min(1.0, design.breaks + extra), design.breaks), strict=True):
+    sets, rates = [], (design.rates(gap), (design.breaks, design.fixes))
+    for n, accuracy, (breaks, fixes) in zip(design.n, design.accuracy, rates, strict=True):
         before = rng.random(n) < accuracy
-        after = before ^ (rng.random(n) < np.where(before, breaks, design.fixes))
+        after = before ^ (rng.random(n) < np.where(before, breaks, fixes))
         sets.append(Rewritten.make([str(i) for i in range(n)], before, after))
     pairs = {str(i): str(i) for i in range(min(design.n))} if design.control not in (RANDOM, OTHER) else None
     sides = Sides(sets[0], sets[1], (design.guess, design.guess), pairs=pairs)
@@ -57,7 +75,7 @@ def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> fl
     """Smallest gap that the rule finds four times in five, to about a point; NaN where it finds none."""
     if min(design.n) < MIN_N or design.most <= 0 or rule_power(design, design.most, seed, n_runs) < TARGET_POWER:
         return math.nan
-    low, high = 0.0, design.most
+    low, high = design.least, design.most
     for _ in range(STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if rule_power(design, middle, seed, n_runs) >= TARGET_POWER else (middle, high)
