@@ -13,7 +13,7 @@ import numpy as np
 
 from flipcore.boards.level_limits import BANDED, QUANTITIES, LevelLimits, level_limits
 from flipcore.boards.verdicts import RULES, Wording, wordings
-from flipcore.claims.flips import WITHOUT_SPREAD
+from flipcore.claims.flips import BAND, WITHOUT_SPREAD
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans
@@ -65,7 +65,7 @@ def board(
     references, n_boot = readable(answers), n_boot or resamples(answers)
     shut = set(closed_gates or {}) | {IDENTITY}
     pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
-    kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
+    kinds = {"simultaneous": BAND} if simultaneous else KINDS
     kind_names = () if simultaneous else tuple(KINDS)
     by_level = level_limits(
         answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
@@ -81,6 +81,7 @@ def board(
             *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])),
             silent=None if band else by_level.methods[r, p, k] == WITHOUT_SPREAD,
             too_short=None if band else by_level.too_short[r, p, k],
+            band=simultaneous,
         )
         for r, reference in enumerate(references)
         for p, policy in enumerate(POLICIES)
@@ -144,9 +145,7 @@ def banded(cells: Sequence[Decomposition], band_board: dict, level: float, polic
         table, row = band_board["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
         low, high = (_unpacked(table[side], len(rows), len(band_board["levels"]))[:, row, at] for side in ("low", "high"))
         bands: dict[str, Any] = {
-            name: replace(
-                getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="", coverage=None
-            )
+            name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method=BAND, note="", coverage=None)
             for i, name in enumerate(BANDED)
         }
         rest: dict[str, Any] = {
@@ -178,17 +177,17 @@ def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndar
 
 
 def _verdicts(
-    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None
+    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None, band: bool
 ) -> dict:
     """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
-    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open."""
+    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open. Those of a `band` decide with p."""
     if silent is not None:
         low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
     if too_short is not None:
         at = QUANTITIES.index("A_minus_G")
         low[too_short, at], high[too_short, at] = -np.inf, np.inf
     by_name = [{name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high)]
-    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
+    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name, band) for rule in RULES}}
 
 
 def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ class Wording:
         """Of what is decided by row, that which a headline may name."""
         return [one for one in decided if len(self.cells) == self.n_own or one[0] >= self.n_own]
 
-    def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits) -> dict:
+    def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits, band: bool = False) -> dict:
         """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none, `instead` is said);
         `tally[level]`: its place among `tallies`."""
         codes = [[CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels) for claim in self.claims]
@@ -85,7 +85,7 @@ class Wording:
             outcomes = []
             for row, verdict in self._open():
                 outcome = verdict.outcome(
-                    level, low["A_minus_G"][row, at], high["A_minus_G"][row, at], _apart(rule, low, high, row, at)
+                    level, low["A_minus_G"][row, at], high["A_minus_G"][row, at], _apart(rule, low, high, row, at), band
                 )
                 codes[row][at] = CODES[outcome]
                 outcomes.append((row, verdict, outcome))

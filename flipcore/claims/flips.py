@@ -52,6 +52,7 @@ LARGER_ANYWHERE = Assertion(
 ASSERTIONS: tuple[Assertion, ...] = (LARGER, LARGER_ANYWHERE)
 MORE, LESS, OPEN, FEW = "more", "less", "undecided", "few"
 REFERENCE, UNDEFINED = "reference", "undefined"
+BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
 WITHOUT_SPREAD = "hoeffding"  # the interval of equal values: far wider than any test of them, so no verdict waits for it
 SIGNS = {MORE: "✓ A > G", LESS: "✗ A < G", OPEN: "–"}
 _VERDICTS = {
@@ -81,15 +82,19 @@ class Verdict:
     sentences: Mapping[str, str]
     headlines: Mapping[str, str]
 
-    def outcome(self, level: float, low: float, high: float, apart: int | None = None) -> str:
+    def outcome(self, level: float, low: float, high: float, apart: int | None = None, band: bool = False) -> str:
         """At this level, with the limits of A - G shown there: what is claimed contradicts no interval beside it. `apart` is
         1 or -1 where the rule of separate intervals is met, 0 where it is not, None under the paired rule. Infinite limits
-        (`limits_to_agree_with`) leave it open."""
+        (`limits_to_agree_with`) leave it open. Limits of a `band` must lie on the claimed side themselves, above a floor too: p
+        does not hold for whatever reference and policy is chosen after looking."""
         if np.isnan(self.p):
             return FEW
         if np.isinf(low):
             return OPEN
-        agrees = self.contrast.above_floor or not (low <= 0 <= high)
+        if band:
+            agrees = low > 0 if self.contrast.direction > 0 else high < 0
+        else:
+            agrees = self.contrast.above_floor or not (low <= 0 <= high)
         if not agrees or (apart is not None and apart != self.contrast.direction) or not self.p <= 1 - level + 1e-12:
             return OPEN
         return MORE if self.contrast.direction > 0 else LESS
@@ -139,7 +144,8 @@ def outcome_of(verdict: Verdict) -> str:
     """At the level, interval and rule that the cell's estimates stand at."""
     one = verdict.cell
     apart = int(one.A.low > one.G.high) - int(one.A.high < one.G.low) if one.rule == "source_nonoverlap" else None
-    return verdict.outcome(one.T.level, *limits_to_agree_with(one.A_minus_G), apart)
+    band = one.A_minus_G.method == BAND
+    return verdict.outcome(one.T.level, *limits_to_agree_with(one.A_minus_G), apart, band)
 
 
 def limits_to_agree_with(contrast_estimate: Estimate) -> tuple[float, float]:

@@ -84,6 +84,34 @@ def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
         assert not one.A_plus.has_interval and np.isnan(one.p_more)
 
 
+def test_no_verdict_contradicts_the_band_beside_it():
+    """Above a measured floor too, where a single interval of A - G may hold 0 beside a verdict: p alone does not hold for the
+    reference and policy that somebody chooses after looking."""
+    rng, rows = np.random.default_rng(5), []
+    for i in range(40):
+        token = ["A" if rng.random() < 0.6 else "B" for _ in range(3)]
+        for sample in range(2):
+            text = ["A" if rng.random() < 0.9 else "B" for _ in range(3)]  # nothing but noise
+            rows += asked(f"i{i}", text, sample=sample) + asked(f"i{i}", token, extractor="first_token", sample=sample)
+    answers = coded_answers(frame(rows))
+    made, alone = (board(answers, str, simultaneous=band) for band in (True, False))
+    table, row = made["tables"]["regex|own_class|simultaneous"], answers.extractors.index("first_token")
+    low, high = (limits(table, side, 2)[3, row] for side in ("low", "high"))
+    for rule, verdicts in table["verdicts"].items():
+        outcomes = verdicts["outcomes"][row]
+        for outcome, lowest, highest in zip(outcomes, low, high, strict=True):
+            assert (outcome != "m" or lowest > 0) and (outcome != "l" or highest < 0), rule
+    paired = [
+        one["tables"][f"regex|own_class|{kind}"]["verdicts"]["paired"]["outcomes"][row]
+        for one, kind in ((made, "simultaneous"), (alone, "default"))
+    ]
+    assert 0 < paired[0].count("m") < paired[1].count("m")
+    for level in (0.55, 0.8, 0.95):
+        cells = banded(decompositions(answers, "regex", level=level), made, level, "own_class")
+        said = [one.outcome for one in flips.cell_claims(cells)][row]
+        assert said == {"m": flips.MORE, "u": flips.OPEN}[paired[0][LEVELS.index(level)]]
+
+
 def test_a_band_stays_within_what_a_rate_can_be():
     few = board(study(10), str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
     assert np.nanmin(limits(few, "low", 2)[:2]) >= 0 and np.nanmax(limits(few, "high", 2)[:2]) <= 1
