@@ -126,7 +126,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "core/test_registry.py": ("a kind of model is registered like every plug-in", "models/kinds"),
     "pages/test_pages.py": ("the strip opens what shows its headline best", "reports/first_look"),
-    "pages/test_memorization.py": ("what a study could find is said beside its gap", "stats/memory/gap_power"),
     "pages/test_inspector.py": ("read where it is shown", "reports/compared_pairs"),
     "pages/test_holdout.py": ("read where it is shown", "annotation/surveys/results"),
     "reports/test_memory.py": ("the detectors of a report", "reports/memory_detectors"),

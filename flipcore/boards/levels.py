@@ -7,6 +7,7 @@ import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,21 +73,12 @@ def board(
     )
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
-    tables = {
-        f"{reference}|{policy}|{kind}": _table(
-            by_level, r, p, *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k]))
-        )
-        | _verdicts(
-            wording_of(reference, policy),
-            *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])),
-            silent=None if band else by_level.methods[r, p, k] == WITHOUT_SPREAD,
-            too_short=None if band else by_level.too_short[r, p, k],
-            band=simultaneous,
-        )
-        for r, reference in enumerate(references)
-        for p, policy in enumerate(POLICIES)
-        for k, kind in enumerate(kinds)
-    }
+    tables: dict[str, dict] = {}
+    for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
+        low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
+        silent, too_short = (None, None) if band else (by_level.methods[r, p, k] == WITHOUT_SPREAD, by_level.too_short[r, p, k])
+        said = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
+        tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | said
     rows = [
         {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
         for axis, e in by_level.rows
@@ -177,17 +169,18 @@ def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndar
 
 
 def _verdicts(
-    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None, band: bool
+    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None
 ) -> dict:
     """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
-    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open. Those of a `band` decide with p."""
+    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open. Without both the limits are those of a band,
+    which decides with p."""
     if silent is not None:
         low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
     if too_short is not None:
         at = QUANTITIES.index("A_minus_G")
         low[too_short, at], high[too_short, at] = -np.inf, np.inf
-    by_name = [{name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high)]
-    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name, band) for rule in RULES}}
+    lows, highs = ({name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high))
+    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs, silent is None) for rule in RULES}}
 
 
 def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
