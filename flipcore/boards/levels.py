@@ -77,8 +77,8 @@ def board(
     for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
         low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
         silent, too_short = (None, None) if band else (by_level.methods[r, p, k] == WITHOUT_SPREAD, by_level.too_short[r, p, k])
-        said = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
-        tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | said
+        outcomes = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
+        tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
     rows = [
         {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
         for axis, e in by_level.rows
