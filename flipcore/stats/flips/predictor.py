@@ -172,23 +172,31 @@ def _auc_estimate(y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: in
 
 
 def _calibration_slope(y: np.ndarray, probabilities: np.ndarray) -> float:
-    """Slope of an unpenalised logistic regression of y on the predicted log-odds, by Newton's steps."""
+    """Slope of an unpenalised logistic regression of y on the predicted log-odds, by Newton's steps, halved while they make the fit
+    worse. NaN where it has none: the predictions are all equal, or they separate the two outcomes, and it grows without end."""
     p = np.clip(probabilities, 1e-12, 1 - 1e-12)
     x = np.column_stack([np.ones(y.size), np.log(p / (1 - p))])
     if np.ptp(x[:, 1]) < 1e-12:
         return float("nan")
-    beta = np.array([0.0, 1.0])
+    beta = np.zeros(2)
+    loss = _logistic_loss(x @ beta, y)
     for _ in range(50):
         fitted = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
-        weights = fitted * (1 - fitted)
-        hessian = x.T @ (x * weights[:, None])
-        if np.linalg.cond(hessian) > 1e12:
+        hessian = x.T @ (x * (fitted * (1 - fitted))[:, None])
+        if not np.linalg.cond(hessian) <= 1e12:
             return float("nan")
         step = np.linalg.solve(hessian, x.T @ (y - fitted))
+        while _logistic_loss(x @ (beta + step), y) > loss + 1e-12 and np.abs(step).max() > 1e-10:
+            step /= 2
         beta = beta + step
-        if np.abs(step).max() < 1e-10:
-            break
-    return float(beta[1])
+        loss = _logistic_loss(x @ beta, y)
+        if np.abs(step).max() <= 1e-10:
+            return float(beta[1])
+    return float("nan")
+
+
+def _logistic_loss(log_odds: np.ndarray, y: np.ndarray) -> float:
+    return float(np.sum(np.logaddexp(0, log_odds) - y * log_odds))
 
 
 def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> pd.DataFrame:

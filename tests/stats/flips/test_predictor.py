@@ -2,6 +2,7 @@
 
 import builtins
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from flipcore.claims.flip_predictions import prediction
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
-from flipcore.stats.flips.predictor import flip_prediction
+from flipcore.stats.flips.predictor import _calibration_slope, flip_prediction
 
 
 def table(n=150, slope=3.0, seed=0):
@@ -68,6 +70,20 @@ def test_the_calibration_slope_is_an_unpenalised_logistic_regression():
     p = found.probabilities
     fit = LogisticRegression(C=1e9, max_iter=1000).fit(np.log(p / (1 - p))[:, None], rows["flipped"])
     assert found.slope == pytest.approx(fit.coef_[0, 0], abs=1e-3)
+
+
+def test_overconfident_predictions_have_a_slope_near_0_and_separating_ones_have_none():
+    rng = np.random.default_rng(2)
+    for spread in (4.0, 12.0, 24.0):  # with full steps from a slope of 1 the widest came to a number of 150 digits
+        log_odds = np.repeat([-spread, spread], 30) + rng.normal(size=60)
+        y = (rng.random(60) < np.where(log_odds > 0, 0.7, 0.3)).astype(float)
+        fit = LogisticRegression(C=1e9, max_iter=5000).fit(log_odds[:, None], y)
+        assert _calibration_slope(y, 1 / (1 + np.exp(-log_odds))) == pytest.approx(fit.coef_[0, 0], abs=2e-3)
+    apart = np.repeat([0.0, 1.0], 30)
+    assert math.isnan(_calibration_slope(apart, np.where(apart > 0, 0.9, 0.1) + rng.normal(0, 0.01, 60)))
+    assert math.isnan(_calibration_slope(apart, np.full(60, 0.5)))
+    separated = replace(flip_prediction(table(), ["margin"], n_permutations=1), slope=math.nan)
+    assert "Calibration slope none:" in prediction(separated).detail
 
 
 def test_rows_without_a_feature_are_dropped_and_counted():
