@@ -138,7 +138,7 @@ def _panel(
     return {
         "title": title,
         "levels": [_level(ordered, values, of_level, at) for at, of_level in enumerate(starts)],
-        "strip": [_told(one, signed) for one in _means(ordered, families, signed)],
+        "strip": [_told(one, signed) for one in map_cells.means_with_intervals(ordered, families, signed=signed)],
         "groups": _groups(ordered, rows, families, signed) if rows.is_grouped else [],
     }
 
@@ -157,17 +157,14 @@ def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
     return {"values": permille(rate), "unreadable": permille_or_none(unreadable), "cut": permille_or_none(cut)}
 
 
-def _means(cells: Cells, families: Mapping[str, str], signed: bool) -> list[Estimate]:
-    return map_cells.means_with_intervals(cells, [families.get(item, item) for item in cells.items], signed=signed)
-
-
 def _groups(cells: Cells, rows: MapRows, families: Mapping[str, str], signed: bool) -> list[dict]:
     """Each group's estimates, one a column and last the rows' own, with its unreadable and cut shares."""
     with_intervals = len(rows.groups) <= map_cells.MOST_WITH_INTERVALS
     told = []
     for group in rows.groups:
         part = _part(cells, range(group.start, group.end))
-        means = _means(part, families, signed) if with_intervals else map_cells.means_alone(part)
+        own = {item: families.get(item, item) for item in part.items}
+        means = map_cells.means_with_intervals(part, own, signed=signed) if with_intervals else map_cells.means_alone(part)
         shares = ([round(float(share), 3) for share in one.mean(axis=0)] for one in (part.unreadable, part.cut_shares))
         told.append({"cells": [_told(one, signed) for one in means], **dict(zip(("unreadable", "cut"), shares, strict=True))})
     return told

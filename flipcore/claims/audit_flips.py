@@ -65,10 +65,10 @@ class FlipColumn:
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
     """Every column of the flip maps of harmless readouts, counted as the Flip surface counts: an audit says no other number."""
+    firsts = {str(model): part.drop_duplicates("item_id") for model, part in harmless.groupby("model", observed=True)}
+    families = {model: dict(zip(part["item_id"], part["family"], strict=True)) for model, part in firsts.items()}
     for (model, extractor), part in harmless.groupby(["model", "extractor"], sort=False, observed=True):
-        cells = surface(part, str(extractor))
-        firsts = part.drop_duplicates("item_id")
-        family_of = dict(zip(firsts["item_id"], firsts["family"], strict=True))
+        cells, family_of = surface(part, str(extractor)), families[str(model)]
         for c, (axis, mean) in enumerate(zip(cells.columns, column_means(cells, family_of), strict=True)):
             yield FlipColumn(str(model), str(extractor), axis, pd.Series(cells.rate[:, c], cells.items).dropna(), mean)
 

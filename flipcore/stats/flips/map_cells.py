@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
-from flipcore.stats.base.intervals import UNIT
-from flipcore.stats.base.joint_means import JointMeans
-from flipcore.stats.flips.surface import Cells, placed, row_means
+from flipcore.stats.flips.surface import Cells, column_means, placed, row_means
 
 SEPARATOR = "\x1f"  # between axis and variant in a column's id: no name has it
 MOST_WITH_INTERVALS = 60  # groups of a map; beyond them a group carries its mean and n
@@ -112,18 +109,9 @@ def _mean(values: np.ndarray) -> float:
     return float(defined.mean()) if defined.size else -1.0
 
 
-def means_with_intervals(cells: Cells, families: Sequence[str], *, signed: bool = False) -> list[Estimate]:
-    """For every column its mean over the rows with an interval, and last that of the rows' own means: over families where
-    rows share one, and over rows where all are of one family. `signed`: the rates are paired differences."""
-    columns = np.column_stack([cells.rate, row_values(cells)])
-    unit = (-1.0, 1.0) if signed else UNIT
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(families))}
-    k = columns.shape[1]
-    if 1 < len(numbers) < len(families):
-        means = JointMeans(by_family(columns, np.array([numbers[name] for name in families])), families=True)
-    else:
-        means = JointMeans(columns)
-    return [one[0] for one in means.estimates("default", [0.95], [unit] * k, range(k) if signed else ())]
+def means_with_intervals(cells: Cells, family_of: Mapping[str, str], *, signed: bool = False) -> list[Estimate]:
+    """`surface.column_means` of every column, and last that of the rows' own means."""
+    return column_means(cells, family_of, np.column_stack([cells.rate, row_values(cells)]), signed=signed)
 
 
 def means_alone(cells: Cells) -> list[Estimate]:

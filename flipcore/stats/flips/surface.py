@@ -12,7 +12,7 @@ from flipcore.core.records import BASE, CUT, IDENTITY
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import UNIT
-from flipcore.stats.base.joint_means import JointMeans, joint_means
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips, within
 
 
@@ -177,15 +177,27 @@ def flip_mask(first: Cells, second: Cells) -> np.ndarray:
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 
 
-def column_means(cells: Cells, family_of: Mapping[str, str] | None = None) -> list[Estimate]:
-    """The mean of every column with its interval: over items, or over families where `family_of` (item id -> family) says that
-    items share one."""
-    labels = [(family_of or {}).get(item, item) for item in cells.items]
-    code = pd.factorize(np.asarray(labels, dtype=object))[0]
-    if len(set(labels)) == len(labels):
-        return joint_means(cells.rate)
-    columns = by_family(cells.rate, code)
-    return [one[0] for one in JointMeans(columns, families=True).estimates("default", [0.95], [UNIT] * columns.shape[1])]
+def column_means(
+    cells: Cells, family_of: Mapping[str, str] | None = None, columns: np.ndarray | None = None, *, signed: bool = False
+) -> list[Estimate]:
+    """The mean of every column of the cells, or of `columns` (items, k) over their rows, with its interval: over families where
+    items share one, and over rows where all are of one family. `family_of` (item id -> family) names the study's items in their
+    order; those without a row take part in the draws, so that a mean has one interval on every page. `signed`: paired
+    differences, from -1 to 1."""
+    rates, family_of = cells.rate if columns is None else columns, family_of or {}
+    labels = [family_of.get(item, item) for item in cells.items]
+    everyone = labels
+    if set(cells.items) <= family_of.keys() and len(set(cells.items)) == len(cells.items):
+        whole = np.full((len(family_of), rates.shape[1]), np.nan)
+        whole[_positions(cells.items, list(family_of))] = rates
+        rates, everyone = whole, list(family_of.values())
+    k, unit = rates.shape[1], (-1.0, 1.0) if signed else UNIT
+    if len(set(everyone)) < len(everyone) and len(set(labels)) > 1:
+        code = pd.factorize(np.asarray(everyone, dtype=object))[0]
+        means = JointMeans(by_family(rates, code), families=True)
+    else:
+        means = JointMeans(rates)
+    return [one[0] for one in means.estimates("default", [0.95], [unit] * k, range(k) if signed else ())]
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Items of one template are one unit on the Flip surface's strip, in the disagreement of extractors and in the predictor."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,12 @@ import pytest
 
 from flipcore.core.randomness import generator
 from flipcore.stats.flips import surface
+from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.flips.decomposition import decompositions
+from flipcore.stats.flips.map_cells import means_with_intervals
 from flipcore.stats.flips.predictor import FEATURES, flip_prediction
 from flipcore.stats.flips.readout_mismatch import disagreements
+from tests.stats.flips.test_surface import asked, frame
 
 N_FAMILIES, SIZE = 20, 8
 
@@ -33,6 +38,25 @@ def test_a_column_of_the_strip_is_as_sure_as_its_families_are_many():
 def test_items_without_families_stay_what_they_were():
     cells = cells_of_families()
     assert surface.column_means(cells, {item: item for item in cells.items}) == surface.column_means(cells)
+
+
+@pytest.mark.parametrize("families_of", [1, 2])
+def test_a_mean_has_one_interval_on_the_map_in_an_audit_and_in_the_decomposition(families_of):
+    """Twelve items are read by the reference alone and no row of the map; its rows are sorted by what flips."""
+    rng, rows = generator(3), []
+    for i in range(32):
+        rows += asked(f"i{i}", list(rng.choice(["A", "B", "C"], 3)))
+        rows += asked(f"i{i}", list(rng.choice(["A", "B"], 3, p=(0.7, 0.3))), extractor="cloze") if i % 3 else []
+    readouts = frame(rows)
+    readouts["family"] = [f"f{int(item[1:]) // families_of}" for item in readouts["item_id"]]
+    family_of = dict(zip(readouts["item_id"], readouts["family"], strict=True))
+    cells = surface.surface(readouts, "cloze")
+    order = list(np.argsort(-cells.rate[:, 0]))
+    on_map = replace(cells, items=[cells.items[i] for i in order], rate=cells.rate[order], unreadable=cells.unreadable[order])
+    (one,) = (one.T for one in decompositions(coded_answers(readouts), "regex", tests=False) if one.extractor == "cloze")
+    assert one.method != "clt_cluster" or families_of == 2
+    for told, *_ in (surface.column_means(on_map, family_of), means_with_intervals(on_map, family_of)):
+        assert (told.low, told.high, told.method) == (pytest.approx(one.low), pytest.approx(one.high), one.method)
 
 
 def frame_of_families():

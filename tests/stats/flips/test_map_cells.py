@@ -57,18 +57,17 @@ def test_groups_follow_what_the_rows_are_sorted_by():
 def test_a_mean_counts_families_once_and_rows_where_there_is_one_family():
     rate = np.random.default_rng(0).random((40, 2))
     part = cells(rate)
-    names = [f"f{i // 4}" for i in range(40)]
-    told = map_cells.means_with_intervals(part, names)
+    told = map_cells.means_with_intervals(part, {item: f"f{i // 4}" for i, item in enumerate(part.items)})
     numbers = np.repeat(np.arange(10), 4)
     expected = JointMeans(by_family(np.column_stack([rate, rate[:, 1]]), numbers), families=True).limits("clt_cluster", [0.95])
     assert [one.n for one in told] == [10] * 3 and [one.low for one in told] == pytest.approx(expected[0, 0])
-    assert [one.n for one in map_cells.means_with_intervals(part, ["f"] * 40)] == [40] * 3
+    assert [one.n for one in map_cells.means_with_intervals(part, dict.fromkeys(part.items, "f"))] == [40] * 3
     assert [one.value for one in told] == pytest.approx([*rate.mean(axis=0), rate[:, 1].mean()])
 
 
 def test_a_paired_difference_may_be_negative():
     rate = np.random.default_rng(1).normal(-0.4, 0.1, (40, 1))
-    (one, _) = map_cells.means_with_intervals(cells(rate, columns=("option_order",)), [f"{i}" for i in range(40)], signed=True)
+    (one, _) = map_cells.means_with_intervals(cells(rate, columns=("option_order",)), {}, signed=True)
     assert one.value == pytest.approx(rate.mean()) and one.low < one.value < one.high < 0
 
 
