@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, as_text, laid_out
 
+FLOORS = "noise floors: the line the compared extractor's, from 0, the diamond the reference's, from where its pairs begin"
 ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
 
 
@@ -24,7 +25,8 @@ def parts(one) -> tuple[float, float, float]:
 
 
 def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> go.Figure:
-    """`cells`: Decompositions of one model; ticks are the noise floor of each extractor's total, the whisker is T's interval."""
+    """`cells`: Decompositions of one model; `FLOORS` says what marks the noise floor of each extractor's total, the whisker is T's
+    interval."""
     import plotly.graph_objects as go
 
     axes = [[as_text(one.axis.replace("_", " ")) for one in cells], [as_text(title_of(one.extractor)) for one in cells]]
@@ -45,20 +47,25 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             y=[at for at, _ in floors],
             mode="markers",
             name=name,
-            marker={
-                "symbol": "line-ew" if name.endswith("compared") else "line-ew-open",
-                "size": 26,
-                "color": c.floor,
-                "line": {"color": c.floor, "width": 4},
-            },
+            marker=floor_marker(c, "ew", 26, 4) if name.endswith("compared") else floor_marker(c),
             customdata=[text for _, text in floors],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.3)
-    words = "Pairs of variants that flip, in three parts; ticks are noise floors, whiskers the interval of T."
+    words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers are the interval of T."
     laid_out(figure, c, height=420, says=caption(words, [one.T for one in cells]), y_title="share of variant pairs that flip")
     figure.update_yaxes(rangemode="tozero")
     return figure
+
+
+def floor_marker(c: Colours, line: str = "", size: int = 11, width: int = 2) -> dict:
+    """The mark of a noise floor: a line of this direction, or a diamond, which begins where the reference's pairs begin."""
+    return {
+        "symbol": f"line-{line}" if line else "diamond-open",
+        "size": size,
+        "color": c.floor,
+        "line": {"color": c.floor, "width": width},
+    }
 
 
 def _markers(c: Colours) -> dict[str, dict]:
@@ -78,7 +85,7 @@ def _floors(cells: Sequence) -> list[tuple[float, str]]:
 
 
 def _reference_floors(cells: Sequence) -> list[tuple[float, str]]:
-    """The reference's total begins above the part that flips under the compared extractor alone."""
+    """The reference's total begins above the part that flips under the compared extractor alone, and so does its floor."""
     return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-from flipcore.charts.bars import ALONE, BOTH, REFERENCE, parts
+from flipcore.charts.bars import ALONE, BOTH, FLOORS, REFERENCE, floor_marker, parts
 from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, laid_out
 
 
 def split_bar(one, c: Colours) -> go.Figure:
-    """`one`: the Decomposition over all axes. Ticks are the noise floors, where they were measured."""
+    """`one`: the Decomposition over all axes, with its noise floors where they were measured."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -27,18 +27,17 @@ def split_bar(one, c: Colours) -> go.Figure:
             x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
         )
     floors = (("compared", 0.0, one.W.value), ("reference", alone, one.W_ref.value))
-    for i, (name, start, floor) in enumerate([row for row in floors if row[2] == row[2]]):
+    for name, start, floor in (row for row in floors if row[2] == row[2]):
         figure.add_scatter(
             x=[start + floor],
             y=[""],
             mode="markers",
-            name="noise floors",
-            showlegend=i == 0,
-            marker={"symbol": "line-ns", "size": 18, "line": {"color": c.floor, "width": 3}},
+            name=f"noise floor, {name}",
+            marker=floor_marker(c, "ns", 18, 3) if name == "compared" else floor_marker(c),
             hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.35)
-    words = "Pairs that flip under the compared extractor alone, under both, under the reference alone; ticks are noise floors."
+    words = f"Pairs that flip under the compared extractor alone, under both, under the reference alone; {FLOORS}."
     laid_out(figure, c, height=156, x_title="share of pairs that flip", says=caption(words, [one.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure

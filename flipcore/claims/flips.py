@@ -191,7 +191,7 @@ def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: fl
     lead = "excess" if beyond else "A_plus"
     if beyond:
         floor, reference = number_text(one.W.value), number_text(one.G_excess.value)
-        rates_text = f"{{lead}} of pairs flip beyond the floor {floor}, {reference} under the reference"
+        rates_text = f"{{lead}} of pairs flip beyond the floor {floor}, the reference {reference} beyond its own"
     few = f"too few {'items' if one.n_items == one.T.n else 'families of items'} for a claim ({one.T.n})"
     ends = {key: f"{word.split()[0] if key == OPEN else word}, {p_text(p)}" for key, word in _VERDICTS.items()}
     sentences = {key: f"{start}: {end}. {rates_text}." for key, end in (ends | {FEW: few}).items()}

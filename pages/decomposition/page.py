@@ -97,7 +97,7 @@ if study_id is not None:
 
 how_to_read(
     "**T** is how often two harmless versions of an item get different answers. **G** (genuine) is the same under the "
-    "reference extractor. **A** (artifact) is T − G. Grey ticks are **noise floors**: how often a prompt sent again gets "
-    "another answer. ✓ A > G: more artifact. ✗ A < G: more genuine. –: undecided. p is Holm-corrected over rows.",
+    "reference extractor. **A** (artifact) is T − G. **Noise floors** (line; reference: diamond) are how often a repeated "
+    "prompt gets another answer. ✓ A > G: more artifact. ✗ A < G: more genuine. p is Holm-corrected over rows.",
     example=example,
 )
