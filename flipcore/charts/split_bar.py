@@ -27,12 +27,13 @@ def split_bar(one, c: Colours) -> go.Figure:
             x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
         )
     floors = (("compared", 0.0, one.W.value), ("reference", alone, one.W_ref.value))
-    for name, start, floor in (row for row in floors if row[2] == row[2]):
+    for i, (name, start, floor) in enumerate([row for row in floors if row[2] == row[2]]):
         figure.add_scatter(
             x=[start + floor],
             y=[""],
             mode="markers",
-            name=f"noise floor, {name}",
+            name="noise floor (◇ reference)",
+            showlegend=i == 0,
             marker=floor_marker(c, "ns", 18, 3) if name == "compared" else floor_marker(c),
             hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
         )
