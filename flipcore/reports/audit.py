@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flipcore.claims.audit import findings
+from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, spoken_name
 from flipcore.core.errors import BadInput
 from flipcore.reports.rereading import rereadings
@@ -15,18 +16,27 @@ from flipcore.store.queries import studies
 
 @dataclass(frozen=True)
 class Audit:
-    """`recognised` in one line, `findings` worst first, `notes` from the import."""
+    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which checks the log allows."""
 
     recognised: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
+    coverage: Coverage
+
+    @property
+    def headline(self) -> str:
+        """How many findings there are; without any, how many checks could have made one."""
+        n = len(self.findings)
+        return f"{_counts_of(n, 'finding')}, worst first" if n else self.coverage.sentence
 
     def text(self) -> str:
         """For a terminal."""
         lines = [self.recognised, ""]
         for number, one in enumerate(self.findings, start=1):
             lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
-        lines += ["Nothing was found that speaks against this log."] * (not self.findings)
+        lines += [self.headline] * (not self.findings)
+        lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)
+        lines += [f"- {one}" for one in self.coverage.lines()]
         return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])
 
 
@@ -51,7 +61,7 @@ def audit(store: Store, study_id: str) -> Audit:
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
-    return Audit(recognised, tuple(several), tuple(audit_input.notes))
+    return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input))
 
 
 def _counts_of(n: int, what: str) -> str:

@@ -55,7 +55,7 @@ if study_id is not None:
         st.info(plain(error), icon=":material/hourglass_empty:")
         st.stop()
     n = len(report.findings)
-    st.markdown(f"## {n:,} finding{'s' * (n != 1)}, worst first" if n else "## Nothing speaks against this log.")
+    st.markdown(f"## {plain(report.headline)}")
     st.caption(plain(report.recognised))
     further.buttons(study_id)
     number_in_link = st.query_params.get("finding", "")
@@ -65,6 +65,9 @@ if study_id is not None:
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
     for number, one in enumerate(report.findings, start=1):
         card(number, one)
+    if lines := report.coverage.lines():
+        with st.expander(f"Checks that could not be made ({len(lines)})"):
+            st.markdown("\n".join(f"- {plain(line)}" for line in lines))
     if report.notes:
         with st.expander(f"What the import said ({len(report.notes):,})"):
             for note in report.notes:

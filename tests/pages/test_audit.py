@@ -2,6 +2,7 @@
 
 import pytest
 
+from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
@@ -76,3 +77,18 @@ class _Plain:
 
     def __init__(self, element):
         self.value = element.value.replace("\\", "")
+
+
+def test_a_log_without_a_finding_says_how_many_checks_could_be_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    store = Store.open()
+    study_id = store_logs(
+        survey([made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], made.inspect_header(1.0, 1))]), store
+    )
+    report = audit(store, study_id)
+    store.close()
+    app = opened("audit/page.py", study=study_id)
+    assert not app.exception and report.findings == ()
+    words = [one.value.replace("\\", "") for one in app.markdown]
+    assert f"## {report.headline}" in words and "checks could be made" in report.headline
+    assert any("Repeated prompts: no prompt was asked twice." in one for one in words)

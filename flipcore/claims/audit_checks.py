@@ -1,0 +1,151 @@
+"""The checks of an audit, and what each of them needs: a log that holds nothing to compare was not cleared by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+
+from flipcore.claims.audit_input import LEAST_TEMPLATES, MOST_READOUTS, NO_ANSWER, OURS, OWN_PROMPT, AuditInput, scored
+
+
+@dataclass(frozen=True)
+class Check:
+    """`abouts` are the findings that it makes (`Finding.about`); `applies(log, base)` tells whether this log can be checked, from
+    the log and from the scored readouts of its own prompts; `otherwise` says what it lacks."""
+
+    title: str
+    abouts: tuple[str, ...]
+    applies: Callable[[AuditInput, pd.DataFrame], bool]
+    otherwise: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many checks there are, and `lacking`: (title, what the log lacks) of those that could not be made."""
+
+    n_checks: int
+    lacking: tuple[tuple[str, str], ...]
+
+    @property
+    def sentence(self) -> str:
+        """What an audit without a finding says in its place."""
+        n_possible = self.n_checks - len(self.lacking)
+        if not n_possible:
+            return f"None of the {self.n_checks} checks could be made on this log."
+        if not self.lacking:
+            return f"All {self.n_checks} checks could be made; none found anything."
+        outcome = "none found anything" if n_possible > 1 else "it found nothing"
+        return f"{n_possible} of {self.n_checks} checks could be made; {outcome}."
+
+    def lines(self) -> list[str]:
+        """One line for each check that could not be made."""
+        return [f"{title}: {otherwise}." for title, otherwise in self.lacking]
+
+
+def coverage(log: AuditInput) -> Coverage:
+    """Which of the checks this log allows."""
+    base = scored(log.frame[(log.frame["variant"] == "base") & (log.frame["axis"] == OWN_PROMPT)])
+    return Coverage(len(CHECKS), tuple((one.title, one.otherwise) for one in CHECKS if not one.applies(log, base)))
+
+
+def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
+    is_own = (base["status"] == "ok") & base["answer"].notna() & ~base["extractor"].isin(OURS)
+    return bool((is_own & base["score"].isin((0.0, 1.0))).any())
+
+
+def _repeats_within(rows: pd.DataFrame, of: Sequence[str], by: str) -> bool:
+    """Whether anything of these columns stands with two values of `by`."""
+    return rows[by].nunique() > 1 and bool(rows[[*of, by]].drop_duplicates().duplicated(list(of)).any())
+
+
+def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
+    return _repeats_within(base[base["score"].notna()], ("model", "item_id", "sample"), "extractor")
+
+
+def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
+    if base["model"].nunique() < 2:
+        return False
+    rows = base.loc[base["score"].notna(), ["task", "extractor", "model", "item_id"]].drop_duplicates()
+    for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):
+        sets = [set(items) for _, items in part.groupby("model", sort=False, observed=True)["item_id"]][:MOST_READOUTS]
+        if any(len(first & second) > 1 for first, second in combinations(sets, 2)):
+            return True
+    return False
+
+
+def _has_samples(log: AuditInput, base: pd.DataFrame) -> bool:
+    return _repeats_within(base[~base["status"].isin(NO_ANSWER)], ("model", "extractor", "item_id"), "sample")
+
+
+def _has_prompts(log: AuditInput, base: pd.DataFrame) -> bool:
+    rows = log.harmless[(log.harmless["axis"] != OWN_PROMPT) & ~log.harmless["status"].isin(NO_ANSWER)]
+    return _repeats_within(rows, ("model", "extractor", "axis", "item_id"), "variant")
+
+
+def _has_moved_options(log: AuditInput, base: pd.DataFrame) -> bool:
+    variants = log.frame.loc[log.frame["axis"] == "option_order", "variant"]
+    return any(str(one).startswith("right at ") for one in variants.unique())
+
+
+def _has_groups(log: AuditInput, base: pd.DataFrame) -> bool:
+    categories = log.items.set_index("item_id")["category"]
+    rows = base.loc[base["score"].notna(), ["model", "extractor", "item_id"]].drop_duplicates()
+    groups = rows["item_id"].astype(str).map(categories).fillna("")
+    parts = groups.groupby([rows["model"], rows["extractor"]], sort=False, observed=True)
+    return any(part.nunique() >= LEAST_TEMPLATES and not (part == "").any() for _, part in parts)
+
+
+def _reports_flips(log: AuditInput, base: pd.DataFrame) -> bool:
+    return any("flip" in str(one.get("metric") or one["readout"]).lower() for one in log.reported)
+
+
+CHECKS = (
+    Check(
+        "Reported scores against the rows",
+        ("reported score",),
+        lambda log, base: bool(len(log.reported)),
+        "the log reports no score",
+    ),
+    Check(
+        "Scores against the log's own answers",
+        ("score against answer",),
+        _has_own_answers,
+        "no readout of the log gives an answer with a score",
+    ),
+    Check(
+        "Calls that failed or were cut off",
+        ("failed", "were cut off"),
+        lambda log, base: bool(log.calls["n"].sum()),
+        "the log holds no call",
+    ),
+    Check(
+        "Texts without an answer",
+        ("unreadable",),
+        lambda log, base: not base["extractor"].isin(OURS).all(),
+        "the log holds no readout of its own",
+    ),
+    Check(
+        "Two readouts of the same texts", ("readouts",), _has_two_readouts, "no text was called right or wrong by two readouts"
+    ),
+    Check("Two models on the same items", ("two logs",), _has_two_models, "no two models have scores on the same items"),
+    Check("Repeated prompts", ("repeats",), _has_samples, "no prompt was asked twice"),
+    Check("Several prompts of one item", ("prompts",), _has_prompts, "no item was asked in several harmless ways"),
+    Check("lm-eval's SCORE rate", ("SCORE rate",), _has_moved_options, "the log is no SCORE task"),
+    Check(
+        "Contradicting right answers",
+        ("contradicting golds",),
+        lambda log, base: log.items["target"].notna().sum() > 1,
+        "fewer than two items have a right answer",
+    ),
+    Check("Repeated questions", ("repeated items",), lambda log, base: len(log.items) > 1, "there is one item alone"),
+    Check(
+        "Standard errors by subject or template",
+        ("standard error",),
+        _has_groups,
+        f"the scored items do not name {LEAST_TEMPLATES} subjects or templates",
+    ),
+    Check("Reported flip rates", ("impossible rate",), _reports_flips, "the log reports no flip rate"),
+)
