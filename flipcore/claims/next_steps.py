@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import MIN_N
@@ -15,8 +16,24 @@ MINUTES = 10  # for a sheet of ten triples with its examples
 PEOPLE = 10  # fewer are no sample of people
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What is known of two sets besides their tests: whether every target entry has a publication date, whether a model from before
+    it has answered both sets, whether the pocket model is from before it, and whether a survey is built."""
+
+    is_dated: bool = True
+    has_answers: bool = False
+    is_free: bool = True
+    has_survey: bool = False
+
+
 def next_step(
-    tests: Mapping[str, HoldoutTest], n_target: int, n_retro: int, start: StartingMargin | None = None, is_aside: bool = False
+    tests: Mapping[str, HoldoutTest],
+    n_target: int,
+    n_retro: int,
+    start: StartingMargin | None = None,
+    is_aside: bool = False,
+    standing: Standing | None = None,
 ) -> Claim:
     """One sentence. `start` is a margin that the explored part of the target suggests; `is_aside`: entries are set aside."""
     verdict = HoldoutVerdict(tuple(tests.values()))
@@ -31,22 +48,29 @@ def next_step(
     if verdict.state == INDISTINGUISHABLE:
         how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
         return description(f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm")
-    return _open_test(tests, n_target + n_retro, start)
+    return _open_test(tests, n_target + n_retro, start, standing or Standing())
 
 
-def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None) -> Claim:
-    if "difficulty" not in tests:
-        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {n:,} calls, free with the pocket model."
+def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, standing: Standing) -> Claim:
+    if "difficulty" not in tests and not standing.is_dated:
+        sentence = (
+            "Next: give each target entry its publication date (column published); without it, no model is known to be older."
+        )
+        return description(sentence, "date")
+    if "difficulty" not in tests and not standing.has_answers:
+        free = ", free with the pocket model" if standing.is_free else ""
+        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {n:,} calls{free}."
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
     if semantic is not None and semantic.margin is None and start is not None:
         margin = margin_text("semantic", start.margin)
         return description(f"Next: set a margin for semantic similarity, for example {margin}: {start.meaning}.", "margin")
     if "odd one out" not in tests:
-        sentence = f"Next: build a survey; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} minutes in all."
+        what = "send the survey's link under Survey" if standing.has_survey else "build a survey"
+        sentence = f"Next: {what}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} minutes in all."
         return description(sentence, "survey")
-    difficulty = tests["difficulty"]
-    if difficulty.state == UNDECIDED and difficulty.margin:
+    difficulty = tests.get("difficulty")
+    if difficulty is not None and difficulty.state == UNDECIDED and difficulty.margin:
         plan = equivalence_plan(0.5, difficulty.margin)
         if plan.n is not None:
             return description(

@@ -9,6 +9,7 @@ import numpy as np
 from flipcore.claims.claim import Claim
 from flipcore.claims.gates import reason
 from flipcore.claims.holdout import inflation_claim
+from flipcore.claims.next_steps import Standing
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.models import model_cards
 from flipcore.stats.base.estimate import number_text
@@ -17,6 +18,7 @@ from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
 from flipcore.vectors.comparison import Comparison
 
+POCKET = "pocket"
 FEWEST = 5  # entries that either set must have to be compared
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
@@ -88,6 +90,18 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
     cards = model_cards()
     published = [item.published for item in target]
     return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
+
+
+def standing(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> Standing:
+    """What the next step on two sets depends on besides their tests; `conditions` are those that were asked."""
+    names = dict.fromkeys(one.model for one in conditions)
+    states = checked_models(target, [*names, POCKET])
+    return Standing(
+        all(item.published for item in target),
+        any(states[name].state == BEFORE for name in names),
+        states[POCKET].state == BEFORE,
+        has_survey,
+    )
 
 
 def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -48,7 +48,7 @@ class BoardPlace:
             moved, decision = margin_board(
                 board(list(tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
             )
-            st.caption(plain(next_step.what_next(sets, tests, view)))
+            st.caption(plain(next_step.what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
             record.offer(

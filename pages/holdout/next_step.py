@@ -5,8 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step
+from flipcore.reports.holdout import standing
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
+from flipcore.store.queries import holdout
+from pages.common import session
 from pages.holdout import cached
 
 
@@ -28,6 +31,8 @@ def with_start(sets: Sets | None, view: dict) -> dict:
     return view | ({"semantic": start.margin, "semantic_margin_is": start.meaning} if start else {})
 
 
-def what_next(sets: Sets, tests: dict, view: dict) -> str:
+def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
     """The next step, with its cost."""
-    return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside)).text
+    has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
+    place = standing(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey)
+    return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), place).text

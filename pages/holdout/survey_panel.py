@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.surveys import files, models
-from flipcore.annotation.surveys.results import NO_ANSWER, survey_results
+from flipcore.annotation.surveys.results import NO_ANSWER, NO_SURVEY, survey_results
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
@@ -34,7 +34,7 @@ def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
         outcome, how = survey_results(session.store(), sets.sets_id, is_model)
-        if is_model and how == NO_ANSWER:
+        if is_model and how in (NO_ANSWER, NO_SURVEY):
             continue
         claim = None if outcome is None else survey_claim(outcome, "model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(claim.text if claim else how)}")

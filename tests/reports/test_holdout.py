@@ -6,6 +6,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from flipcore.claims.next_steps import Standing
+from flipcore.models.presets import card_from
 from flipcore.reports.holdout import (
     bound_text,
     checked_models,
@@ -13,6 +15,7 @@ from flipcore.reports.holdout import (
     difficulty_result,
     entry_rows,
     inflation_of,
+    standing,
     ways,
 )
 from flipcore.stats.holdout.difficulty import conditions, pre_release
@@ -52,6 +55,18 @@ def test_what_a_judge_read_behind_its_closed_gate_is_withheld_and_does_not_count
     assert how.startswith("conditions 1 (m, regex")
     assert difficulty_result(every[:1], STATES, shut) == (None, "Not run: Nobody has labelled a text.")
     assert inflation_of([], shut)[1].text == "No model has answered both sets, so there is no inflation to show."
+
+
+def test_where_two_sets_stand_depends_on_dates_and_on_who_was_asked(monkeypatch):
+    monkeypatch.setattr(
+        "flipcore.reports.holdout.model_cards",
+        lambda: {"m": card_from("m", "other", "m", cutoff="2020-01-01"), "pocket": card_from("pocket", "other", "p")},
+    )
+    target = [replace(entry("a", "animals"), published="2022-01-01"), replace(entry("b", "animals"), published="2022-01-01")]
+    by_m, by_n = conditions(pd.DataFrame(rows())), conditions(pd.DataFrame(rows(model="n")))
+    assert standing(target, by_n, False) == Standing(is_dated=True, has_answers=False, is_free=False)
+    assert standing(target, by_m, True) == Standing(is_dated=True, has_answers=True, is_free=False, has_survey=True)
+    assert not standing([replace(target[0], published=None), target[1]], by_m, False).is_dated
 
 
 def test_the_plain_layout_and_the_preferred_extractor_come_first():

@@ -9,7 +9,8 @@ from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 
-NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
+NO_SURVEY = "Not run: no survey on these sets is built. Build one under Survey."
+NO_ANSWER = "Not run: no survey on these sets has an answer yet. Send its link under Survey."
 
 
 def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[OddOneOut | None, str]:
@@ -19,7 +20,8 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
     hits = [hit for one in tallies for hit in one.hits]
     out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
     if not hits:
-        return None, NO_ANSWER if not (out or unread) else (
+        waiting = NO_ANSWER if surveys else NO_SURVEY
+        return None, waiting if not (out or unread) else (
             f"Not run: no usable answers; attention checks left out {out:,} sheets, and {unread:,} replies "
             "named no single text."
         )

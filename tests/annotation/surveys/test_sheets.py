@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from flipcore.annotation.surveys import files
 from flipcore.annotation.surveys import models as survey_models
+from flipcore.annotation.surveys.results import survey_results
 from flipcore.annotation.surveys.sheets import CHECK, TRIPLE, Survey, answer_row, most_triples, new_survey, sheet, tally
 from flipcore.claims.holdout import survey_claim
 from flipcore.core.errors import BadInput, OverBudget
@@ -132,6 +133,12 @@ def test_who_misses_more_than_one_check_is_not_counted(survey):
     found = tally(rows)
     assert found.left_out == ("absent",) and set(found.annotators) == {"careful", "hasty"}
     assert len(found.hits) == 20 and set(found.hits) == {1.0} and set(found.entries) <= set(survey.retro_ids)
+
+
+def test_a_survey_without_an_answer_is_to_be_sent_and_no_survey_is_to_be_built(store, survey):
+    assert survey_results(store, "others") == (None, "Not run: no survey on these sets is built. Build one under Survey.")
+    outcome, why = survey_results(store, "sets")
+    assert outcome is None and why == "Not run: no survey on these sets has an answer yet. Send its link under Survey."
 
 
 def test_people_and_models_are_counted_apart_and_unreadable_replies_are_no_answers(survey):
