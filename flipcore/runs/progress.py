@@ -68,6 +68,16 @@ class Speed:
         return (n_last - n_start) / span if span >= LEAST_S else 0.0
 
 
+def calls_text(n_calls: int, n_reused: int) -> str:
+    """How many calls a study has, and how many of them it did not ask itself: that is no replication."""
+    calls = f"{n_calls:,} call{'s' * (n_calls != 1)}"
+    if not n_reused:
+        return calls
+    if n_reused >= n_calls:
+        return f"{calls}, all of them stored answers" if n_calls > 1 else f"{calls}, a stored answer"
+    return f"{calls}, {n_reused:,} of them {'stored answers' if n_reused > 1 else 'a stored answer'}"
+
+
 _ENDED = {
     DONE: "Done",
     INCOMPLETE: "Incomplete",

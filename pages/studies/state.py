@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.runs.cost import dollars
+from flipcore.runs.progress import calls_text
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import tenth_of
@@ -54,12 +55,13 @@ def _progress(row: dict) -> None:
 
 
 def _facts(row: dict) -> None:
+    n_items = int(row["n_items"])
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
     st.caption(
-        f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
-        f"{int(row['n_calls_done']):,} calls{failed}{cost}"
+        f"{', '.join(plain(model) for model in row['models'])} · {n_items:,} item{'s' * (n_items != 1)}{_set_aside(row)} · "
+        f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{failed}{cost}"
     )
 
 

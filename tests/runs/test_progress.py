@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
 from flipcore.runs.cost import call_bound, call_price, dollars
-from flipcore.runs.progress import Progress, Speed, end_message, window_title
+from flipcore.runs.progress import Progress, Speed, calls_text, end_message, window_title
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0)
 
@@ -63,3 +63,10 @@ def test_a_tab_says_which_study_ended_and_how():
     assert window_title([("my\nstudy", "done")]) == "Done: my study · Flipscope"
     assert window_title([("a" * 200, "over_budget")]) == f"Stopped at its budget: {'a' * 60} · Flipscope"
     assert window_title([("a", "done"), ("b", "failed")]) == "2 studies ended · Flipscope"
+
+
+def test_calls_that_were_answered_before_are_said():
+    assert calls_text(1728, 0) == "1,728 calls" and calls_text(1, 0) == "1 call"
+    assert calls_text(1728, 1728) == "1,728 calls, all of them stored answers"
+    assert calls_text(1728, 40) == "1,728 calls, 40 of them stored answers"
+    assert calls_text(9, 1) == "9 calls, 1 of them a stored answer" and calls_text(1, 1) == "1 call, a stored answer"

@@ -141,6 +141,13 @@ def test_two_studies_at_once_buy_a_shared_call_once(store):
     assert n_completions(store) == table["n_calls_done"].iloc[0] == table["n_calls_done"].iloc[1]
 
 
+def test_a_study_whose_calls_were_answered_for_another_says_so(store):
+    runner.run(tiny_study(), store)
+    runner.run(tiny_study(name="the same questions later"), store)
+    runner.run(tiny_study(), store)  # what a study asked itself is not reused when it is run again
+    assert queries.studies(store)["n_reused"].tolist() == [n_completions(store), 0]  # the newest first
+
+
 @pytest.mark.slow
 def test_deleting_a_study_keeps_what_was_paid_for(store):
     study = tiny_study()
