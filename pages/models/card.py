@@ -31,7 +31,9 @@ def card(model: ModelCard) -> None:
                 st.caption(f":material/info: {plain(sentence)}")
         with right:
             st.caption(
-                plain(f"Tested {record.at[:16].replace('T', ' ')} UTC, {speed_text(record)}") if record else "Never tested."
+                plain(f"Tested {record.at[:16].replace('T', ' ')} UTC, {speed_text(record)}")
+                if record
+                else "No test has succeeded yet."
             )
             _actions(model)
         if record:

@@ -55,7 +55,9 @@ def _fields(start: ModelCard, key: str) -> dict:
     first, second = st.columns(2)
     name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
     values: dict[str, Any] = {"name": name.strip()}
-    values |= _weights(start, first, second, key) if start.backend == WEIGHTS else _server(start, first, second, key)
+    values |= (
+        _weights(start, first, second, key) if start.backend == WEIGHTS else _server(start, values["name"], first, second, key)
+    )
     cutoff = second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06")
     values["cutoff"] = cutoff or None
     return values if start.backend == WEIGHTS else values | _prices_and_limits(start, first, second, key)
@@ -79,7 +81,7 @@ def _weights(start: ModelCard, column, place, key: str) -> dict:
 _PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
 
 
-def _server(start: ModelCard, first, second, key: str) -> dict:
+def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
     """Where a server is, and what the model is called there."""
     endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
     api = first.selectbox(
@@ -93,7 +95,7 @@ def _server(start: ModelCard, first, second, key: str) -> dict:
         help="its name alone, for example OPENAI_API_KEY; the key itself is never stored",
     )
     values: dict[str, Any] = {"endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
-    return values | {"model": _model(start, values, first, key)}
+    return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
 
 
 def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
@@ -123,7 +125,8 @@ def _model(start: ModelCard, values: dict, place, key: str) -> str:
     model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
     if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
         with shown_problem():
-            names = list(listed_models(card_from("new", "other", "any", **{k: values[k] for k in ("endpoint", "api_key_env")})))
+            where = {field: values[field] for field in ("endpoint", "api_key_env")}
+            names = list(listed_models(card_from(values["name"], "other", "any", **where)))
             st.session_state[f"{key}-listed"] = names
             if names:
                 st.rerun()

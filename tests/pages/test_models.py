@@ -61,6 +61,8 @@ def test_a_server_that_is_down_and_a_key_in_the_wrong_place_are_sentences(opened
     app.selectbox(key="model-preset").set_value("other").run()
     app.text_input(key="new-other-name").set_value("mine")
     app.text_input(key="new-other-endpoint").set_value("http://127.0.0.1:9/v1")
+    app.button(key="new-other-list").click().run()
+    assert "mine could not be reached" in said(app)
     app.text_input(key="new-other-model").set_value("m")
     app.text_input(key="new-other-variable").set_value("sk-pasted-0123456789")
     app.button(key="add-and-test").click().run()
@@ -72,6 +74,7 @@ def test_a_server_that_is_down_and_a_key_in_the_wrong_place_are_sentences(opened
         and "The model is stored, but its test failed" in said(app)
         and list(own_models.own_cards()) == ["mine"]
     )
+    assert "No test has succeeded yet." in said(app) and "Never tested" not in said(app)
     app.button(key="test-mine").click().run()
     assert not app.exception and "Is its server running" in said(app)
 
