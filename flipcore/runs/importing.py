@@ -52,7 +52,8 @@ class Imported:
         """What was found, for people."""
         models, names = ([one.name for one in several] for several in (self.study.models, self.study.extractors))
         sentence = (
-            f"{self.n_records:,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by {', '.join(names)}."
+            f"{self.n_records:,} recorded output{'s' * (self.n_records != 1)} on {self.n_items:,} item{'s' * (self.n_items != 1)} "
+            f"by {', '.join(models)}, read by {', '.join(names)}."
         )
         if self.n_repeated:
             sentence += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."

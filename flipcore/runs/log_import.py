@@ -104,7 +104,8 @@ def store_logs(
         if not _all_stored(study, survey, store, before, refusals, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
-    sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
+    n, n_files = survey.n_records, len(survey.files)
+    sentence = f"Imported: {n:,} row{'s' * (n != 1)} of {n_files:,} file{'s' * (n_files != 1)}."
     if refusals.n_rows:
         sentence += f" {refusals.n_rows:,} rows were refused; the first: {refusals.first}"
     row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())

@@ -91,7 +91,7 @@ class Survey:
         formats = Counter(file.about.format for file in self.files)
         sentences = ["Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."]
         sentences.append(
-            f"{self.n_records:,} rows on {len(self.kinds):,} task{'s' * (len(self.kinds) != 1)}; models: "
+            f"{self.n_records:,} row{'s' * (self.n_records != 1)} on {len(self.kinds):,} task{'s' * (len(self.kinds) != 1)}; models: "
             f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
         )
         sentences.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")

@@ -98,9 +98,8 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
 def _provenance(row: dict) -> None:
     """Models and items in sight; date, version and id behind them."""
     models = ", ".join(row["models"]) or "no model"
-    with st.popover(
-        plain(f"{models[:40]} · {int(row['n_items']):,} items"), type="tertiary", help="Where this study comes from"
-    ):
+    n = int(row["n_items"])
+    with st.popover(plain(f"{models[:40]} · {n:,} item{'s' * (n != 1)}"), type="tertiary", help="Where this study comes from"):
         when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] is not None else "unknown"
         st.caption(f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`")
         st.code(studies.toml(session.store(), row["study_id"]), language="toml", height=320)

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.runs import demo
 from tests.browser.serving import ROOT
+from tests.datasets.recorded import harness_files as made
 from tests.pages.test_pages import words
 from tests.runs.test_importing import ROWS
 
@@ -67,7 +68,7 @@ def test_a_column_is_corrected(app):
     widget(app, "multiselect", "recorded-more-").set_value(["said"]).run()
     assert not app.exception and "2 recorded outputs on 2 items" in said(app)
     widget(app, "selectbox", "recorded-item-").set_value("k").run()
-    assert not app.exception and "2 recorded outputs on 1 items" in said(app)
+    assert not app.exception and "2 recorded outputs on 1 item by" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,14 @@ def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
     assert why in said(app)
 
 
+def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
+    app.file_uploader(key="log-files").set_value([("x.zip", b"PK\x03\x04half", "application/zip")]).run()
+    assert not app.exception and "x.zip is a damaged" in said(app) and "logs-" not in said(app)
+    log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], made.inspect_header(1.0, 1))
+    app.file_uploader(key="log-files").set_value([("a.eval", log.read_bytes(), "application/zip")]).run()
+    assert not app.exception and "1 row on 1 task; models" in said(app)
+
+
 def test_a_pattern_that_is_none_is_a_sentence(app):
     uploaded(app, lines([{"prompt": "A. tin\nB. oak", "text": "A"}]))
     widget(app, "text_input", "recorded-pattern-").set_value("(").run()
@@ -97,7 +106,6 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
 
     from pages.studies import import_logs
     from tests.conftest import ROOT
-    from tests.datasets.recorded import harness_files as made
 
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.demo.demo_studies", list)
@@ -128,11 +136,10 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     widget(app, "text_input", "log-prompt-").set_value("base").run()
     assert not app.exception and not app.error
     app.button(key="log-import").click().run()
-    (place,) = {key.split(":")[1].rpartition("/")[0] for key in corrections[0] if key.startswith("prompt:")}
     assert corrections == [  # the words that --map takes
         {"name": "Mine", "leave": "strict-match", "model:m-1": "oak-1", "role:gsm8k": "control"}
         | {"cluster:gsm8k": "subject", "target:gsm8k": "text", "join": "id"}
-        | {f"prompt:{place}/{file}": "base", f"sample:{place}/{file}": "2"}
+        | {f"prompt:{file}": "base", f"sample:{file}": "2"}
     ]
     assert not app.exception
     assert any("1 finding, worst first" in one.value for one in app.markdown)  # the readout that was left out is reported

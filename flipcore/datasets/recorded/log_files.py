@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tempfile
 import zipfile
 import zlib
@@ -21,6 +22,7 @@ MAX_UNPACKED = 16_000_000_000
 MAX_MEMBERS = 200_000
 MAX_MEMBER = 1_000_000_000
 _RATIO = 2_000  # unpacked bytes a packed byte, above which a member is taken for a bomb
+_UPLOADS = re.compile(r"logs-[0-9a-f]{12}")  # the name of a folder of uploads, which people never gave
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -114,7 +116,8 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
         allowed(path)
         if path.is_dir():
             inside = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
-            files += [Source(allowed(one), str(one.relative_to(path.parent))) for one in inside]
+            base = path if _UPLOADS.fullmatch(path.name) else path.parent
+            files += [Source(allowed(one), str(one.relative_to(base))) for one in inside]
         elif path.is_file():
             files.append(Source(path, path.name))
         else:
