@@ -6,6 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.columns import looked_at
+from flipcore.datasets.recorded.log_files import sources
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_corrections import corrections_of
@@ -52,6 +55,19 @@ def are_logs(files: Sequence[str], words: Sequence[str]) -> bool:
         return True
     logs, _, unread = recognised(files)
     return bool(logs) or any("LFS" in sentence or "zip" in sentence for sentence in unread)
+
+
+def why_no_log(files: Sequence[str]) -> list[str]:
+    """Of files none of which is a known log: a sentence for each that is no table of outputs either, else where such a table goes."""
+    sentences = []
+    for path in (source.path for source in sources(files)):
+        if not any(path.is_relative_to(one) for one in files):
+            continue  # out of a zip, which no table is read from
+        try:
+            looked_at(str(path))
+        except BadInput as error:
+            sentences.append(str(error))
+    return sentences or ["No known log is among these. Use the field below for a table of outputs."]
 
 
 def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_run: bool = False) -> int:

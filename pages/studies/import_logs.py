@@ -8,7 +8,7 @@ import streamlit as st
 
 from flipcore.datasets.recorded.log_files import store_uploads
 from flipcore.runs.harnesses.coming_back import store_survey
-from flipcore.runs.import_command import are_logs
+from flipcore.runs.import_command import are_logs, why_no_log
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_survey import Survey, preview_row, survey
 from flipcore.store.uploads import uploads_folder
@@ -34,7 +34,8 @@ def section() -> None:
             if are_logs(paths, ()):
                 offer(paths)
             else:
-                st.info("No known log is among these. Use the field below for a table of outputs.", icon=":material/table:")
+                for sentence in why_no_log(paths):
+                    st.info(plain(sentence), icon=":material/table:")
 
 
 def upload_folder(uploads: list) -> list[str]:

@@ -1,6 +1,7 @@
 """Import recorded outputs, used: upload, correct, import, and every page opens what came of it."""
 
 import json
+import zipfile
 
 import pytest
 import streamlit as st
@@ -93,6 +94,28 @@ def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
     log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], made.inspect_header(1.0, 1))
     app.file_uploader(key="log-files").set_value([("a.eval", log.read_bytes(), "application/zip")]).run()
     assert not app.exception and "1 row on 1 task; models" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "x.jsonl is empty"),
+        ("{half\n", "It may be half-written"),
+        ("{half\n{too\n", "x.jsonl has no row that can be read"),
+        ("{half\n{too\n", "rows below it. Line 1 "),
+        (lines([{"prompt": "p"}]), "No known log is among these. Use the field below"),
+    ],
+)
+def test_a_file_that_is_no_log_says_why(app, content, why):
+    app.file_uploader(key="log-files").set_value([("x.jsonl", content.encode(), "application/json")]).run()
+    assert not app.exception and why in said(app)
+
+
+def test_a_zip_without_a_log_names_no_folder_of_this_machine(app, tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
+        packed.writestr("notes.txt", "nothing")
+    app.file_uploader(key="log-files").set_value([("x.zip", (tmp_path / "x.zip").read_bytes(), "application/zip")]).run()
+    assert not app.exception and "No known log is among these" in said(app) and str(tmp_path) not in said(app)
 
 
 def test_a_pattern_that_is_none_is_a_sentence(app):

@@ -56,13 +56,13 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
-    rows: list[Mapping[str, Any]] = [
-        row.values for row in islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT) if not row.problem
-    ]
+    every = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
+    rows: list[Mapping[str, Any]] = [row.values for row in every if not row.problem]
     if not rows:
+        first = f" {every[0].place} {every[0].problem.removesuffix('.')}." if every else ""
         raise BadInput(
             f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
-            "or a header line and rows below it."
+            f"or a header line and rows below it.{first}"
         )
     return rows
 
