@@ -330,7 +330,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
     difference = detectable_difference(n, max(n_cells, 1))
     if np.isnan(difference):
         return (
-            f"With {n:,} items{cells} no difference between artifact and genuine is found four times in five: take more items."
+            f"With {n:,} items{cells}, even the largest difference between artifact and genuine would be missed more than one "
+            "time in five: take more items."
         )
     return (
         f"With {n:,} items{cells}, a difference of {difference:.2f} between artifact and genuine is found four times in five "

@@ -52,7 +52,7 @@ TOUR = [
     (
         "flip_surface",
         "Flip surface",
-        "A row is an item, a column a harmless change. Click a dark cell to read the two outputs.",
+        "A row is an item, a column a harmless change. Click a cell that stands out to read the two outputs.",
     ),
     ("decomposition", "Decomposition", "Drag the confidence level. Verdicts move with it. Click a row to see its outputs."),
     ("memorization", "Memorization", "Each row is a detector with its own control. Ground truth says which detector to trust."),

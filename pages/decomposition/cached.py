@@ -12,7 +12,6 @@ from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
-from flipcore.text.templates import repeated_templates
 from pages.common import cells, session
 from pages.common.computing import computed
 from pages.common.notes import plain
@@ -88,10 +87,3 @@ def warnings(cells: list[Decomposition]) -> None:
             st.warning(
                 plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"), icon=":material/warning:"
             )
-
-
-def repeats(study_id: str) -> None:
-    """Says where items repeat a template that nobody declared."""
-    items = session.study_items(study_id)
-    if warning := repeated_templates(list(items["question"]), list(items["family"])):
-        st.warning(plain(warning), icon=":material/content_copy:")

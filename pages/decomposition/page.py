@@ -9,7 +9,7 @@ from flipcore.claims import flips
 from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.worked_examples import flips_example
-from pages.common import gates, modes, record, session
+from pages.common import gates, modes, record, repeats, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
@@ -85,7 +85,7 @@ if study_id is not None:
             closed_gates = gates.closed_gates(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
             board(study_id, model, mode, view, closed_gates, cells)
             what_is_not_claimed(closed_gates)
-            cached.repeats(study_id)
+            repeats.show(study_id)
             st.subheader("Every estimate", anchor=False)
             heat = session.temperature(study_id, model)
             cached.table(cells, flips.cell_claims(cells, closed_gates, heat), heat)

@@ -141,8 +141,8 @@ if study_id is not None:
         picture(study_id)
 
 how_to_read(
-    "A row is an item, a column one kind of harmless change. The darker a cell, the more pairs of its variants get "
+    "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "
     "different answers. **Noise floor** compares repeated samples of one prompt. Hatched: nothing to compare. Dots: "
     "answers that could not be read. A folded corner: answers that were cut off. The thin bar is the item's mean. Where "
-    "the left map is dark and the right one light, the pair flips under the compared extractor alone."
+    "a cell stands out on the left map alone, the pair flips under the compared extractor alone."
 )

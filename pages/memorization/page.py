@@ -4,7 +4,7 @@ import streamlit as st
 
 from flipcore.boards.steps import Steps
 from flipcore.stats.memory.frames import compares
-from pages.common import modes, record, screen, session
+from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
@@ -69,5 +69,6 @@ if study_id is not None:
                 TABS[tab].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
                 inspector_place(study_id, model, Steps(view.frame["item_id"].unique()), sheet=True)
+            repeats.show(study_id)
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
             record.history(study_id)

@@ -25,13 +25,14 @@ class OperandCheck:
     n_zero: int
 
     def sentence(self) -> str:
-        """Whether the new numbers are of the old size."""
+        """Whether a difference in size was seen; that none was is no proof that there is none."""
         if not self.n:
             return "No number was resampled."
-        verdict = "are not of the size" if self.p < 0.05 else "are of the size"
+        half = f"half of them are more than {self.median_ratio:.2f} times as large"
+        if self.p < 0.05:
+            return f"The {self.n:,} resampled numbers are not of the size of the originals ({p_text(self.p)}); {half}."
         return (
-            f"The {self.n:,} resampled numbers {verdict} of the originals ({p_text(self.p)}); half of them are more "
-            f"than {self.median_ratio:.2f} times as large."
+            f"No difference in size was seen between {self.n:,} resampled numbers and the originals ({p_text(self.p)}); {half}."
         )
 
 

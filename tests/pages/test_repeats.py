@@ -1,0 +1,27 @@
+"""Items that repeat a template are named beside every claim that takes them as independent."""
+
+import pytest
+
+from flipcore.runs import demo
+from tests.pages.opening import opened
+from tests.pages.test_memorization import memory_store
+from tests.stores import copy_of
+
+WARNING = "9 of 96 items repeat another item's wording with other numbers or names."
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+
+
+@pytest.mark.parametrize("page", ["decomposition", "memorization"])
+def test_items_that_repeat_a_template_are_named_on_both_pages(tmp_path, tmp_path_factory, monkeypatch, page):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    asked = []
+    monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: asked.append(words) or WARNING)
+    app = opened(f"{page}/page.py")
+    assert not app.exception and [one.value for one in app.warning if "repeat another" in one.value]
+    ((questions, families),) = asked
+    assert len(questions) == len(families) == 96
+    app.run()
+    assert len(asked) == 1 and [one.value for one in app.warning if "repeat another" in one.value]
