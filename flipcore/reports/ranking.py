@@ -194,6 +194,7 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
             "difference": one.paired.difference.text_pp(),
             "only first right": one.paired.second_only,
             "only second right": one.paired.first_only,
+            "differ in part": one.paired.n_partly,
             "items": one.paired.n_items,
             "p, pair alone": p_text(one.paired.p),
             "p over all pairs": p_text(one.p),
@@ -217,6 +218,7 @@ def _pair(one: ModelPair) -> dict[str, Any]:
         "p_over_pairs": _number(one.p),
         "only_first_right": one.paired.second_only,
         "only_second_right": one.paired.first_only,
+        "n_differ_in_part": one.paired.n_partly,
         "n_items": one.paired.n_items,
     } | _claim(one.claim)
 

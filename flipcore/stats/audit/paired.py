@@ -19,7 +19,8 @@ MOST_EXACT = 0.999  # a share of clusters with one item each, above which McNema
 @dataclass(frozen=True)
 class PairedScores:
     """`difference` is second - first over items (clusters), `unpaired` the same from the two standard errors alone.
-    `first_only` and `second_only` items were right in that one alone. `p` is two-sided: McNemar's exact test for single
+    `first_only` and `second_only` items were right in that one alone, `n_partly` differ otherwise, as where one of two samples
+    was right. `p` is two-sided: McNemar's exact test for single
     items, the interval's own t test where items share clusters."""
 
     first: float
@@ -30,6 +31,7 @@ class PairedScores:
     second_only: int
     n_items: int
     p: float
+    n_partly: int = 0
 
 
 def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> PairedScores:
@@ -44,7 +46,8 @@ def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | Non
     binary = bool(np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all())
     p = mcnemar(first_only, second_only)["exact"] if single and binary else _p_of(difference)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
-    return PairedScores(*means, difference, unpaired_difference(a, b), first_only, second_only, int(a.size), p)
+    n_partly = int((a != b).sum()) - first_only - second_only
+    return PairedScores(*means, difference, unpaired_difference(a, b), first_only, second_only, int(a.size), p, n_partly)
 
 
 def _p_of(estimate: Estimate) -> float:
