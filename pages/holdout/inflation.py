@@ -124,8 +124,8 @@ def _running(study_id: str) -> None:
 def _published() -> None:
     st.subheader("What a published comparison looks like", anchor=False)
     st.caption(
-        "Published figures of source 002, table 3, not measured here: inflation of three models on TruthfulQA against "
-        "Retro-Misconceptions. The source prints no interval in that table; with 100 items a set, 16 points would have "
+        "Published figures of Haimes et al. (2024), table 3, not measured here: inflation of three models on TruthfulQA against "
+        "Retro-Misconceptions. The paper prints no interval in that table; with 100 items a set, 16 points would have "
         "[+2.3, +28.9]. EM is the share of masked wrong options that a model completes word for word (Deng et al. "
         "2024)."
     )

@@ -141,5 +141,5 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
     )
     st.caption(
         "Wilson's interval. The majority rule is the one stored with every verdict and decides what may be asked; an "
-        "even split rejects. Source 001 audits meaning and solution path, without saying by which rule."
+        "even split rejects. The source of the paraphrase test audits meaning and solution path, without saying by which rule."
     )

@@ -75,7 +75,7 @@ RECIPES = {
         Recipe(
             "chain",
             "The source's chain",
-            "To French and back, other places and things, clauses restructured (source 001).",
+            "To French and back, other places and things, clauses restructured.",
             (_FRENCH, _BACK, _ENTITIES, _CLAUSES),
         ),
     )

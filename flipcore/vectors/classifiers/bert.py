@@ -35,7 +35,7 @@ class Bert:
 
     name = "bert"
     title = "Fine-tuned BERT"
-    about = "What source 002 used. Downloads 440 MB on its first use; minutes a cross-validation without a GPU."
+    about = "What Haimes et al. (2024) used. Downloads 440 MB on its first use; minutes a cross-validation without a GPU."
     needs_vectors = False
     n_permutations = 19
     is_slow = True

@@ -18,7 +18,7 @@ class SentenceTransformers:
 
     name = "mpnet"
     title = "Sentences (all-mpnet-base-v2)"
-    about = "The model that source 002 used; sees meaning across wordings. Downloads 420 MB on its first use."
+    about = "The model that Haimes et al. (2024) used; sees meaning across wordings. Downloads 420 MB on its first use."
     of_text_alone = True
     sent_to = ""
 
