@@ -25,13 +25,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(
         "## "
         + plain(
-            "No item lies beyond any detector's cut-off."
+            "No detector flags an item."
             if not share.n
-            else f"{share.n:,} items lie beyond the cut-off of one or more of {len(by_detector)} detectors; {share.text()} of them "
-            "beyond every one that judged them."
+            else f"{share.n:,} items are flagged by one or more of {len(by_detector)} detectors; {share.text()} of them "
+            "by every one that judged them."
         )
     )
-    st.caption("Some items lie beyond a cut-off by chance alone. What holds for the set stands under Summary.")
+    st.caption(
+        "Flagged: beyond a detector's cut-off, or broken by its change; some by chance alone. What holds for the set stands under Summary."
+    )
     overlaps = pairs(by_detector)
     show_table("detector-agreement", pair_rows(overlaps))
     st.caption(plain(pairs_note(overlaps)))
