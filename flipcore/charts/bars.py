@@ -52,7 +52,7 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.3)
-    words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers are the interval of T."
+    words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers the interval of T."
     laid_out(figure, c, height=420, says=caption(words, [one.T for one in cells]), y_title="share of variant pairs that flip")
     figure.update_yaxes(rangemode="tozero")
     return figure
