@@ -27,8 +27,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         + plain(
             "No detector flags an item."
             if not share.n
-            else f"{share.n:,} items are flagged by one or more of {len(by_detector)} detectors; {share.text()} of them "
-            "by every one that judged them."
+            else f"Of {len(by_detector)} detectors, one or more flag {share.n:,} items; all that judged an item flag "
+            f"{share.text()} of those."
         )
     )
     st.caption(
