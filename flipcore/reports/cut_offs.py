@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE, CUT
-from flipcore.stats.base.estimate import MIN_N, Estimate
-from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.base.accuracy import accuracy_of
+from flipcore.stats.base.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,8 @@ def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
                 int(row["n_cut"]),
                 int(row["n_not_recorded"]),
                 int(row["max_tokens"] or 0),
-                _accuracy(mine),
-                _accuracy(mine[mine["status"] != CUT]),
+                accuracy_of(mine),
+                accuracy_of(mine[mine["status"] != CUT]),
             )
         )
     return summaries
-
-
-def _accuracy(rows: pd.DataFrame) -> Estimate:
-    values = rows.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)
-    return mean_interval(
-        values.tolist(), kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default"
-    )

@@ -17,6 +17,7 @@ from flipcore import __version__
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
+from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
@@ -33,6 +34,7 @@ class _Result:
     evaluation: str
     extractor: str
     items: list[str] = field(default_factory=list)
+    families: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
 
 
@@ -106,6 +108,7 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
     evaluation = row["dataset"] if is_base else f"{row['dataset']} under {row['axis']}"
     result = model.results.setdefault((evaluation, row["extractor"]), _Result(evaluation, row["extractor"]))
     result.items.append(row["item_id"])
+    result.families.append(row["family"])
     result.scores.append(float(row["is_correct"]))
     model.n_rows += 1
     reference = [_words(row, one) for one in (row["target"] or "").split("\n") if one]
@@ -182,7 +185,7 @@ def _result_id(study: Study, model: _Model, result: _Result) -> str:
 
 
 def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
-    """The aggregate beside the instances: one result a data set, axis and extractor, with its interval by items."""
+    """The aggregate beside the instances: one result a data set, axis and extractor, with its interval by items, families as one."""
     text = model.samples.read_bytes()
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ()))
     use = next((one for one in study.models if one.name == model.name), ModelUse(model.name))
@@ -219,7 +222,8 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
 
 
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
-    score = mean_interval(result.scores, result.items)
+    is_single = len(set(result.items)) == len(result.items)
+    score = (accuracy if is_single else mean_interval)(result.scores, result.families)
     spread: dict[str, Any] = {"num_samples": len(result.scores)}
     if score.has_interval:
         spread["confidence_interval"] = {

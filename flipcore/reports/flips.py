@@ -6,18 +6,17 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
-from flipcore.core.records import FIRST_TOKEN, IDENTITY
-from flipcore.stats.base.estimate import MIN_N, Estimate
-from flipcore.stats.base.intervals import mean_interval
+from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
+from flipcore.stats.base.accuracy import accuracy_of
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
-from flipcore.stats.holdout.verdict import inflation
+from flipcore.stats.holdout.difficulty import conditions
 
 FIELD = FIRST_TOKEN
 
@@ -61,7 +60,7 @@ def headline(
     names = list(frame["extractor"].unique())
     reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
-    accuracy = _accuracy(base)
+    accuracy = accuracy_of(_answers(base))
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     of = f"{model}: " if n_models > 1 else ""
     accuracy_claim = description(f"{of}{_accuracy_words(base, accuracy)}.")
@@ -86,17 +85,24 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
     roles = list(base["role"].unique()) if "role" in base else []
     if len(roles) < 2:
         few = "" if accuracy.has_interval else ", too few for an interval"
-        return f"Accuracy {accuracy.text()} of {accuracy.n:,} item{'' if accuracy.n == 1 else 's'}{few}"
-    by_role = ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
+        n = _answers(base)["item_id"].nunique()
+        families = f" in {accuracy.n:,} families" if accuracy.n < n else ""
+        return f"Accuracy {accuracy.text()} of {n:,} item{'' if n == 1 else 's'}{families}{few}"
+    by_role = ", ".join(
+        f"{role.replace('_', ' ')} {accuracy_of(_answers(base[base['role'] == role])).text()}" for role in roles
+    )
     return f"Accuracy {by_role}{_inflation_words(base)}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
-    """What target and retro differ by; empty where one is absent, or an item was asked several times."""
-    target, retro = (_item_means(base[base["role"] == role]) for role in ("target", "retro"))
-    if not len(target) or not len(retro) or not np.isin(np.concatenate([target, retro]), (0, 1)).all():
+    """What target and retro differ by, as the Holdout page has it; empty where one is absent, or an item's samples differ."""
+    answers = _answers(base)
+    answers = answers[answers["role"].isin(("target", "retro"))]
+    if answers["role"].nunique() < 2 or answers.groupby("item_id")["is_correct"].nunique().max() > 1:
         return ""
-    return f": inflation {inflation(int(target.sum()), len(target), int(retro.sum()), len(retro)).text_pp()}"
+    family = answers["family"] if "family" in answers else answers["item_id"]
+    own = answers.assign(layout="", source_id=family.where(family != answers["item_id"], None), is_cut=answers["status"] == CUT)
+    return f": inflation {conditions(own, least=1)[0].inflation().text_pp()}"
 
 
 def claimed_headline(
@@ -149,12 +155,6 @@ def surface_claim(
     return replace(claim, detail=f"{claim.detail}{note}")
 
 
-def _accuracy(base: pd.DataFrame) -> Estimate:
-    """Item means of correctness; unreadable is wrong, absent is left out."""
-    values = _item_means(base)
-    return mean_interval(values, kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default")
-
-
-def _item_means(base: pd.DataFrame) -> np.ndarray:
-    answers = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
-    return answers["is_correct"].astype(float).groupby(answers["item_id"]).mean().to_numpy(dtype=float)
+def _answers(base: pd.DataFrame) -> pd.DataFrame:
+    """Base answers that were right or wrong, each once; unreadable is wrong, absent is left out."""
+    return base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])

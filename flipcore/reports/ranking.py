@@ -15,8 +15,8 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
 from flipcore.core.study import Study
 from flipcore.stats.audit.paired import PairedScores, paired_scores
-from flipcore.stats.base.estimate import MIN_N, Estimate, p_text
-from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.base import accuracy as base
+from flipcore.stats.base.estimate import Estimate, p_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import order, rank_limits
 from flipcore.stats.ranking.ways import scores
@@ -171,9 +171,7 @@ def rank_text(rank: float, best: int, worst: int, is_claimed: bool) -> str:
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
     """Of a model under a way, over the items that all of its models have."""
     values, there = contest.order.scores, contest.order.scores.common(way)
-    right = values.values[way][there, model]
-    single = len(right) >= MIN_N and not values.is_templated and bool(np.isin(right, (0, 1)).all())
-    return mean_interval(right, values.families[there], kind="wilson" if single else "default")
+    return base.accuracy(values.values[way][there, model], values.families[there])
 
 
 def accuracies_sentence(report: RankingReport) -> str:

@@ -287,7 +287,9 @@ export default function (component) {
     whisker(ctx, x + 3, 68, cell - 6, told, scale, colours.muted);
     ctx.font = `11px ${font}`;
     ctx.fillStyle = colours.muted;
-    if (ctx.measureText(told[4]).width <= cell - 2) ctx.fillText(told[4], middle, 80);
+    // columns rest on different items: where the interval has no room, the number of its items stands alone
+    const below = [told[4], told[4].slice(told[4].lastIndexOf("n "))].find((text) => ctx.measureText(text).width <= cell - 2);
+    if (below) ctx.fillText(below, middle, 80);
   }
 
   // all rows in one strip: where the window stands, and where in the order the flips are

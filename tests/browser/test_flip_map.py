@@ -171,6 +171,9 @@ def test_what_is_seen_is_saved_with_its_caption(page, address):
     words = " ".join(texts)
     assert "Flip map of Flip map study" in words and "in sight; a row is an item." in words and "Flipscope" in words
     assert "every pair flips" in words and "option order" in words.replace(" ▸", "")
+    assert (
+        sum(bool(re.search(r"\bn [\d,]+$", text)) for text in texts) >= 4
+    )  # of each column in sight: they rest on different items
     with page.expect_download() as download:
         page.locator(".tools .png").click()
     assert download.value.path().read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

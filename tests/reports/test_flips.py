@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 from flipcore.reports.flips import claimed_headline, headline
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.stats.holdout.verdict import inflation
 from tests.stats.flips.test_surface import asked, frame
 
 
@@ -72,6 +74,19 @@ def test_a_holdout_study_says_its_inflation():
     assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
+
+
+def test_items_of_one_template_are_one_in_every_interval_of_a_card():
+    # 30 templates of four items, each right or wrong as a whole; retro takes the last twelve
+    made = frame([row for i in range(120) for row in asked(f"i{i}", "A" if i // 4 % 3 else "B", axis="identity")])
+    template = [f"t{int(item[1:]) // 4}" for item in made["item_id"]]
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"], family=template)
+    assert headline(made).sentence.startswith("Accuracy 0.67 [0.49, 0.85] of 120 items in 30 families.")
+    sides = made.assign(role=["target" if int(item[1:]) < 72 else "retro" for item in made["item_id"]])
+    base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
+    (one,) = conditions(base.assign(layout="", source_id=base["family"]))
+    assert one.is_clustered and f"inflation {one.inflation().text_pp()}" in headline(sides).sentence
+    assert one.inflation().low < inflation(*one.counts).low - 0.1  # as wide as 30 templates make it, not 120 items
 
 
 def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():

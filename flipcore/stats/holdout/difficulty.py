@@ -185,9 +185,9 @@ class Condition:
         return inflation_paired(target, retro, level)
 
 
-def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
+def conditions(frame: pd.DataFrame, top_k: Sequence[int] = (), least: int = LEAST) -> list[Condition]:
     """From rows of (model, extractor, layout, item_id, role, source_id, is_correct, probabilities, target) the conditions with
-    at least ten items of each role; `top_k` adds those in which the k likeliest options count, where shares are stored."""
+    at least `least` items of each role; `top_k` adds those in which the k likeliest options count, where shares are stored."""
     eligible = []
     for (model, extractor, layout), part in frame.groupby(["model", "extractor", "layout"], sort=False):
         for k in (1, *top_k):
@@ -196,7 +196,7 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
             sides = [
                 {item: float(x) for item, role, x in rows if role == side and not math.isnan(x)} for side in ("target", "retro")
             ]
-            if min(map(len, sides)) >= LEAST:
+            if min(map(len, sides)) >= least:
                 eligible.append(
                     Condition(
                         str(model),

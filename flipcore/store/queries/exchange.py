@@ -13,7 +13,8 @@ _ROWS = f"""
 WITH first AS (
     SELECT model, item_id, axis, variant_id, sample, extractor, arg_min(call_id, position) AS call_id
     FROM readout_sources WHERE study_id = $study_id GROUP BY ALL)
-SELECT r.model, r.item_id, i.role, q.dataset, q.kind, q.question, q.options, q.category, r.axis, s.key AS variant,
+SELECT r.model, r.item_id, i.role, q.dataset, q.kind, q.question, q.options, q.category,
+       coalesce(q.source_id, r.item_id) AS family, r.axis, s.key AS variant,
        r.variant_id, v.system, v.parts, v.option_order, v.labels, v.target, r.sample, r.extractor, r.status, r.answer, r.value,
        r.is_correct, r.span_start, r.span_end, r.reason, r.probabilities, r.label_mass,
        c.call_id, c.status AS call_status, c.text, c.reasoning, c.finish_reason, c.tokens, c.top_logprobs,

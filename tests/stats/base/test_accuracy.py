@@ -1,0 +1,40 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from flipcore.stats.base.accuracy import accuracy, accuracy_of
+
+
+def test_single_answers_have_wilsons_interval():
+    one = accuracy([1] * 38 + [0] * 2)
+    assert (one.method, one.n) == ("wilson", 40)
+    assert (one.low, one.high) == pytest.approx((0.8350, 0.9862), abs=1e-4)
+
+
+def test_items_of_one_family_count_once():
+    # 12 templates of 5 items, each right or wrong as a whole: 12 values, not 60
+    right = np.repeat([1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1], 5)
+    families = np.repeat(np.arange(12), 5)
+    one = accuracy(right, families)
+    half = stats.t.ppf(0.975, 11) * np.std(right[::5], ddof=1) / np.sqrt(12)
+    assert (one.n, one.value) == (12, pytest.approx(8 / 12))
+    assert (one.low, one.high) == pytest.approx((8 / 12 - half, 8 / 12 + half))
+    assert one.high - one.low > 1.8 * (accuracy(right).high - accuracy(right).low)
+    assert not accuracy(right[:40], families[:40]).has_interval  # eight families say too little
+    assert accuracy(right, np.arange(60)) == accuracy(right)  # families of one are none
+
+
+def test_readouts_count_an_item_once_and_leave_out_what_was_never_judged():
+    rows = pd.DataFrame(
+        {
+            "item_id": ["a", "a", "b", "c"] + [f"i{n}" for n in range(9)],
+            "is_correct": [True, False, True, None] + [True] * 9,
+            "family": ["a", "a", "b", "c"] + [f"i{n}" for n in range(9)],
+        }
+    )
+    one = accuracy_of(rows)
+    assert (one.n, one.value) == (11, pytest.approx(10.5 / 11))
+    assert np.isnan(accuracy_of(rows[rows["item_id"] == "c"]).value)
+    joined = rows.assign(family=["a"] * 4 + ["b"] * 9)
+    assert accuracy_of(joined).n == 2 and not accuracy_of(joined).has_interval
