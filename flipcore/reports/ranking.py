@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -26,12 +27,14 @@ LEVEL = claims.LEVEL
 
 @dataclass(frozen=True)
 class ModelPair:
-    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs (Holm), `claim` over all ways;
-    `paired.p` is McNemar's exact one, or the t test's where an item has several samples or templates repeat."""
+    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs (Holm), `joint` the difference with
+    limits that hold for all pairs at once (Bonferroni), `claim` over all ways; `paired.p` is McNemar's exact one, or the t test's
+    where an item has several samples or templates repeat."""
 
     first: str
     second: str
     paired: PairedScores
+    joint: Estimate
     p: float
     claim: Claim
 
@@ -125,7 +128,9 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     way, values = max(contest.own, 0), contest.order.scores
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
     p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
-    return ModelPair(contest.models[j], contest.models[k], paired, p, claims.pair_claim(contest, j, k, level))
+    n_pairs = math.comb(len(contest.models), 2)
+    joint = claims.difference(contest.order, way, j, k, 1 - (1 - LEVEL) / n_pairs)
+    return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claims.pair_claim(contest, j, k, level))
 
 
 def _notes(contest: Contest) -> list[str]:
@@ -189,7 +194,8 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
         {
             "first": one.first,
             "second": one.second,
-            "difference": one.paired.difference.text_pp(),
+            "difference, pair alone": one.paired.difference.text_pp(),
+            "difference, all pairs at once": one.joint.text_pp(),
             "only first right": one.paired.second_only,
             "only second right": one.paired.first_only,
             "differ in part": one.paired.n_partly,
@@ -212,6 +218,7 @@ def _pair(one: ModelPair) -> dict[str, Any]:
         "first": one.first,
         "second": one.second,
         "difference": {key: None if value != value else value for key, value in asdict(one.paired.difference).items()},
+        "difference_over_pairs": {key: None if value != value else value for key, value in asdict(one.joint).items()},
         "p_pair_alone": _number(one.paired.p),
         "p_over_pairs": _number(one.p),
         "only_first_right": one.paired.second_only,

@@ -15,6 +15,10 @@ from pages.ranking import behind, by_model, cached
 
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
+JOINT = (
+    "In every mode, rank bars and p over all pairs hold together (Holm), and so do the differences for all pairs at once "
+    "(Bonferroni, 95 %). An accuracy and what says “pair alone” hold one at a time."
+)
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
 
@@ -75,6 +79,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         st.caption(plain(note))
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
+    st.caption(JOINT)
     by_model.flip_surfaces(view)
     by_model.decomposition(view)
     if mode != "locked":

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from flipcore.reports.ranking import accuracies_sentence, pair_rows, ranking_report, split_items, way_rows
 from flipcore.stats.base.paired import mcnemar
@@ -21,9 +22,20 @@ def report():
 
 def test_the_model_that_is_ahead_comes_first_with_mcnemars_p(report):
     (row,) = pair_rows(report.pairs)
-    assert (row["first"], row["second"]) == ("A", "B") and row["difference"].startswith("+50.0 pp [")
+    assert (row["first"], row["second"]) == ("A", "B") and row["difference, pair alone"].startswith("+50.0 pp [")
     assert (row["only first right"], row["only second right"], row["differ in part"], row["items"]) == (20, 0, 0, 40)
     assert report.pairs[0].paired.p == pytest.approx(mcnemar(20, 0)["exact"]) and row["ways first leads"] == "1 of 2"
+
+
+def test_differences_for_all_pairs_are_wider_by_bonferroni_and_one_pair_has_no_other(report):
+    assert report.pairs[0].joint == report.pairs[0].paired.difference
+    three = ranking_report(readouts(RIGHT | {"C": {OWN: "0" * 20 + "1" * 20, LOWER: WEAK}}))
+    assert len(three.pairs) == 3
+    for one in three.pairs:
+        alone, joint = one.paired.difference, one.joint
+        assert joint.value == pytest.approx(alone.value) and joint.level == pytest.approx(1 - 0.05 / 3)
+        wider = stats.t.ppf(1 - 0.05 / 6, 39) / stats.t.ppf(0.975, 39)
+        assert joint.high - joint.value == pytest.approx(wider * (alone.high - alone.value))
 
 
 def test_p_over_all_pairs_is_adjusted_and_below_the_level_where_the_claim_is_made(report):
