@@ -18,8 +18,7 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates
 from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
-QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")
-BANDED = QUANTITIES[:4]  # those that a simultaneous band holds for
+QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")  # with a simultaneous band each: the last two lead a sentence
 KINDS = ("default", "percentile", "bca", "studentized")
 LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flipcore.boards.level_limits import BANDED, QUANTITIES, LevelLimits, level_limits
+from flipcore.boards.level_limits import QUANTITIES, LevelLimits, level_limits
 from flipcore.boards.verdicts import RULES, Wording, wordings
 from flipcore.claims.flips import BAND, WITHOUT_SPREAD
 from flipcore.core.records import IDENTITY
@@ -129,7 +129,7 @@ def with_own_reference(view: dict, extractors: Sequence[str]) -> dict:
 
 def banded(cells: Sequence[Decomposition], band_board: dict, level: float, policy: str) -> list[Decomposition]:
     """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place of each interval by itself:
-    T, G, A and A - G have one, every other estimate and p-value is left without, because nothing holds for all at once."""
+    what the board shows has one, every other estimate and p-value is left without, because nothing holds for all at once."""
     at = min(range(len(band_board["levels"])), key=lambda i: abs(band_board["levels"][i] - level))
     rows = {row["id"]: i for i, row in enumerate(band_board["rows"])}
     out = []
@@ -138,7 +138,7 @@ def banded(cells: Sequence[Decomposition], band_board: dict, level: float, polic
         low, high = (_unpacked(table[side], len(rows), len(band_board["levels"]))[:, row, at] for side in ("low", "high"))
         bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method=BAND, note="", coverage=None)
-            for i, name in enumerate(BANDED)
+            for i, name in enumerate(QUANTITIES)
         }
         rest: dict[str, Any] = {
             name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
@@ -186,11 +186,12 @@ def _verdicts(
 def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
     """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
     column that varies, from one joint item draw a replicate. Below 10 items there is none."""
-    places = [list(COLUMNS).index(name) for name in BANDED]
+    places = [list(COLUMNS).index(name) for name in QUANTITIES]
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
+    is_defined = np.array([name in ("T", "G") for name in QUANTITIES])  # of the reference itself; its A is 0 by definition
     columns = np.hstack(
         [
-            item_rates(answers, axis, e, reference, policy).values[:, places]
+            np.where(is_defined | (e != reference), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
             for reference in by_level.references
             for policy in by_level.policies
             for axis, e in cells
@@ -204,13 +205,10 @@ def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) 
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
-    shape = (len(by_level.references), len(by_level.policies), len(cells), len(BANDED), len(LEVELS))
-    low, high = np.array([COLUMNS[name] for name in BANDED]).T[:, None, None, None, :, None]  # what each can be at all
-    hole = np.full((*shape[:3], len(QUANTITIES) - len(BANDED), len(LEVELS)), np.nan)
-    return (
-        np.concatenate([np.maximum((joint.values[:, None] - half).reshape(shape), low), hole], axis=3),
-        np.concatenate([np.minimum((joint.values[:, None] + half).reshape(shape), high), hole], axis=3),
-    )
+    shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), len(LEVELS))
+    low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
+    middle, half = joint.values[:, None].reshape(*shape[:-1], 1), half.reshape(shape)
+    return np.maximum(middle - half, low), np.minimum(middle + half, high)
 
 
 def _packed(limits: np.ndarray) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.boards.level_limits import BANDED as QUANTITIES
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_columns
 from flipcore.stats.base.estimate import MIN_N
@@ -18,6 +17,7 @@ from flipcore.stats.base.measured_coverage import TABLE
 from flipcore.stats.base.simultaneous import bounded_path, conf_seq_path, max_t_band
 from flipcore.stats.flips.decomposition import COLUMNS
 
+QUANTITIES = ("T", "G", "A", "A_minus_G")
 SIZES = (26, 50, 150, 500)
 KINDS = ("percentile", "bca", "studentized", "clt_cluster", "default")
 TRUTHS = (PlantedTruth(0.31, 0.155), PlantedTruth(0.30, 0.10), PlantedTruth(0.16, 0.08))

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, fisher_exact
 
-from flipcore.boards.level_limits import BANDED as QUANTITIES
-from flipcore.lab.simulations.coverage import KINDS, coverage_row, coverage_table, main, markdown, slider_row, watching_row
+from flipcore.lab.simulations.coverage import (
+    KINDS,
+    QUANTITIES,
+    coverage_row,
+    coverage_table,
+    main,
+    markdown,
+    slider_row,
+    watching_row,
+)
 from flipcore.lab.simulations.planted import PlantedTruth
 
 
