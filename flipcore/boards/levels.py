@@ -41,6 +41,9 @@ def resamples(answers: CodedAnswers) -> int:
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
 
 
+WordingOf = Callable[[str, str], Wording]  # of a reference and a policy
+
+
 def readable(answers: CodedAnswers) -> tuple[str, ...]:
     """The readouts that read at least one answer: any of them may be the reference."""
     return tuple(
@@ -71,8 +74,8 @@ def board(
     by_level = level_limits(
         answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
     )
-    band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
+    band = _band(answers, by_level, wording_of, seed, n_boot) if simultaneous else None
     tables: dict[str, dict] = {}
     for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
         low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
@@ -183,18 +186,20 @@ def _verdicts(
     return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs, silent is None) for rule in RULES}}
 
 
-def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
+def _band(
+    answers: CodedAnswers, by_level: LevelLimits, wording_of: WordingOf, seed: int, n_boot: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
-    column that varies, from one joint item draw a replicate. Below 10 items there is none."""
+    column that varies, from one joint item draw a replicate. Of a row's A+ and excess only the one that leads its sentence has
+    limits, since each rare share more makes the band wider for all. Below 10 items there is none."""
     places = [list(COLUMNS).index(name) for name in QUANTITIES]
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
-    is_defined = np.array([name in ("T", "G") for name in QUANTITIES])  # of the reference itself; its A is 0 by definition
     columns = np.hstack(
         [
-            np.where(is_defined | (e != reference), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
+            np.where(np.isin(QUANTITIES, named), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
             for reference in by_level.references
             for policy in by_level.policies
-            for axis, e in cells
+            for (axis, e), named in zip(cells, wording_of(reference, policy).quantities(), strict=True)
         ]
     )
     joint = JointMeans(columns, seed, n_boot)

@@ -49,6 +49,11 @@ class Wording:
         """For each row its sentences by outcome code, its headlines, its leading quantity and its three parts."""
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 
+    def quantities(self) -> list[tuple[str, ...]]:
+        """For each row the quantities that its sentences and its verdict rest on: of the reference itself A is 0 by definition."""
+        rest = [("A", "A_minus_G", *([one.lead] if one else [])) for one in self.verdicts]
+        return [("T", "G", *(() if cell.is_reference else more)) for cell, more in zip(self.cells, rest, strict=True)]
+
     def _row(self, one: Decomposition, claim, verdict: Verdict | None) -> dict:
         parts = [_plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
         if one.is_reference:
