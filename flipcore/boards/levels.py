@@ -196,10 +196,10 @@ def _band(
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
     columns = np.hstack(
         [
-            np.where(np.isin(QUANTITIES, named), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
+            np.where(np.isin(QUANTITIES, own), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
             for reference in by_level.references
             for policy in by_level.policies
-            for (axis, e), named in zip(cells, wording_of(reference, policy).quantities(), strict=True)
+            for (axis, e), own in zip(cells, wording_of(reference, policy).quantities(), strict=True)
         ]
     )
     joint = JointMeans(columns, seed, n_boot)

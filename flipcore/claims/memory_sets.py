@@ -103,8 +103,9 @@ def _count(x: float) -> str:
 
 
 def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) -> str:
+    mark = "" if math.isnan(test.mark) else f", {number_text(test.mark, 3)},"
     detail = (
-        f"The mark is the {_ordinal(test.k)} of {test.m:,} controls ({CONTROL_TITLES[control]}); chance alone would put "
+        f"The mark{mark} is the {_ordinal(test.k)} of {test.m:,} controls ({CONTROL_TITLES[control]}); chance alone would put "
         f"n·k/(m + 1) = {_count(test.chance)} beyond it."
     )
     if not math.isnan(test.spread_p):
@@ -146,7 +147,7 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
         return description(sentence if n_named else f"No single one of the {items} stands out.", n_named=n_named)
     if not n_named:
         return description(f"No single one of the {items} can be named.", n_named=0)
-    sentence = f"{n_named:,} {items} are named; at most 5 % of them falsely, on average."
+    sentence = f"{n_named:,} {items} are named one by one (Benjamini–Hochberg); at most 5 % of them falsely, on average."
     return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 

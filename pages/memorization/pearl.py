@@ -109,12 +109,16 @@ def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> No
             "item_id": pearl.item_ids,
             "sensitivity": pearl.sensitivity,
             "abruptness": pearl.abruptness,
-            "p": pearl.p,
-            "q": pearl.q,
+            "p, levels alike": pearl.p,
+            "q, levels alike": pearl.q,
             "flagged": pearl.sensitivity > alpha,
         }
     )
     st.markdown(f"**Texts, the most abrupt first; α = {number_text(alpha, 3)}**")
     item_table(
         view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric, key=f"pearl-{axis}-{metric}"
+    )
+    st.caption(
+        "p, levels alike: how often levels in random order fall as far; q: after Benjamini–Hochberg over the texts. Small for "
+        "skill as for memory: α and the verdict on the set tell them apart."
     )

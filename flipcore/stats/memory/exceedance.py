@@ -75,7 +75,7 @@ def least_contaminated(c: int, n: int, k: int, m: int, error: float = ERROR) -> 
 
 @dataclass(frozen=True)
 class SetTest:
-    """`n_beyond` of `n` items lie above the `k`-th largest of `m` controls. `p` is exact under exchangeability; `n_least` the
+    """`n_beyond` of `n` items lie above `mark`, the `k`-th largest of `m` controls. `p` is exact under exchangeability; `n_least` the
     one-sided 95 % lower bound of how many are contaminated. `sd`, `control_sd` and `spread_p` (Brown and Forsythe) stand
     beside it: an unequal spread has the same effect as memory."""
 
@@ -89,6 +89,7 @@ class SetTest:
     sd: float
     control_sd: float
     spread_p: float
+    mark: float = math.nan
 
     @property
     def share_least(self) -> float:
@@ -117,6 +118,7 @@ def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = No
         sd,
         control_sd,
         spread_p(items, controls),
+        float(np.sort(controls)[-k]),
     )
 
 

@@ -31,8 +31,8 @@ from flipcore.stats.memory.loss_test import (
 RULES = {
     "conformal_bh": "Benjamini-Hochberg on conformal p-values",
     "source_p01": "the source's table: p < .01, uncorrected",
-    "source_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D)",
-    "tail_bonf": "Bonferroni on a Gaussian tail",
+    "source_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D), which can be 0",
+    "tail_bonf": "Bonferroni on a Gaussian tail, which is assumed",
 }
 DEFAULT_RULE = "conformal_bh"
 NOTHING = 1e-12
@@ -53,9 +53,9 @@ class Reach:
         """What each correction could and could not do."""
         possible = self.n_controls >= self.bonferroni_needs_controls
         bonferroni = (
-            "Bonferroni can flag single items"
+            "Bonferroni on conformal p-values can flag single items"
             if possible
-            else f"Bonferroni can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)"
+            else f"Bonferroni on conformal p-values can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)"
         )
         bh = (
             f"Benjamini-Hochberg needs {self.bh_needs_discoveries:,} items or more beyond every control"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import p_text
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.base.separability import Separability, logistic, out_of_fold, separability
 from flipcore.stats.memory.loss_analysis import LossTest
@@ -44,12 +45,16 @@ class Exchangeability:
 
     def sentence(self) -> str:
         """What the difference means for the p-values."""
+        numbers = (
+            f"A classifier tells them apart with a balanced accuracy of {self.test.balanced.text()}, {p_text(self.test.p)} "
+            f"({self.test.n:,} texts; guessing gives 0.50)."
+        )
         if self.differs:
             return (
-                f"The controls differ from the benchmark in length, digits, topic or difficulty (AUC {self.test.auc:.2f}), "
-                "so plain p-values are too small or too large: read the stratified and the weighted ones."
+                "The controls differ from the benchmark in length, digits, topic or difficulty, so plain p-values are too small or "
+                f"too large: read the stratified and the weighted ones. {numbers}"
             )
-        return f"No difference of controls and benchmark is shown in what was measured (AUC {self.test.auc:.2f})."
+        return f"No difference of controls and benchmark is shown in what was measured. {numbers}"
 
 
 def exchangeability(features: np.ndarray, control_features: np.ndarray, seed: int = 0, m: int = 199) -> Exchangeability:

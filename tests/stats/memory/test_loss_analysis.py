@@ -17,13 +17,13 @@ def names(n):
 def test_the_reach_of_the_published_design_is_stated_before_it_runs():
     found = reach(5_000, 1_200)
     assert found.sentence() == (
-        "With 5,000 items and 1,200 controls Bonferroni can flag nothing (it needs 99,999 controls); "
+        "With 5,000 items and 1,200 controls Bonferroni on conformal p-values can flag nothing (it needs 99,999 controls); "
         "Benjamini-Hochberg needs 84 items or more beyond every control. The source's own "
         "correction would flag something in 81 % of clean benchmarks."
     )
     # 19 controls: the floor is 1/20 and all 5,000 items would have to lie there; 18 are too few for any of them
     assert reach(5_000, 19).bh_needs_discoveries == 5_000 and "can flag nothing either" in reach(5_000, 18).sentence()
-    assert "Bonferroni can flag single items" in reach(5, 99).sentence()
+    assert "Bonferroni on conformal p-values can flag single items" in reach(5, 99).sentence()
 
 
 def test_the_curve_counts_both_sets_at_every_cut_off():

@@ -24,6 +24,7 @@ def test_controls_like_the_benchmark_pass_and_longer_ones_do_not():
     shifted = diagnostics.exchangeability(rows, other + [1.0, 0, 0], m=39)
     assert not same.differs and "No difference of controls" in same.sentence()
     assert shifted.differs and shifted.test.auc > 0.7 and "stratified" in shifted.sentence()
+    assert f"balanced accuracy of {shifted.test.balanced.text()}, p = .025 (350 texts" in shifted.sentence()
 
 
 @pytest.mark.slow
