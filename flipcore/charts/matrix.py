@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 import numpy as np
 
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out, on_scale, text_on
 
 
 def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:
@@ -26,8 +26,6 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:
             x=names,
             y=names,
             text=text,
-            texttemplate="%{text}",
-            textfont={"size": 15},
             zmin=0,
             zmax=1,
             xgap=3,
@@ -37,6 +35,17 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:
             colorbar={"title": "share<br>that differ", "thickness": 12, "len": 0.9},
             hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
         )
+    )
+    places = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]
+    ink = [text_on(on_scale(float(off_diagonal[place]), c.flip)) for place in places]  # Plotly's own choice is a grey
+    figure.add_scatter(
+        x=[names[j] for _, j in places],
+        y=[names[i] for i, _ in places],
+        text=[text[i][j] for i, j in places],
+        mode="text",
+        textfont={"size": 15, "color": ink},
+        hoverinfo="skip",
+        showlegend=False,
     )
     figure.update_yaxes(autorange="reversed")
     words = "Share of answers to the same variant and sample that two extractors read differently."

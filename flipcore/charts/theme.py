@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,26 @@ DARK = Colours(
 def colours(base: str | None) -> Colours:
     """The set for Streamlit's theme type, "dark" or anything else."""
     return DARK if base == "dark" else LIGHT
+
+
+def on_scale(share: float, stops: Sequence[str]) -> tuple[float, float, float]:
+    """Red, green and blue from 0 to 255 at a share from 0 to 1 of a scale of hex stops."""
+    place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    first = min(int(place), len(stops) - 2)
+    low, high = ([int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops[first : first + 2])
+    r, g, b = (a + (place - first) * (z - a) for a, z in zip(low, high, strict=True))
+    return r, g, b
+
+
+def luminance(rgb: Sequence[float]) -> float:
+    """Relative luminance of red, green and blue from 0 to 255 (WCAG 2.2)."""
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in (one / 255 for one in rgb)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def text_on(rgb: Sequence[float]) -> str:
+    """Black or white, whichever is easier to read on a colour: one of them has a contrast of 4.5 on any."""
+    return "#000000" if luminance(rgb) > 0.179 else "#FFFFFF"
 
 
 def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> go.Figure:

@@ -272,7 +272,7 @@ def headline_of(
     if np.isnan(one.T.value):
         return _undecidable(one)
     if verdict is None:
-        text = f"{one.T.text()} of variant pairs flip under {title_of(extractor).lower()}, read one way only."
+        text = f"{one.T.text()} of variant pairs flip under {title_of(extractor).lower()}, which is the reference extractor."
         return description(text, REFERENCE, f"{one.n_items:,} items.")
     outcome = outcome_of(verdict)
     sentence = filled(verdict.headlines[outcome], one, verdict.lead)

@@ -152,7 +152,7 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
 def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
     """The earlier decision, withdrawn: its two numbers, described and deciding nothing."""
     return description(
-        f"The earlier rule, withdrawn: permutation {p_text(perm_p)} and gap among items answered right before "
+        f"For comparison, the rule of an earlier release: permutation {p_text(perm_p)} and gap among items answered right before "
         f"{cond_gap.text_pp()}. It decides nothing.",
         perm_p=perm_p,
         cond_gap=cond_gap,

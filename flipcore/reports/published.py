@@ -116,7 +116,7 @@ def gap_rows() -> list[dict[str, str]]:
             "gap, recomputed": analysis.gap_source.text(3),
             "the source's rule": analysis.source_decision,
             "gap, score interval": analysis.gap.text(3),
-            "the earlier rule, withdrawn": analysis.old_rule,
+            "the rule of an earlier release": analysis.old_rule,
             "verdict, control of another making": gap_claim(analysis.decided).text,
             "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
             "benchmark alone, exact": f"p = {alone['exact']:.1e}",

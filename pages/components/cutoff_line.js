@@ -115,11 +115,14 @@ export default function render(component) {
   const sides = mirrored ? [1, -1] : [1];
   const ghosts = sides.map(() => node("line", { ...stroke, opacity: 0.3, visibility: "hidden" }, svg));
   const current = sides.map(() => node("line", { ...stroke, "stroke-linecap": "round" }, svg));
-  (rows ?? []).forEach((row, r) => { // over the lines, with a rim that keeps them readable
+  (rows ?? []).forEach((row, r) => { // over the lines, on a ground that interrupts them
     const tall = (floor - BOX.top) / rows.length;
-    const text = node("text", { x: BOX.left, y: BOX.top + tall * (r + 0.34), fill: colours.text, "font-size": 15,
-      stroke: "var(--st-background-color)", "stroke-width": 5, "paint-order": "stroke" }, svg);
+    const ground = node("rect", { fill: "var(--st-background-color)" }, svg);
+    const text = node("text", { x: BOX.left, y: BOX.top + tall * (r + 0.34), fill: colours.text, "font-size": 15 }, svg);
     text.textContent = row.label;
+    const box = text.getBBox();
+    Object.entries({ x: box.x - 4, y: box.y - 2, width: box.width + 8, height: box.height + 4 })
+      .forEach(([key, value]) => ground.setAttribute(key, value));
   });
   legend.replaceChildren(...groups.map((group) => {
     const entry = document.createElement("span");

@@ -3,9 +3,10 @@
 from dataclasses import fields
 from itertools import combinations
 
+import numpy as np
 import pytest
 
-from flipcore.charts.theme import DARK, LIGHT, as_text, colours
+from flipcore.charts.theme import DARK, LIGHT, as_text, colours, on_scale, text_on
 from tests.charts.test_figures import contrast, luminance
 
 
@@ -42,3 +43,11 @@ def test_the_theme_is_dark_only_when_streamlit_says_so():
 def test_text_in_a_hover_label_is_escaped_cut_and_wrapped(text, shown):
     made = as_text(text)
     assert made == shown if shown is not None else made.endswith("…") and len(made.replace("<br>", "")) <= 283
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_number_in_a_cell_can_be_read_on_every_colour_of_the_scale(theme):
+    for share in np.linspace(0, 1, 101):
+        ground = on_scale(share, theme.flip)
+        assert contrast(text_on(ground), "#{:02X}{:02X}{:02X}".format(*map(round, ground))) >= 4.5, share
+    assert on_scale(0.5, theme.flip) == tuple(int(theme.flip[1][i : i + 2], 16) for i in (1, 3, 5))

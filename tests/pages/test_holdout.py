@@ -162,7 +162,7 @@ def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
         next(button for button in app.button if button.key == f"choose-{i}-{question.right}").click().run()
     assert not app.exception and "Thank you" in words(app)
     said = words(app).lower()
-    assert not any(word in said for word in ("correct", "right", "score", "p = ", "accuracy"))
+    assert not any(word in said for word in ("correct", "right", "score", "p = ", "p\u00a0=", "accuracy"))
     answers = holdout.answers(session.store(), survey.survey_id)
     assert [row["is_correct"] for row in answers] == [True] * 4 and {row["annotator"] for row in answers} == {"Ada"}
 

@@ -91,7 +91,7 @@ def test_exchangeability_is_checked_on_request():
 def test_the_drop_gap_has_both_rules_side_by_side():
     said = words(shown("gap")).replace("\\", "")
     assert "Memory: rewriting costs" in said or "No memory shown" in said or "None shown" in said
-    assert "The source's rule" in said and "The earlier rule, withdrawn" in said
+    assert "The source's rule" in said and "the rule of an earlier release" in said
 
 
 def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():
