@@ -136,6 +136,8 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
     unit = "families of items" if decision.families else "pairs" if decision.control in (PAIRED, CALIBRATED) else "items"
     n = f"{first:,} {unit}" if unit == "pairs" else f"{first:,} benchmark and {second:,} control {unit}"
     detail = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
+    if decision.control == RANDOM and decision.is_larger:
+        detail += " It rests on that: a set that is easier or harder from the start can lose more without any memory."
     detail += f" {decision.note}" if decision.note else ""
     if decision.scales:
         scales = "; ".join(
