@@ -20,7 +20,7 @@ def remaining(study_plan: Plan, store: Store, is_ended: Callable[[ItemPlan, str]
     because stored calls are those of the first items. `is_ended` says of an item and a model that nothing is missing, so that its
     calls need not be made up to be looked for; with a judge they are, to know how many it may be shown."""
     study_id, cards, whole = study_plan.study.study_id, plan.model_cards(), projection(study_plan)
-    if not studies.has_answers_of(store, [use.name for use in study_plan.study.models]):
+    if not studies.n_answers_of(store, [use.name for use in study_plan.study.models]):
         return whole
     judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
     total, first = cost.NOTHING, cost.NOTHING

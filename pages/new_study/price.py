@@ -11,14 +11,18 @@ from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import Study
 from flipcore.reports.declaration import duration_text, n_readings
-from flipcore.runs.cost import dollars
+from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
+from flipcore.runs.remaining import remaining
+from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 from pages.new_study.power import calculator, detectable
 from pages.new_study.where import where
+
+MOST_LOOKED_UP = 20_000  # calls whose answers are looked for while a study is put together: about a second
 
 
 def price_panel(study: Study) -> None:
@@ -35,7 +39,9 @@ def price_panel(study: Study) -> None:
                 "figures below.",
                 icon=":material/public_off:",
             )
-        _numbers(projection(study_plan), len(study_plan.items))
+        whole = projection(study_plan)
+        _numbers(whole, len(study_plan.items))
+        _say_what_is_stored(study, whole)
         st.caption(plain(token_limits(study)))
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
@@ -54,6 +60,25 @@ def price_panel(study: Study) -> None:
 @st.cache_data(show_spinner=False, max_entries=16)
 def _study_plan(toml: str):
     return plan(Study.from_toml(toml), session.store())
+
+
+def _say_what_is_stored(study: Study, whole: Projection) -> None:
+    """Answers that other studies have to the same prompts, or this one has, are not paid again."""
+    n_answers = studies.n_answers_of(session.store(), [use.name for use in study.models])
+    if not n_answers or whole.n_calls > MOST_LOOKED_UP:
+        return
+    rest = _open_calls(study.to_toml(), n_answers)
+    if rest.n_calls == 0:
+        st.caption("Every answer is stored already: nothing is asked again.")
+    elif rest.n_calls < whole.n_calls:
+        st.caption(plain(f"Other answers are stored already and are not asked again. Left: {rest.sentence()}."))
+
+
+@computed("Looking for stored answers")
+@st.cache_data(show_spinner=False, max_entries=16)
+def _open_calls(toml: str, n_answers: int) -> Projection:
+    """What is not stored yet; counted again when more of these models' answers are."""
+    return remaining(_study_plan(toml), session.store())
 
 
 def _numbers(projected, n_items: int) -> None:

@@ -123,6 +123,24 @@ def test_the_preview_shows_the_variants_that_are_asked_and_the_seed_is_a_control
     assert prompts[0] != prompts[1]
 
 
+def test_what_is_stored_already_is_not_in_the_price_that_is_left(app):
+    from pages.common import session
+
+    study = Study(
+        "everything set", (ItemSource("flipscope_choice", n=8),), (Part("option_order"),), (Part("regex"),),
+        (ModelUse("simulated-clean"),),
+    )  # fmt: skip
+    runner.run(study, session.store())
+    page = opened("new_study/page.py", from_study=study.study_id)
+    assert not page.exception and "Every answer is stored already: nothing is asked again." in words(page)
+    page.session_state["draft-sources"] = [replace(study.items[0], n=10)]
+    page.run()
+    n_left = len(plan(replace(study, items=(replace(study.items[0], n=10),))).items[0].variants) * 2
+    assert not page.exception and f"Left: {n_left} calls" in words(page).replace("\\", "")
+    fresh = duplicated(replace(study, models=(ModelUse("simulated-noisy"),)))
+    assert "stored already" not in words(fresh)
+
+
 def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(app, tmp_path):
     store = Store.open(tmp_path / "aside.duckdb")
     study = Study(

@@ -212,10 +212,10 @@ def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
     return {row[0] for row in store.rows(sql, call_ids=call_ids)}
 
 
-def has_answers_of(store: Store, models: list[str]) -> bool:
-    """Whether anything that these models answered is stored, for whatever study."""
-    sql = "SELECT 1 FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models)) LIMIT 1"
-    return bool(store.rows(sql, models=models))
+def n_answers_of(store: Store, models: list[str]) -> int:
+    """How many answers of these models are stored, for whatever study."""
+    sql = "SELECT count(*) FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models))"
+    return store.rows(sql, models=models)[0][0]
 
 
 def n_stored_of(store: Store, study_id: str, model: str) -> int:

@@ -124,7 +124,7 @@ CALLS = {
     "standing.stands": lambda s: standing.stands(s),
     "decisions.n_moves": lambda s: decisions.n_moves(s, S),
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
-    "studies.has_answers_of": lambda s: studies.has_answers_of(s, [READER]),
+    "studies.n_answers_of": lambda s: studies.n_answers_of(s, [READER]),
     "studies.n_stored_of": lambda s: studies.n_stored_of(s, S, READER),
     "audit.calls": lambda s: audit.calls(s, S),
     "audit.items": lambda s: audit.items(s, S),
