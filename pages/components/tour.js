@@ -24,7 +24,18 @@ export default function (component) {
   const box = parentElement.querySelector(".tour");
   const { steps } = data;
 
+  // the card stands over the end of the page: so much more can be scrolled while it is there
+  function makeRoom() {
+    const page = document.querySelector("[data-testid=stMainBlockContainer]");
+    if (page) page.style.paddingBottom = box.hidden ? "" : `${box.offsetHeight + 48}px`;
+  }
+
   function paint() {
+    fill();
+    makeRoom();
+  }
+
+  function fill() {
     const state = stored();
     if (state === "done" || (state === null && !data.start)) { box.hidden = true; return; }
     const at = Math.min(Math.max(Number(state ?? 0) || 0, 0), steps.length - 1);
