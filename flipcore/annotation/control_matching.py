@@ -28,9 +28,9 @@ _CALCULATION = re.compile(r"<<[^<>\n]*>>")  # GSM8K's calculator chains
 
 
 def reference_models(store: Store, study: Study) -> list[str]:
-    """Models whose answers are stored and that the study does not ask."""
+    """Models that the study does not ask and that answered items of it in another."""
     under_test = {use.name for use in study.models}
-    return [name for name in pairs.models_with_answers(store) if name not in under_test]
+    return [name for name in pairs.models_with_answers(store, study.study_id) if name not in under_test]
 
 
 def control_sources(store: Store) -> dict[str, ItemSource]:

@@ -70,7 +70,9 @@ def reference_accuracies(store: Store, item_ids: Sequence[str], models: Sequence
     return dict(store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""]))
 
 
-def models_with_answers(store: Store) -> list[str]:
-    """Models of which answers to a base prompt are stored that are right or wrong."""
-    sql = "SELECT DISTINCT model FROM readouts WHERE is_correct IS NOT NULL ORDER BY model"
-    return [model for (model,) in store.rows(sql)]
+def models_with_answers(store: Store, study_id: str) -> list[str]:
+    """Models that answered items of the study, in whatever study, and were right or wrong."""
+    sql = """SELECT DISTINCT model FROM readouts
+             WHERE is_correct IS NOT NULL AND item_id IN (SELECT item_id FROM study_items WHERE study_id = $study_id)
+             ORDER BY model"""
+    return [model for (model,) in store.rows(sql, study_id=study_id)]
