@@ -19,6 +19,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory.matching import CALIPER, TRAITS, WORST, Matching
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from flipcore.text.counts import count_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +49,7 @@ def match(store: Store, study_id: str, options: argparse.Namespace) -> int:
     print("\n".join(lines(matching)))
     if options.keep is not None:
         store_matching(store, matching, options.keep)
-        print(f"{len(matching.pairs):,} pairs are stored.")
+        print(f"{count_of(len(matching.pairs), 'pair is', 'pairs are')} stored.")
     if options.write:
         Path(options.write).write_text(paired_study(study, matching, source).to_toml(), encoding="utf-8")
         print(f"Next: python -m flipcore run {options.write}")

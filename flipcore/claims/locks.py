@@ -10,6 +10,7 @@ from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks as lock_queries
 from flipcore.store.queries.locks import STATE, lock_id
+from flipcore.text.counts import count_of
 
 LOCKED = Assertion(
     "locked",
@@ -36,7 +37,7 @@ def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
     study shows what the same models answered to them."""
     state = lock["settings"].get(STATE)
     later = (
-        f"{n_changed:,} verdicts have changed since; the result is that of the lock."
+        f"{count_of(n_changed, 'verdict has', 'verdicts have')} changed since; the result is that of the lock."
         if n_changed
         else "Nothing has changed since."
     )
@@ -44,7 +45,7 @@ def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
     claim = Claim(
         LOCKED,
         "locked",
-        f"Locked: {n:,} items were set aside, and these settings were stored before anybody could read them.",
+        f"Locked: {count_of(n, 'item was', 'items were')} set aside, and these settings were stored before anybody could read them.",
         True,
         later,
         "",

@@ -11,6 +11,7 @@ from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.text.counts import count_of
 
 BEYOND = "beyond the control"
 _SIZES = ("clean", "clean, ties", "clean, heavy tail")
@@ -181,7 +182,7 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:
     )
     return description(
         f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the "
-        f"{accuracy.n_flagged:,} items beyond the cut-off. "
+        f"{count_of(accuracy.n_flagged, 'item')} beyond the cut-off. "
         f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_share_text(accuracy.control_corrected)} after "
         f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,

@@ -11,6 +11,7 @@ from flipcore.stats.holdout.planning import equivalence_plan
 from flipcore.stats.holdout.starting_margin import StartingMargin
 from flipcore.stats.holdout.units import margin_text
 from flipcore.stats.holdout.verdict import DISTINGUISHABLE, INDISTINGUISHABLE, UNDECIDED, HoldoutTest, HoldoutVerdict
+from flipcore.text.counts import count_of
 
 MINUTES = 10  # for a sheet of ten triples with its examples
 PEOPLE = 10  # fewer are no sample of people
@@ -59,7 +60,7 @@ def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin |
         return description(sentence, "date")
     if "difficulty" not in tests and not standing.has_answers:
         free = ", free with the pocket model" if standing.is_free else ""
-        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {n:,} calls{free}."
+        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {count_of(n, 'call')}{free}."
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
     if semantic is not None and semantic.margin is None and start is not None:

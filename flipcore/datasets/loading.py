@@ -13,6 +13,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets.dataset import Dataset, item_of
 from flipcore.datasets.reading.columns import explain, understood
 from flipcore.datasets.reading.rows import Row
+from flipcore.text.counts import count_of
 
 ITEM_ID = "item_id"  # in `where`: these very items
 
@@ -132,7 +133,9 @@ def _duplicates(items: Sequence[Item]) -> list[str]:
     if not again:
         return []
     examples = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
-    return [f"{len(again):,} items ask the same as another and were kept: {examples}{' …' if len(again) > 5 else ''}."]
+    return [
+        f"{count_of(len(again), 'item asks', 'items ask')} the same as another; kept: {examples}{' …' if len(again) > 5 else ''}."
+    ]
 
 
 def _short(item: Item) -> str:

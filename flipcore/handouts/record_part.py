@@ -12,6 +12,7 @@ from flipcore.handouts.contents import Contents, moment
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.markup import Markup, data_link, folded, paragraph, section, tag
 from flipcore.store.queries import decisions, locks
+from flipcore.text.counts import count_of
 
 
 def decisions_part(c: Contents) -> Markup:
@@ -72,7 +73,11 @@ def _locks(c: Contents) -> list[Markup]:
     """What is set aside, and each lock with the word that may be said of it."""
     parts = []
     if n := locks.n_set_aside(c.store, c.study_id):
-        parts.append(paragraph(f"{n:,} items were set aside for confirmation; without a lock none of them is counted here."))
+        parts.append(
+            paragraph(
+                f"{count_of(n, 'item was', 'items were')} set aside for confirmation and not counted here without a lock."
+            )
+        )
     if hidden := locks.held_sentence(c.store, c.study_id):
         parts.append(paragraph(hidden))
     every = locks.locks(c.store, c.study_id)

@@ -12,6 +12,7 @@ from flipcore.reports.rereading import rereadings
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
+from flipcore.text.counts import count_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Audit:
     def headline(self) -> str:
         """How many findings there are; without any, how many checks could have made one."""
         n = len(self.findings)
-        return f"{_counts_of(n, 'finding')}, worst first" if n else self.coverage.sentence
+        return f"{count_of(n, 'finding')}, worst first" if n else self.coverage.sentence
 
     def text(self) -> str:
         """For a terminal."""
@@ -57,12 +58,8 @@ def audit(store: Store, study_id: str) -> Audit:
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]
     recognised = (
-        f"{formats}: {_counts_of(frame['item_id'].nunique(), 'item')}, {_counts_of(int(audit_input.calls['n'].sum()), 'call')}, "
+        f"{formats}: {count_of(frame['item_id'].nunique(), 'item')}, {count_of(int(audit_input.calls['n'].sum()), 'call')}, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
     return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input))
-
-
-def _counts_of(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -13,6 +13,7 @@ from flipcore.datasets.sources import written_from
 from flipcore.runs.demo import example_holdout
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
+from flipcore.text.counts import count_of
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
             notes += [note for note in report.notes if "refused" in note]
     both = [one for one in roles["retro"] if one in roles["target"]]
     if both:
-        notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
+        both_ways = count_of(
+            len(both), "item of the retro source is a target item", "items of the retro source are target items"
+        )
+        notes.append(f"{both_ways} and left out of retro.")
     retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
 
@@ -111,7 +115,7 @@ def _without_hidden(store: Store, sets: Sets) -> Sets:
     hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
         return sets
-    note = f"{len(hidden):,} entries are left out: a study set them aside, and only its lock opens them."
+    note = f"{count_of(len(hidden), 'entry is', 'entries are')} left out: a study set them aside, and only its lock opens them."
     target, retro = (tuple(item for item in items if item.item_id not in hidden) for items in (sets.target, sets.retro))
     return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
 

@@ -23,6 +23,7 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, store_marked
 from flipcore.text.answers import answer_text
+from flipcore.text.counts import count_of
 
 # generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
 READ_TEXT, READ_WORDS = WRITTEN_ANSWER, "text_match"
@@ -56,7 +57,8 @@ class Imported:
             f"by {', '.join(models)}, read by {', '.join(names)}."
         )
         if self.n_repeated:
-            sentence += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
+            again = count_of(self.n_repeated, "prompt stands", "prompts stand")
+            sentence += f" {again} under two names within an item, counted as recorded."
         if self.refusals:
             sentence += f" Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0].sentence}"
         return sentence

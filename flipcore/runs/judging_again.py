@@ -30,6 +30,7 @@ from flipcore.runs.spending import Spending
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning, studies
+from flipcore.text.counts import count_of
 
 KINDS = ("choice", "number", "text")
 MAX_TOKENS = 32
@@ -169,7 +170,7 @@ class _Judging:
         if not n_all:
             raise BadInput("This study holds no written answer, so there is nothing to judge.")
         keep_version(self.store, self.study.study_id, name, "judge", params, readouts)
-        failed = f" {n_failed:,} calls failed; the same again asks only those." if n_failed else ""
+        failed = f" {count_of(n_failed, 'call')} failed; the same again asks only those." if n_failed else ""
         return JudgeRun(name, f"{self.backend.name} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
 
     def _stopped(self, n_done: int, n_all: int) -> str:

@@ -24,6 +24,7 @@ from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, repeat_bases, store_marked
+from flipcore.text.counts import count_of
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
 MOST_WORDS = 20
@@ -107,7 +108,7 @@ def store_logs(
     n, n_files = survey.n_records, len(survey.files)
     sentence = f"Imported: {n:,} row{'s' * (n != 1)} of {n_files:,} file{'s' * (n_files != 1)}."
     if refusals.n_rows:
-        sentence += f" {refusals.n_rows:,} rows were refused; the first: {refusals.first}"
+        sentence += f" {count_of(refusals.n_rows, 'row was', 'rows were')} refused; the first: {refusals.first}"
     row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id

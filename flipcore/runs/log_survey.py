@@ -22,6 +22,7 @@ from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of
+from flipcore.text.counts import count_of
 
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
@@ -266,7 +267,8 @@ class _Items:
                 f"{documents.first_other_text}. If the ids are right, use join=id."
             )
         if documents.n_by_text:
-            sentences.append(f"{documents.n_by_text:,} items have other ids in another file and were joined by their text.")
+            with_other_ids = count_of(documents.n_by_text, "item has another id", "items have other ids")
+            sentences.append(f"{with_other_ids} in another file: joined by text.")
         for task in (task for task, how in clusters.items() if how == "family" and self.n_families[task]):
             n, among = self.n_families[task], self.n_items[task]
             sentences.append(f"{task}: {among:,} items share {n:,} templates or passages; each counts as one cluster.")

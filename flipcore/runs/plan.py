@@ -17,6 +17,7 @@ from flipcore.models import model_cards, open_backend
 from flipcore.models.cards import ModelCard
 from flipcore.runs import cost, own_prompts
 from flipcore.store.queries import planning
+from flipcore.text.counts import count_of
 from flipcore.text.prompts import layout_by_name
 
 N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
@@ -248,7 +249,12 @@ def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
             )
     n_kept = sum(any("kept_last" in v.params for v in one.variants) for one in item_plans)
     if n_kept:
-        notes.append((f'{n_kept:,} items keep an option such as "none of the above" last while the others move.', False))
+        notes.append(
+            (
+                f"{count_of(n_kept, 'item keeps', 'items keep')} an option such as “none of the above” last while the others move.",
+                False,
+            )
+        )
     return notes
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from flipcore.runs.cluster.states import WorkerState, work_line
 from flipcore.runs.cost import dollars
 from flipcore.stats.base.estimate import number_text
+from flipcore.text.counts import count_of
 
 _ROUNDING = 1e-9
 WINDOW_S, LEAST_S = 30.0, 3.0  # what "of late" is; below the least a rate is chance
@@ -100,7 +101,7 @@ def window_title(endings: Sequence[tuple[str, str]]) -> str:
 
 def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_error: str) -> str:
     """A sentence on how a run ended, with what to do next; "" when there is nothing to say."""
-    failed = f" {p.n_failed:,} calls failed; Resume asks them again." if p.n_failed else ""
+    failed = f" {count_of(p.n_failed, 'call')} failed; Resume asks again." if p.n_failed else ""
     if p.state == CANCELLED:
         return f"Cancelled after {p.n_done:,} of about {p.n_calls:,} calls. Resume makes only the missing calls.{failed}"
     if p.state == OVER_BUDGET:

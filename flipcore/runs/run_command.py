@@ -13,6 +13,7 @@ from flipcore.core.study import Study
 from flipcore.runs.interrupts import interruptible
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
+from flipcore.text.counts import count_of
 
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
@@ -60,7 +61,7 @@ def _pilot(study: Study, n_items: int) -> int:
     try:
         demo.fill_store(store)
         projection = Registry(store).pilot(study, n_items)
-        print(f"Pilot of {n_items:,} items. The whole study: {projection.sentence()}. {projection.note}".strip())
+        print(f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}. {projection.note}".strip())
         return 0
     finally:
         store.close()

@@ -23,6 +23,7 @@ from flipcore.store.connection import Store
 from flipcore.store.merge_source import read_tables
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.store.schema import Table, tables
+from flipcore.text.counts import count_of
 
 _MEMORY_MB = 1_000  # of the database while it merges
 _READ_LAST = ("readouts", "readout_sources")  # they follow the completions
@@ -45,7 +46,7 @@ class Merged:
         if self.replaced:
             facts.append(f"{self.replaced:,} failed calls got their answer.")
         if n_duplicates := sum(self.duplicates.values()):
-            facts.append(f"{n_duplicates:,} rows were here already and were kept as they are.")
+            facts.append(f"{count_of(n_duplicates, 'row was', 'rows were')} here already and kept unchanged.")
         if self.added["verdicts"]:
             facts.append(FROM_ELSEWHERE)
         facts += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]

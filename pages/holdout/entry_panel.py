@@ -10,6 +10,7 @@ from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.reports.holdout import FEWEST, entry_rows
 from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
+from flipcore.text.counts import count_of
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
 from pages.common.tables import show_table
@@ -35,7 +36,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         _one(comparison, rows[0], picks(store, whole_id))
     else:
         n_retro = int(sum(comparison.labels[row] for row in rows))
-        st.markdown(f"**{len(rows):,} entries: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
+        st.markdown(f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
         closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
         show_table(
             "answers-to-entry",

@@ -12,6 +12,7 @@ from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
 from flipcore.store.connection import Store
+from flipcore.text.counts import count_of
 from flipcore.vectors.embeddings import entry_text
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
@@ -64,7 +65,7 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
         return
     exact = sum(pair.exact for pair in pairs)
     left.markdown(
-        f"**{len(pairs):,} pairs share {near:.0%} of their words in order: {across:,} across the sets, "
+        f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in order: {across:,} across the sets, "
         f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
         "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %")
     )

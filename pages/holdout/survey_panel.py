@@ -12,6 +12,7 @@ from flipcore.models import model_cards
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import RETRO, plain, shown_problem
@@ -128,7 +129,9 @@ def _in() -> None:
     with shown_problem():
         surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
         answers = files.returned(upload.getvalue(), surveys)
-        st.markdown(f"{len(answers.rows):,} answers can be used, {len(answers.refusals):,} rows are refused.")
+        st.markdown(
+            f"{count_of(len(answers.rows), 'answer')} can be used, {count_of(len(answers.refusals), 'row is', 'rows are')} refused."
+        )
         if answers.refusals:
             show_table("refused-answers", [{"line": line, "why": why} for line, why in answers.refusals[:200]])
         if st.button("Store the answers", key="survey-store", type="primary", disabled=not answers.rows):

@@ -10,6 +10,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text
+from flipcore.text.counts import count_of
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.holdout import cached
@@ -24,7 +25,7 @@ def what_is_compared(sets: Sets) -> None:
     exact = sum(pair.exact for pair in pairs)
     aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
     twice = (
-        f"Near duplicates: {len(pairs):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
+        f"Near duplicates: {count_of(len(pairs), 'pair')}, {len(across):,} across the sets, {exact:,} word for word; read them "
         "under "
         "Look inside."
         if pairs

@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.detectors import opened_under
 from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
+from flipcore.text.counts import count_of
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
 from pages.memorization.cached import View, flags
@@ -27,7 +28,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         + plain(
             "No detector flags an item."
             if not share.n
-            else f"Of {len(by_detector)} detectors, one or more flag {share.n:,} items; all that judged an item flag "
+            else f"Of {len(by_detector)} detectors, one or more flag {count_of(share.n, 'item')}; all that judged an item flag "
             f"{share.text()} of those."
         )
     )

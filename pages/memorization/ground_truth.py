@@ -12,6 +12,7 @@ from flipcore.claims.memory_truth import detector_claim, record_claim, truth_cla
 from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
+from flipcore.text.counts import count_of
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
 
@@ -58,7 +59,9 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     show_table("detectors", detector_rows(truth))
     _decisions(truth)
     if truth.n_unknown:
-        st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
+        st.caption(
+            f"{count_of(truth.n_unknown, 'item has unknown exposure and is', 'items have unknown exposure and are')} excluded."
+        )
     _closely(truth, c)
     how_to_read(
         "The pocket model read each item a known number of times. **AUC** is the chance that a read item scores higher than "

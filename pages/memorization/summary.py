@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import offer_table, show_table
@@ -32,7 +33,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
-        st.caption(plain(f"{len(membership.pairs.control_of):,} pairs of benchmark and control items are stored."))
+        st.caption(plain(f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and control items."))
     _dates_of_controls(view)
     how_to_read(
         "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "

@@ -13,6 +13,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, load_report
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
 from flipcore.store.queries import holdout
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import plain
@@ -24,7 +25,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
     """The chosen sources, edited in place, with a table of what they hold; new ones take one of `roles`."""
     for position, source in enumerate(sources):
         with st.container(horizontal=True, vertical_alignment="center"):
-            number = f"{source.n:,} items" if source.n else "all items"
+            number = f"{count_of(source.n, 'item')}" if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
             of += "".join(f" where {name} is {filter_text(value)}" for name, value in source.where.items())
             st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
@@ -77,12 +78,12 @@ def _report(source: ItemSource, number: int) -> None:
     for note in report.notes:
         st.caption(plain(note))
     if report.refusals:
-        with st.popover(f"{len(report.refusals):,} rows were refused", icon=":material/warning:"):
+        with st.popover(f"{count_of(len(report.refusals), 'row was', 'rows were')} refused", icon=":material/warning:"):
             show_table(f"refused-items-{number}", [{"line": line, "why": why} for line, why in report.refusals[:200]])
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
         st.caption(
-            f"{n_hidden:,} items are not shown: a study set them aside. A new study asks them and shows nothing of them until that one "
+            f"{count_of(n_hidden, 'item is', 'items are')} not shown: a study set them aside. A new study asks them, hidden until it "
             "is locked or deleted."
         )
     show_table(

@@ -16,6 +16,7 @@ from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.remaining import remaining
 from flipcore.store.queries import studies
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
@@ -49,7 +50,7 @@ def price_panel(study: Study) -> None:
         detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells, study.control)
         if len(open_items) < len(study_plan.items):
             st.caption(
-                f"{len(study_plan.items) - len(open_items):,} items are set aside for confirmation and count nowhere here."
+                f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} set aside for confirmation, not counted here."
             )
         calculator()
         _pilot(study, len(study_plan.items))

@@ -9,6 +9,7 @@ from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, inco
 from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
@@ -87,9 +88,9 @@ def _bring_in() -> None:
 
 
 def _offer(batch: Incoming) -> None:
+    refusals = f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused" if batch.refusals else ""
     st.markdown(
-        f"**{len(batch.pairs):,} new pairs and {len(batch.verdicts):,} verdicts can be taken in"
-        f"{f'; {len(batch.refusals):,} rows are refused' if batch.refusals else ''}.**"
+        f"**{count_of(len(batch.pairs), 'new pair')} and {count_of(len(batch.verdicts), 'verdict')} can be taken in{refusals}.**"
     )
     for note in batch.notes:
         st.caption(plain(note))

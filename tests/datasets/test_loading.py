@@ -60,7 +60,7 @@ def test_items_that_ask_the_same_are_told_and_kept(tmp_path):
     twin = GOOD | {"id": "twin", "options": ["oak", "tin"], "answer": 1}
     report = load_report(written(tmp_path / "a.jsonl", [GOOD, twin]))
     assert len(report.items) == 2
-    assert report.notes[-1] == "1 items ask the same as another and were kept: file/twin = file/good."
+    assert report.notes[-1] == "1 item asks the same as another; kept: file/twin = file/good."
 
 
 def test_a_row_repeated_under_the_same_id_is_refused(tmp_path):

@@ -33,7 +33,7 @@ def test_an_item_that_stands_in_both_is_target_and_no_holdout():
     sets = sets_of_sources("same", [SOURCES[0], ItemSource("flipscope_choice", role="retro", categories=("logic", "measure"))])
     n = len(sets.target)
     assert {item.category for item in sets.retro} == {"measure"}
-    assert sets.notes == (f"{n:,} items of the retro source are target items and were left out of retro.",)
+    assert sets.notes == (f"{n:,} items of the retro source are target items and left out of retro.",)
     assert sets.sources == (), "no study can ask for these sets by their sources"
 
 

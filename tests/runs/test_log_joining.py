@@ -65,7 +65,7 @@ def test_logs_in_another_order_and_with_a_part_in_common_meet_by_text(tmp_path, 
     assert {questions[item] for item in both.index[both == 2]} == {question(k) for k in (3, 5, 6)}
     said = " ".join(log_survey.sentences())
     assert "5 ids stand for another text than before" in said and "id 1 of woods" in said and "join=id" in said
-    assert "3 items have other ids in another file and were joined by their text" in said
+    assert "3 items have other ids in another file: joined by text" in said
     pairs = [one for one in audit(store, study_id).findings if one.about == "two logs"]
     (claim,) = [one.claim for one in pairs if one.extractor == "choice"]
     assert "on the same 3 items" in claim.text or "differ on 3 items" in claim.text

@@ -10,13 +10,14 @@ from flipcore.annotation.paraphrases.random_order import count_beginnings
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import review
+from flipcore.text.counts import count_of
 
 
 def take_in(store: Store, batch: Incoming) -> str:
     """Stores what a file brings; the sentence that says how much. Raises AccessDenied."""
     review.keep_pairs(store, batch.pairs, batch.items)
     review.keep_verdicts(store, batch.verdicts)
-    sentence = f"{len(batch.pairs):,} pairs and {len(batch.verdicts):,} verdicts are stored."
+    sentence = f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are stored."
     return " ".join([sentence, *_counting(store, bool(batch.verdicts))])
 
 

@@ -19,6 +19,7 @@ from flipcore.runs.embargo import check_embargo
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, planning
 from flipcore.store.rows import completion_of, completion_row
+from flipcore.text.counts import count_of
 from flipcore.vectors.embeddings.embedding import entry_text
 
 AT_ONCE = 16
@@ -65,7 +66,7 @@ class ModelAnswers:
 
     def sentence(self) -> str:
         again = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
-        failed = f" {self.n_failed:,} calls failed. {self.why_failed}" if self.n_failed else ""
+        failed = f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
         return f"{self.n_answers:,} answers{again}; {self.n_unreadable:,} replies named no single text.{failed}"
 
 

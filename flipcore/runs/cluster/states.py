@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flipcore.text.counts import count_of
+
 # a lost worker is being started anew; one that stayed away is missing
 STARTING, AT_WORK, LOST, MISSING, SET_ASIDE = "starting", "at work", "lost", "missing", "set aside"
 _FEW = 3
@@ -42,7 +44,7 @@ class WorkerState:
         failures = f", {self.n_failures:,} failed" if self.n_failures else ""
         losses = f", lost {self.n_losses:,} times" if self.n_losses > 1 else ", lost once" * self.n_losses
         why = f" ({self.why})" if self.why and self.state != AT_WORK else ""
-        return f"{self.name} for {self.model}: {self.state}, {self.n_answers:,} answers{failures}{losses}{why}"
+        return f"{self.name} for {self.model}: {self.state}, {count_of(self.n_answers, 'answer')}{failures}{losses}{why}"
 
 
 def missing_workers(workers: Sequence[WorkerState]) -> str:

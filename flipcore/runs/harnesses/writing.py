@@ -17,6 +17,7 @@ from flipcore.runs.harnesses.planned import planned_of, prompts, shown_items, us
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from flipcore.text.counts import count_of
 
 HARNESSES = tuple(WRITERS)
 _HOW = {
@@ -61,8 +62,12 @@ def write_variants(store: Store, study: Study, harness: str, folder: str | Path,
         row = rows.study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
         store.writer.add_together([*declared_rows(study_plan), ("studies", [row])]).result(60)
     n_hidden = len(study_plan.items) - len(items)
-    sentence = f"{len(planned_prompts):,} prompts on {len(items):,} items for {use.name}."
-    sentence += f" {n_hidden:,} items are set aside until the settings are locked, and left out." if n_hidden else ""
+    sentence = f"{count_of(len(planned_prompts), 'prompt')} on {count_of(len(items), 'item')} for {use.name}."
+    sentence += (
+        f" {count_of(n_hidden, 'item is', 'items are')} set aside until the settings are locked, and left out."
+        if n_hidden
+        else ""
+    )
     unread = [one.name for one in study_plan.extractors if one.abilities != {"generate"} or one.needs_judge]
     sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
     sentence += f" Next: {_HOW[harness]}; then python -m flipcore import on what it wrote."

@@ -24,6 +24,7 @@ from flipcore.stats.holdout.verdict import (
     inflation,
     inflation_paired,
 )
+from flipcore.text.counts import count_of
 from flipcore.text.dates import span
 
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
@@ -174,7 +175,8 @@ class Condition:
         """What cut answers did to the limits; empty where they are few."""
         if self.cut_share <= MOST_CUT:
             return ""
-        return f"{len(self.cut):,} answers were cut off ({percent_text(self.cut_share)}); the limits hold whatever they were."
+        n_cut = count_of(len(self.cut), "answer was", "answers were")
+        return f"{n_cut} cut off ({percent_text(self.cut_share)}); the limits hold whatever they were."
 
     def _inflation(self, level: float) -> Estimate:
         if self.is_clustered:

@@ -75,4 +75,4 @@ def test_a_file_of_mmlu_pro_tells_its_repeated_questions(tmp_path):
     report = load_report(ItemSource("mmlu_pro", path=str(path)))
     assert len(report.items) == 2 and {item.category for item in report.items} == {"law"}
     assert report.refusals[0][1].endswith("1 option; a choice needs at least two.")
-    assert any("ask the same as another and were kept" in note for note in report.notes)
+    assert any("the same as another; kept" in note for note in report.notes)
