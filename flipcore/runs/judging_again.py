@@ -23,6 +23,7 @@ from flipcore.core.study import Study
 from flipcore.extractors.judge import judged_reading
 from flipcore.extractors.readings import failure, no_answer, unfinished, unreadable
 from flipcore.models import ModelCard, model_cards, open_backend
+from flipcore.models.slots import slots_of
 from flipcore.runs.cost import NOTHING, Projection, projected, refusal
 from flipcore.runs.embargo import check_embargo, under_embargo
 from flipcore.runs.rereading import Answer, keep_version, stored_answers, version_of
@@ -147,7 +148,7 @@ class _Judging:
     ) -> None:
         self.store, self.study, self.backend, self.prompt = store, study, backend, prompt
         self.spending, self.cancel, self.over_budget = spending, cancel, False
-        self.slots = asyncio.Semaphore(card.n_in_flight if card else 4)
+        self.slots = slots_of(card)
 
     async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
         readouts: list[Readout] = []

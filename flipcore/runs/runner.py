@@ -17,7 +17,7 @@ from flipcore.core.errors import FlipscopeError, OverBudget
 from flipcore.core.records import Call, Completion
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards
-from flipcore.runs.cluster.place import Place, ThisProcess
+from flipcore.runs.cluster.place import Place, Slot, ThisProcess
 from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
 from flipcore.runs.cut_count import CutCount
@@ -85,7 +85,7 @@ class _Run:
         self.progress, self.speed = Progress(), Speed()
         self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self._names())
         self.stopping, self.first_error, self.cut = "", "", CutCount()
-        self.slots: dict[str, asyncio.Semaphore] = {}
+        self.slots: dict[str, Slot] = {}
         self.backends: dict[str, Backend] = {}
         self.place: Place = ThisProcess()
         self.counting = threading.Lock()
@@ -120,7 +120,7 @@ class _Run:
     async def _begin(self) -> None:
         """Stores what will be asked, tells models that need it what the prompts mean, opens the slots."""
         for name, backend in self.backends.items():
-            self.slots[name] = asyncio.Semaphore(self.place.n_in_flight(name, self.cards))
+            self.slots[name] = self.place.slots(name, self.cards)
             self.plan.prepare(backend)
         self.runs.prepare(self.backends.values())
         if not self.record:

@@ -262,3 +262,18 @@ def test_two_runs_that_share_calls_end_when_one_is_cancelled(store, items, monke
     first.join(30)
     assert held["one"].state in ("cancelled", "done") and last.state == "done"
     assert store.rows("SELECT count(*) FROM completions WHERE status = 'ok'") == [(last.n_done,)]
+
+
+def test_two_runs_at_once_send_a_server_no_more_calls_than_its_card_allows(store, items, declared):
+    with Server(delay_s=0.02) as server:
+        declared(server.url, n_in_flight=5)
+        both = [study(items, n=30, name=name, seed=seed) for seed, name in enumerate(("one", "two"))]
+        both[1] = dataclasses.replace(both[1], models=(ModelUse("lab", max_tokens=9),))  # other calls than those of the first
+        held = []
+        threads = [threading.Thread(target=lambda one=one: held.append(ended(one, store))) for one in both]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LIMIT_S)
+        assert [one.state for one in held] == ["done", "done"]
+        assert len(server.bodies) == sum(one.n_done for one in held) and server.most_at_once == 5

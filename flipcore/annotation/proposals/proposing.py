@@ -25,6 +25,7 @@ from flipcore.core.study import ItemSource, ModelUse
 from flipcore.core.wordings import TYPOS, language_of
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
+from flipcore.models.slots import slots_of
 from flipcore.runs import cost
 from flipcore.runs.embargo import check_embargo, under_embargo
 from flipcore.store import rows
@@ -91,9 +92,8 @@ def propose(
 
 
 async def _all(items, recipe, use, store, on_progress, cancel) -> list[Proposal]:
-    card = model_cards().get(use.name)
     backend = open_backend(use.name, model_cards())
-    slots, n_done = asyncio.Semaphore(card.n_in_flight if card else 4), 0
+    slots, n_done = slots_of(model_cards().get(use.name)), 0
 
     async def one(item: Item) -> Proposal | None:
         nonlocal n_done

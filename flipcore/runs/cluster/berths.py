@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import ModelCard
 from flipcore.models.cards import SERVED
-
-FEW_AT_ONCE = 4  # of a model without a card
+from flipcore.models.slots import FEW_AT_ONCE
 
 
 @dataclass(frozen=True)

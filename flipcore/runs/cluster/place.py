@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from math import ceil
 
 from flipcore.core.contracts import Backend
@@ -12,10 +13,12 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Call
 from flipcore.core.study import ModelUse
 from flipcore.models import ModelCard, open_backend
-from flipcore.runs.cluster.berths import FEW_AT_ONCE, Berth, Machine
+from flipcore.models.slots import FEW_AT_ONCE, Slots, slots_of
+from flipcore.runs.cluster.berths import Berth, Machine
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker import Greeting, Reply, Setup
 
+Slot = AbstractAsyncContextManager[None]  # what a call holds while it is on its way
 SPARE_ITEMS = 12  # of a model that are open beyond its slots
 MOST_COUNTED = 4  # calls of an item that are counted on to be on their way together
 
@@ -30,6 +33,10 @@ class Place(ABC):
     @abstractmethod
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         """How many calls of the model may be on their way at once, over the whole place."""
+
+    def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
+        """What a call of the model holds while it is on its way."""
+        return Slots(self.n_in_flight(name, cards))
 
     def n_open(self, uses: Sequence[ModelUse], cards: Mapping[str, ModelCard], n_calls: float) -> int:
         """How many items are open at once when an item asks `n_calls` of all models together: so many that every call that may be on
@@ -55,6 +62,10 @@ class ThisProcess(Place):
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         card = cards.get(name)
         return card.n_in_flight if card else FEW_AT_ONCE
+
+    def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
+        """Those of the server, whatever else in this process asks it."""
+        return slots_of(cards.get(name))
 
 
 class WorkerLost(FlipscopeError):
