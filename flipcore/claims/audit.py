@@ -32,8 +32,8 @@ from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import PairedScores, paired_scores
+from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
-from flipcore.stats.base.intervals import mean_interval
 
 READOUTS_DIFFER = Assertion(
     "audit readouts",
@@ -144,7 +144,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         lost = part[part["status"] == "unreadable"]
         if lost.empty or extractor in OURS:
             continue
-        share = mean_interval((part["status"] == "unreadable").astype(float), part["item_id"])
+        share = accuracy((part["status"] == "unreadable").astype(float).groupby(part["item_id"]).mean())
         others = base[(base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")]
         others = others[others["answer"].notna()].merge(lost[key], on=key)
         detail = ""

@@ -75,18 +75,24 @@ def standard_errors(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """The standard error by items against the one by template or subject, where that is at least a fifth larger."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     category = log.items.set_index("item_id")["category"]
-    for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
+    base = base if "role" in base else base.assign(role="")
+    for (model, extractor, role), part in base.groupby(["model", "extractor", "role"], sort=False):
         means = item_scores(part)
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
         by_item, by_group = clt(means)["se"], cluster_clt(means, groups)["se_cr1"]
         if by_item > 0 and by_group / by_item >= 1.2:
+            of_role = f", {str(role).replace('_', ' ')} items" if base["role"].nunique() > 1 else ""
             sentence = (
-                f"{model}, {spoken_name(extractor)}: the standard error is {number_text(by_group, 4)} by subject or template "
+                f"{model}, {spoken_name(extractor)}{of_role}: the standard error is {number_text(by_group, 4)} by subject or template "
                 f"and {number_text(by_item, 4)} by items."
             )
-            claim = description(sentence, "clustered", f"{groups.nunique()} groups; their items rise and fall together.")
+            detail = (
+                f"{groups.nunique()} groups. Intervals of accuracy take single items; for other subjects or templates than these they "
+                f"would be {by_group / by_item:.1f} times as wide."
+            )
+            claim = description(sentence, "clustered", detail)
             yield Finding("standard error", claim, 38, model=str(model), extractor=str(extractor))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from flipcore import __version__
 from flipcore.axes import AXES
 from flipcore.charts.captions import n_text
+from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
@@ -16,7 +17,10 @@ from flipcore.handouts.numbers import numbers
 from flipcore.methods import flips, holdout, intervals, memory
 from flipcore.methods.method import Method
 from flipcore.methods.papers import PAPERS, bibtex
+from flipcore.protocols.single_shot import IDENTITY_SAMPLES
 from flipcore.stats.base.resample import N_BOOT
+from flipcore.text.counts import count_of
+from flipcore.text.templates import repeated_templates
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ def _items_and_models(c: Contents) -> Iterator[str]:
         yield f"Models: {'; '.join(use.name for use in c.study.models)}."
     else:
         yield f"{items} were asked in random order (seed {c.study.seed})."
-        yield f"Models: {'; '.join(map(_model, c.study.models))}."
+        asks_again = any(part.name == IDENTITY for part in c.study.axes)
+        yield f"Models: {'; '.join(_model(use, asks_again) for use in c.study.models)}."
     axes = ", ".join((AXES[part.name].title if part.name in AXES else part.name).lower() for part in c.study.axes)
     extractors = ", ".join(title_of(part.name).lower() for part in c.study.extractors)
     if axes:
@@ -70,11 +75,11 @@ def _items_and_models(c: Contents) -> Iterator[str]:
         yield f"Answers were read by: {extractors}."
 
 
-def _model(use: ModelUse) -> str:
-    samples = f"{use.n_samples} sample{'' if use.n_samples == 1 else 's'}"
-    return (
-        f"{use.name} (temperature {use.temperature:g}, {samples} a prompt, at most {use.max_tokens:,} tokens, seed {use.seed})"
-    )
+def _model(use: ModelUse, asks_again: bool) -> str:
+    samples = f"{count_of(use.n_samples, 'sample')} a prompt"
+    if asks_again and use.n_samples < IDENTITY_SAMPLES:
+        samples += f" and {IDENTITY_SAMPLES} of the original"
+    return f"{use.name} (temperature {use.temperature:g}, {samples}, at most {use.max_tokens:,} tokens, seed {use.seed})"
 
 
 def _methods(c: Contents) -> Iterator[Method]:
@@ -101,10 +106,12 @@ def _intervals(c: Contents) -> Iterator[str]:
         levels = ", ".join(f"{100 * level:g} %" for level in sorted({one.level for one in mine}))
         seeds = sorted({one.seed for one in mine if one.seed is not None})
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
-        yield f"{method.name[0].upper()}{method.name[1:]} ({len(mine):,} estimates, {levels}, {n}{draws}): {method.text}"
+        yield f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(mine), 'estimate')}, {levels}, {n}{draws}): {method.text}"
 
 
 def _closing(c: Contents) -> Iterator[str]:
+    if repeats := repeated_templates(list(c.items["question"]), list(c.items["family"])):
+        yield repeats
     if c.closed_gates:
         names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates))
         yield f"Not claimed, because a gate is closed: {names}."

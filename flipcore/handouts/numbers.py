@@ -52,9 +52,9 @@ def numbers(c: Contents) -> list[Number]:
 
 def _of_model(c: Contents, model: str) -> Iterator[Number]:
     report = c.whole.report
-    accuracy = report.headlines[model].accuracy
-    if accuracy is not None:
-        yield Number(model, "base prompt, reference extractor", "accuracy", accuracy)
+    for role, mean in report.headlines[model].accuracies.items():
+        of = ", ".join(filter(None, ("base prompt, reference extractor", role.replace("_", " "))))
+        yield Number(model, of, "accuracy", mean)
     for one in report.decompositions[model]:
         names = ("T", "W", "excess") if one.is_reference else (*COLUMNS, "share")
         yield from (Number(model, place(one), name, getattr(one, name)) for name in names)

@@ -22,7 +22,7 @@ FLOOR = Method(
 LARGER = Method(
     "which part is larger",
     "A against G is tested on the items' differences, beyond both noise floors where those were measured, and guarded for few "
-    "and rare flips; items made from one template count once.",
+    "and rare flips; items that name one source or template count once.",
     ("miller2024error",),
 )
 UNREADABLE = Method(

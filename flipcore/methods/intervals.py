@@ -37,6 +37,32 @@ BY_METHOD = {
     "simultaneous band": Method(
         "simultaneous band", "One band for all rows and settings at once: the largest |t| of a joint bootstrap over items."
     ),
+    "clt": Method("plain standard error", "The mean with normal limits, each item by itself, as other harnesses print it."),
+    "clopper_pearson": Method("Clopper and Pearson's limits", "A share of items with the exact binomial limits."),
+    "delta": Method(
+        "delta method with a permutation bound",
+        "The lower limit comes from the standard error of the distance, the upper one from its spread when labels are shuffled.",
+    ),
+    "mover": Method(
+        "MOVER from score intervals",
+        "A difference of two paired differences of shares: the score interval of each, joined by the method of variance estimates "
+        "recovery.",
+        ("newcombe1998interval",),
+    ),
+    "padded_mover": Method(
+        "MOVER with two added items",
+        "Few items changed, so one full loss and one opposite are added to each set; both t intervals are joined.",
+        ("bonett2012adjusted",),
+    ),
+    "welch": Method("Welch's t", "A difference of two means of different items with unequal variances."),
+    "welch_t": Method("Welch's t", "A difference of two means of different items with unequal variances."),
+    "wald": Method("Wald's interval", "A difference of log odds with normal limits."),
+    "delong, logit": Method("DeLong's interval on the logit", "An area under the curve with limits that stay within 0 and 1."),
+    "newcombe_5": Method("Newcombe's fifth method", "An area under the curve where the groups are few or wholly apart."),
+    "jackknife, log(1 - coefficient)": Method(
+        "jackknife on log(1 − coefficient)", "Whole items are left out in turn; limits on the logarithm of disagreement."
+    ),
+    "delta, log(1 - kappa)": Method("delta method on log(1 − kappa)", "Limits on the logarithm of disagreement."),
     "worst cases of cut answers": Method(
         "worst cases of cut answers", "The span over everything that the answers that were cut off could have been."
     ),

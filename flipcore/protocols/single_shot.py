@@ -12,7 +12,7 @@ from flipcore.core.records import IDENTITY, Call, Completion, Readout, Variant, 
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
-_IDENTITY_SAMPLES = 2  # the floor is a disagreement between samples of one prompt, so one sample would measure nothing
+IDENTITY_SAMPLES = 2  # the floor is a disagreement between samples of one prompt, so one sample would measure nothing
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
     if extractor.abilities == {"score"} and extractor.name in VALUES:
         return 1
     if variant.axis == IDENTITY:
-        return max(n_samples, _IDENTITY_SAMPLES)
+        return max(n_samples, IDENTITY_SAMPLES)
     return int(variant.params.get("n_samples", n_samples))
 
 

@@ -32,6 +32,7 @@ class _Result:
     """Scores of one data set under one axis by one extractor, item by item."""
 
     evaluation: str
+    dataset: str
     extractor: str
     items: list[str] = field(default_factory=list)
     families: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ class _Model:
     folder: Path
     stem: str
     results: dict[tuple[str, str], _Result] = field(default_factory=dict)
+    has_roles: bool = False  # sets in different roles are not pooled: what differs between them is what is asked
     n_rows: int = 0
     n_without: int = 0
 
@@ -95,7 +97,8 @@ def _model(study: Study, name: str, folder: Path) -> _Model:
     developer, _, own = (name if "/" in name else f"unknown/{name}").partition("/")
     parts = [_PLAIN.sub("-", one).strip("-.") or "x" for one in (study.name, developer, own)]
     stem = str(uuid.UUID(hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4))
-    return _Model(name, folder.joinpath("data", *parts), stem)
+    has_roles = len({source.role for source in study.items}) > 1
+    return _Model(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
 
 
 def _evaluation_id(study: Study, model: _Model) -> str:
@@ -105,8 +108,9 @@ def _evaluation_id(study: Study, model: _Model) -> str:
 def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
     """One readout of one sample as a line, counted for the aggregate."""
     is_base = row["variant"] == BASE
-    evaluation = row["dataset"] if is_base else f"{row['dataset']} under {row['axis']}"
-    result = model.results.setdefault((evaluation, row["extractor"]), _Result(evaluation, row["extractor"]))
+    items = f"{row['dataset']}, {row['role'].replace('_', ' ')} items" if model.has_roles else row["dataset"]
+    evaluation = items if is_base else f"{items} under {row['axis']}"
+    result = model.results.setdefault((evaluation, row["extractor"]), _Result(evaluation, row["dataset"], row["extractor"]))
     result.items.append(row["item_id"])
     result.families.append(row["family"])
     result.scores.append(float(row["is_correct"]))
@@ -224,7 +228,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
     is_single = len(set(result.items)) == len(result.items)
     score = (accuracy if is_single else mean_interval)(result.scores, result.families)
-    spread: dict[str, Any] = {"num_samples": len(result.scores)}
+    spread: dict[str, Any] = {"num_samples": len(set(result.items))}
     if score.has_interval:
         spread["confidence_interval"] = {
             "lower": score.low,
@@ -235,7 +239,7 @@ def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict
     return {
         "evaluation_result_id": _result_id(study, model, result),
         "evaluation_name": result.evaluation,
-        "source_data": {"dataset_name": result.evaluation.partition(" under ")[0], "source_type": "other"},
+        "source_data": {"dataset_name": result.dataset, "source_type": "other"},
         "metric_config": {
             "evaluation_description": f"Share of answers that are right, read by {result.extractor}",
             "metric_id": "accuracy",

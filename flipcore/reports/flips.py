@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -17,18 +17,20 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.difficulty import conditions
+from flipcore.text.counts import count_of
 
 FIELD = FIRST_TOKEN
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What a card says of one model: `claims` in order, the flips first. `flips` is the decomposition over all axes of the
-    compared extractor, None before there is anything; T and G are its `total` and `genuine`."""
+    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role -> accuracy at the base prompt under
+    the reference extractor: sets in different roles are not pooled. `flips` is the decomposition over all axes of the compared
+    extractor, None before there is anything; T and G are its `total` and `genuine`."""
 
     claims: tuple[Claim, ...]
     model: str = ""
-    accuracy: Estimate | None = None
+    accuracies: Mapping[str, Estimate] = field(default_factory=dict)
     flips: Decomposition | None = None
 
     @property
@@ -60,38 +62,49 @@ def headline(
     names = list(frame["extractor"].unique())
     reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
-    accuracy = accuracy_of(_answers(base))
+    accuracies = _accuracies(base)
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     of = f"{model}: " if n_models > 1 else ""
-    accuracy_claim = description(f"{of}{_accuracy_words(base, accuracy)}.")
+    accuracy_claim = description(f"{of}{_accuracy_words(base, accuracies)}.")
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
         axes = set(frame["axis"].unique()) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
-        return Headline((accuracy_claim, description(why)), model, accuracy)
+        return Headline((accuracy_claim, description(why)), model, accuracies)
     flips = claims.headline_of(totals, total.extractor, None, temperature)
-    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracy, total)
+    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total)
 
 
 def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
     return decompositions(coded_answers(frame), reference, tests=False)
 
 
-def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
-    """Sets in different roles are not pooled: what differs between them is the question."""
-    if math.isnan(accuracy.value):
-        return "Accuracy not defined"
+def _accuracies(base: pd.DataFrame) -> dict[str, Estimate]:
+    """Role -> accuracy; one without a name where all items are in one role, or in none."""
     roles = list(base["role"].unique()) if "role" in base else []
     if len(roles) < 2:
-        few = "" if accuracy.has_interval else ", too few for an interval"
-        n = _answers(base)["item_id"].nunique()
-        families = f" in {accuracy.n:,} families" if accuracy.n < n else ""
-        return f"Accuracy {accuracy.text()} of {n:,} item{'' if n == 1 else 's'}{families}{few}"
-    by_role = ", ".join(
-        f"{role.replace('_', ' ')} {accuracy_of(_answers(base[base['role'] == role])).text()}" for role in roles
-    )
-    return f"Accuracy {by_role}{_inflation_words(base)}"
+        return {"": accuracy_of(_answers(base))}
+    return {role: accuracy_of(_answers(base[base["role"] == role])) for role in roles}
+
+
+def _accuracy_words(base: pd.DataFrame, accuracies: Mapping[str, Estimate]) -> str:
+    """Sets in different roles are not pooled: what differs between them is the question."""
+    by_role = [
+        _one_accuracy(role, one, _answers(base[base["role"] == role] if role else base)) for role, one in accuracies.items()
+    ]
+    return f"Accuracy {', '.join(by_role)}{_inflation_words(base) if len(by_role) > 1 else ''}"
+
+
+def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
+    """ "retro 0.50 [0.25, 0.75] of 12 items"."""
+    start = f"{role.replace('_', ' ')} " if role else ""
+    if math.isnan(accuracy.value):
+        return f"{start}not defined"
+    n = answers["item_id"].nunique()
+    families = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
+    few = "" if accuracy.has_interval else ", too few for an interval"
+    return f"{start}{accuracy.text()} of {count_of(n, 'item')}{families}{few}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:

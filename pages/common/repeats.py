@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from flipcore.core.records import Item
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.notes import plain
@@ -11,7 +14,22 @@ from pages.common.notes import plain
 
 def show(study_id: str) -> None:
     """A warning where there are such items."""
+    _warn(_warning(study_id, session.store().revision(study_id)))
+
+
+def show_of(items: Sequence[Item]) -> None:
+    """The same of items that need not be a study's."""
+    _warn(repeated_templates([one.question for one in items], [one.source_id or one.item_id for one in items]))
+
+
+def in_small_type(study_id: str) -> None:
+    """The same on a card."""
     if warning := _warning(study_id, session.store().revision(study_id)):
+        st.caption(plain(warning))
+
+
+def _warn(warning: str) -> None:
+    if warning:
         st.warning(plain(warning), icon=":material/content_copy:")
 
 

@@ -6,7 +6,7 @@ from flipcore.boards.flip_map import flip_table
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.stats.flips.surface import Choices
-from pages.common import screen, session
+from pages.common import repeats, screen, session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
 from pages.flip_surface import cached, under_map
@@ -130,6 +130,7 @@ def picture(study_id: str) -> None:
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
     under_map.disagreement(study_id, view.model, title_of)
+    repeats.show(study_id)
 
 
 study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")

@@ -6,7 +6,7 @@ from flipcore.reports.holdout import FEWEST, too_few
 from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
-from pages.common import modes, record, screen, session
+from pages.common import modes, record, repeats, screen, session
 from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
@@ -98,6 +98,7 @@ if whole is not None and sets is not None:
     else:
         layouts(session.store()).warm()
         tests.what_is_compared(sets)
+        repeats.show_of([*sets.target, *sets.retro])
         place = board.BoardPlace()
         place.first(sets, view, mode, "semantic", "prediction")
         inflation.in_a_line(sets, mode == "locked")

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import RankingReport, compares_models, pair_rows
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
-from pages.common import modes, record, screen, session
+from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
@@ -82,6 +82,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.caption(JOINT)
     by_model.flip_surfaces(view)
     by_model.decomposition(view)
+    repeats.show(study_id)
     if mode != "locked":
         by_model.memory_and_inflation(view)
     record.history(study_id)

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
 from flipcore.store.queries import studies
-from pages.common import session
+from pages.common import repeats, session
 from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline
 from pages.common.notes import plain, shown_problem
 from pages.studies.changing import budget_button, delete_button
@@ -48,6 +48,7 @@ def _summary(study_id: str) -> None:
     st.markdown(plain(summary.sentence))
     for detail in filter(None, (claim.detail for claim in summary.claims)):
         st.caption(plain(detail))
+    repeats.in_small_type(study_id)
     if rotated := harness_headline(study_id):
         st.markdown(plain(rotated))
     if summary.flips is not None and not summary.flips.is_reference:

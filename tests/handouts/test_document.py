@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -20,6 +21,7 @@ from flipcore.reports.holdout_tests import holdout_report
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
+from flipcore.store.queries import studies as queries
 from tests.handouts.reading import everything_in, files_in
 from tests.pages.opening import few_permutations
 from tests.stores import store_with
@@ -113,6 +115,12 @@ def test_several_models_and_two_sets_have_their_claims_tables_and_board(store, m
     assert len([row for row in rows if row["quantity"] == "accuracy under a way"]) == 2 * n_ways
     (difference,) = [row for row in rows if row["quantity"] == f"lead over {ranking.pairs[0].second}"]
     assert float(difference["value"]) == ranking.pairs[0].paired.difference.value and "Newcombe" in said
+    own = {row["where"]: int(row["n"]) for row in rows if row["quantity"] == "accuracy" and row["model"] == "simulated-noisy"}
+    roles = Counter(queries.study_items(store, TWO.study_id)["role"])
+    assert own == {f"base prompt, reference extractor, {role}": n for role, n in roles.items()}  # sets are not pooled
+    words = re.search(r'<p id="methods-text">(.*?)</p>', text, re.DOTALL)[1]
+    assert "1 sample a prompt and 2 of the original" in words and "classifier is cross-validated" in words
+    assert "The limits are those of the method" not in words
 
 
 def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):

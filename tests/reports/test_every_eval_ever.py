@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
@@ -53,6 +54,17 @@ def test_an_imported_log_goes_out_with_every_readout_and_its_scores(tmp_path, st
     assert str(aggregate).endswith(document["detailed_evaluation_results"]["file_path"].replace("_samples.jsonl", ".json"))
     ids = {one["evaluation_result_id"] for one in document["evaluation_results"]}
     assert {row["evaluation_result_id"] for row in rows} == ids and len(ids) == 3
+
+
+def test_sets_in_different_roles_are_not_pooled(tmp_path, store):
+    sources = (ItemSource("flipscope_choice", "target", 10), ItemSource("flipscope_problems", "retro", 8))
+    study = Study("two sets", sources, (Part("identity"),), (Part("regex"),), (ModelUse("simulated-noisy"),))
+    runner.run(study, store)
+    rows = studies.study_items(store, study.study_id)
+    text = next(iter(files(store, study.study_id, tmp_path / "out").values()))
+    told = {one["evaluation_name"]: one["score_details"] for one in json.loads(text)["evaluation_results"]}
+    n = {f"{dataset}, {role} items": len(part) for (dataset, role), part in rows.groupby(["dataset", "role"])}
+    assert {name: one["uncertainty"]["num_samples"] for name, one in told.items()} == n and len(n) == 2
 
 
 @pytest.mark.slow

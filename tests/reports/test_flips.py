@@ -60,7 +60,10 @@ def test_sets_in_different_roles_are_not_pooled():
         variant_id=made["variant"],
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
-    assert headline(made).sentence.endswith(" Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24].")
+    assert headline(made).sentence.endswith(
+        " Accuracy benchmark 1.00 [0.76, 1.00] of 12 items, control 0.00 [0.00, 0.24] of 12 items."
+    )
+    assert {role: one.value for role, one in headline(made).accuracies.items()} == {"benchmark": 1.0, "control": 0.0}
 
 
 def test_a_holdout_study_says_its_inflation():
@@ -71,7 +74,7 @@ def test_a_holdout_study_says_its_inflation():
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
+    assert ", retro 0.50 [0.25, 0.75] of 12 items: inflation +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 
@@ -117,4 +120,4 @@ def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
         ],
         variant_id=made["variant"],
     )
-    assert headline(made).accuracy.value == 0.5 and headline(made).accuracy.n == 2
+    assert (headline(made).accuracies[""].value, headline(made).accuracies[""].n) == (0.5, 2)
