@@ -18,7 +18,7 @@ from flipcore.core.finish import MOST_CUT
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference
+from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference, fewest_items
 from flipcore.stats.flips.decomposition import Decomposition
 
 WORLDS = (
@@ -329,9 +329,11 @@ def plan_sentence(n: int, n_cells: int) -> str:
     cells = f" and {n_cells} pairings of axis and extractor" if n_cells > 1 else ""
     difference = detectable_difference(n, max(n_cells, 1))
     if np.isnan(difference):
+        fewest, what = fewest_items(max(n_cells, 1)), "no single pairing" if n_cells > 1 else "nothing"
+        pooled = " Over all changes together fewer may do." if n_cells > 1 else ""
         return (
-            f"With {n:,} items{cells}, even the largest difference between artifact and genuine would be missed more than one "
-            "time in five: take more items."
+            f"With {n:,} items{cells}, {what} would be found four times in five, however large the difference between artifact and "
+            f"genuine: {fewest:,} items find one of {detectable_difference(fewest, max(n_cells, 1)):.2f} (simulated).{pooled}"
         )
     return (
         f"With {n:,} items{cells}, a difference of {difference:.2f} between artifact and genuine is found four times in five "

@@ -63,14 +63,15 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
     return description(sentence, "plan", "Exact power of the rule that the Holdout page uses, at accuracy 0.70.", margin=margin)
 
 
-def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8) -> Claim:
-    """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares."""
+def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8, gains: float = 0.0) -> Claim:
+    """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares, `gains` that of
+    answers which rewriting alone sets right, and which as many wrong ones must outweigh."""
     if gap + drop > 1:
         sentence = f"No benchmark can drop by {100 * (gap + drop):.0f} pp: lower the gap or the drop on the control."
         return description(sentence, "impossible")
-    n = n_for_gap(gap, gap + drop, gap + drop, drop, drop, power=power)
+    n = n_for_gap(gap, gap + drop + 2 * gains, gap + drop, drop + 2 * gains, drop, power=power)
     if not math.isfinite(n) or n < 1:
         return description("Such a gap has no plan: every item changes alike, so lower the gap.", "impossible")
     n = max(n, 10)
     sentence = f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
-    return description(sentence, "plan", "Normal approximation, two-sided at 5 %.", n=n)
+    return description(sentence, "plan", "Normal approximation, two-sided at 5 %, of one detector alone.", n=n)

@@ -84,7 +84,8 @@ def study_of(store: Store, query: str) -> str:
     rows = studies.studies(store).to_dict("records")
     study_ids = [row["study_id"] for row in rows if row["study_id"] == query or row["name"].lower().startswith(query.lower())]
     if len(study_ids) != 1:
-        there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows) or "none yet"
+        listed = [row for row in rows if row["study_id"] in study_ids] if study_ids else rows
+        there = "; ".join(f"{row['study_id']} ({row['name']})" for row in listed) or "none yet"
         what = "No study matches" if not study_ids else f"{len(study_ids)} studies match"
-        raise BadInput(f"{what} {query!r}. There are: {there}.")
+        raise BadInput(f"{what} {query!r}. {'They' if study_ids else 'There'} are: {there}.")
     return study_ids[0]

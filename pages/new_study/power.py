@@ -61,7 +61,8 @@ def _answer(what: str, power: float) -> Claim:
         gap = left.number_input("Gap, pp", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
         drop = right.number_input("Drop on the control, pp", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
         coverage = left.number_input("Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage") / 100
-        return gap_plan(gap, drop, coverage, power)
+        gains = right.number_input("Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains") / 100
+        return gap_plan(gap, drop, coverage, power, gains)
     first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
     if what == "two accuracies differ":
         second = right.number_input("Other accuracy, %", 1.0, 99.0, 60.0, 1.0, key="power-second") / 100

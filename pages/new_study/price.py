@@ -41,8 +41,10 @@ def price_panel(study: Study) -> None:
                 icon=":material/public_off:",
             )
         whole = projection(study_plan)
-        _numbers(whole, len(study_plan.items))
-        _say_what_is_stored(study, whole)
+        rest = _not_stored(study, whole)
+        _numbers(rest, len(study_plan.items))
+        if rest is not whole:
+            st.caption(f"The study has {count_of(whole.n_calls, 'call')}; what is stored already is not asked again.")
         st.caption(plain(token_limits(study)))
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
@@ -63,16 +65,13 @@ def _study_plan(toml: str):
     return plan(Study.from_toml(toml), session.store())
 
 
-def _say_what_is_stored(study: Study, whole: Projection) -> None:
-    """Answers that other studies have to the same prompts, or this one has, are not paid again."""
+def _not_stored(study: Study, whole: Projection) -> Projection:
+    """What is asked and paid: answers that other studies have to the same prompts, or this one has, are taken from there."""
     n_answers = studies.n_answers_of(session.store(), [use.name for use in study.models])
     if not n_answers or whole.n_calls > MOST_LOOKED_UP:
-        return
+        return whole
     rest = _open_calls(study.to_toml(), n_answers)
-    if rest.n_calls == 0:
-        st.caption("Every answer is stored already: nothing is asked again.")
-    elif rest.n_calls < whole.n_calls:
-        st.caption(plain(f"Other answers are stored already and are not asked again. Left: {rest.sentence()}."))
+    return rest if rest.n_calls < whole.n_calls else whole
 
 
 @computed("Looking for stored answers")

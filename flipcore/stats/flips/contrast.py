@@ -78,6 +78,16 @@ def power(n: int, difference: float, n_cells: int = 1, level: float = 0.95, seed
 
 
 @lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
+def fewest_items(n_cells: int = 1, target_power: float = 0.8) -> int:
+    """The fewest items with which some difference is found that often."""
+    low, high = MIN_N - 1, MOST_DRAWN
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if math.isnan(detectable_difference(middle, n_cells, target_power)) else (low, middle)
+    return high
+
+
 def detectable_difference(n: int, n_cells: int = 1, target_power: float = 0.8, seed: int = 0) -> float:
     """The smallest A - G, in hundredths, that is found with at least the `target_power`; NaN where none is."""
     sample_size = min(n, MOST_DRAWN)
