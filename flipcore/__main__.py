@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("study", help="its id, or the start of its name")
     again.add_argument("--extractor", default="pattern", help="regex, pattern, text_match or judge (default pattern)")
     again.add_argument(
-        "--judge", default="", metavar="MODEL", help="a model of data/models.toml that reads the answers as judge"
+        "--judge", default="", metavar="MODEL", help="a model that `models` lists, which reads the answers as judge"
     )
     again.add_argument("--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}")
     again.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on")
@@ -211,7 +211,7 @@ def _judgement(store: Store, study_id: str, options) -> str:
     from flipcore.runs.judging_again import EXAMPLE, judge_again, priced, prompt_in
 
     if not options.judge:
-        raise BadInput("A judge is a model: name one of data/models.toml with --judge MODEL.")
+        raise BadInput("A judge is a model: name one that `models` lists with --judge MODEL.")
     folders.admit(".", *([Path(options.prompt).parent] if options.prompt else []))
     prompt = prompt_in(options.prompt) if options.prompt else EXAMPLE
     print(f"{options.judge} as judge: {priced(store, study_id, options.judge, prompt).sentence()}.")

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, as_text, laid_out
 
+COMPARED_FLOOR = "noise floor, compared (from 0)"
+REFERENCE_FLOOR = "noise floor, reference (from the blue)"
 FLOORS = "noise floors: the line the compared extractor's, from 0, the diamond the reference's, from where its pairs begin"
 ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
 
@@ -41,13 +43,13 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             customdata=[as_text(_text(one, i)) for one in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    for name, floors in (("noise floor, compared", _floors(cells)), ("noise floor, reference", _reference_floors(cells))):
+    for name, floors in ((COMPARED_FLOOR, _floors(cells)), (REFERENCE_FLOOR, _reference_floors(cells))):
         figure.add_scatter(
             x=axes,
             y=[at for at, _ in floors],
             mode="markers",
             name=name,
-            marker=floor_marker(c, "ew", 26, 4) if name.endswith("compared") else floor_marker(c),
+            marker=floor_marker(c, "ew", 26, 4) if name == COMPARED_FLOOR else floor_marker(c),
             customdata=[text for _, text in floors],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )

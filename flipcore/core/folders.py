@@ -39,7 +39,7 @@ def allowed(path: str | Path) -> Path:
         raise BadInput(f"{str(path)[:200]!r} is no path ({error}). Give the path of a file.") from error
     if not any(real_path == folder or real_path.is_relative_to(folder) for folder in allowed_folders()):
         raise BadInput(
-            f"{str(path)[:200]!r} is outside of the folders that may be read. Upload the file, or let the admin add its folder "
-            f"to {VARIABLE}."
+            f"{str(path)[:200]!r} is outside of the folders that may be read. Upload it in the dashboard, run the command in its "
+            f"folder, or let the admin add the folder to {VARIABLE}."
         )
     return real_path

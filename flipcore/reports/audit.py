@@ -14,6 +14,8 @@ from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 
+ALONE = "Each p is of its finding alone; none is corrected for the other findings."
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -32,7 +34,7 @@ class Audit:
 
     def text(self) -> str:
         """For a terminal."""
-        lines = [self.recognised, ""]
+        lines = [self.recognised, ALONE, ""]
         for number, one in enumerate(self.findings, start=1):
             lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
         lines += [self.headline] * (not self.findings)

@@ -42,6 +42,11 @@ class Entry:
     is_replaced: bool
 
     @property
+    def of(self) -> str:
+        """The study, or the two sets, that were decided on, by name where there is one."""
+        return self.study or str(self.settings.get("sets") or self.study_id)
+
+    @property
     def is_current(self) -> bool:
         return self.since == UNCHANGED
 
@@ -77,7 +82,7 @@ class Entry:
         return {
             "when": self.moment,
             "who": self.reviewer,
-            "study": self.study or self.study_id,
+            "study": self.of,
             "page": self.page.replace("_", " "),
             "mode": self.mode,
             "decision": self.sentence,

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.boards.steps import Steps
 from flipcore.claims.audit_input import Finding
 from flipcore.core.errors import FlipscopeError
-from flipcore.reports.audit import Audit, audit
+from flipcore.reports.audit import ALONE, Audit, audit
 from pages.audit import further
 from pages.common import session
 from pages.common.computing import computed
@@ -56,7 +56,7 @@ if study_id is not None:
         st.stop()
     n = len(report.findings)
     st.markdown(f"## {plain(report.headline)}")
-    st.caption(plain(report.recognised))
+    st.caption(plain(f"{report.recognised} {ALONE}"))
     further.buttons(study_id)
     number_in_link = st.query_params.get("finding", "")
     opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None

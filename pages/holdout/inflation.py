@@ -125,9 +125,9 @@ def _published() -> None:
     st.subheader("What a published comparison looks like", anchor=False)
     st.caption(
         "Published figures of Haimes et al. (2024), table 3, not measured here: inflation of three models on TruthfulQA against "
-        "Retro-Misconceptions. The paper prints no interval in that table; with 100 items a set, 16 points would have "
-        "[+2.3, +28.9]. EM is the share of masked wrong options that a model completes word for word (Deng et al. "
-        "2024)."
+        "Retro-Misconceptions. The paper prints no interval in that table. How wide one would be depends on the "
+        "sets: 66 and 50 right of 100 each differ by 16 points [+2.3, +28.9]. EM is the share of masked wrong options that a model "
+        "completes word for word (Deng et al. 2024)."
     )
     rows = [Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published")) for name, value, _ in PUBLISHED]
     left, right = st.columns([3, 2], vertical_alignment="center")

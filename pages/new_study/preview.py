@@ -22,7 +22,9 @@ def preview(study: Study) -> None:
         return
     st.markdown("**What will be asked**")
     left, right = st.columns([3, 1])
-    item = left.selectbox("Item", items, key="preview-item", format_func=lambda item: item.question[:90])
+    item = left.selectbox(
+        "Item", items, key="preview-item", format_func=lambda one: f"{one.question[:80]} ({one.item_id.partition('@')[0]})"
+    )
     by_axis = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
     if not by_axis:
         st.caption("None of the chosen axes applies to this item.")

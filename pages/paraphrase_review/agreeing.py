@@ -25,6 +25,7 @@ from flipcore.charts.theme import colours
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.base.retention import RULES
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import plain
@@ -46,7 +47,7 @@ def show() -> None:
     beside, by_people = models_sentence(verdicts), people(verdicts)
     st.markdown(f"## {plain(agreement_sentence(by_check[OVERALL]))}")
     n = len({row["pair_id"] for row in by_people})
-    st.caption(plain(f"Counted here: the {n:,} stored pairs of {only} that a person has judged."))
+    st.caption(plain(f"Counted here: {count_of(n, 'stored pair')} of {only} that a person has judged."))
     for text in agreement_warnings(by_check):
         st.warning(plain(text), icon=":material/warning:")
     if beside:

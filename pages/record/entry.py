@@ -17,9 +17,7 @@ def card(one: Entry) -> None:
         st.markdown(f"**{plain(one.sentence)}**")
         if one.before:
             st.caption(plain(f"Instead of: {one.before}"))
-        st.caption(
-            plain(f"{one.moment} · {one.reviewer} · {one.study or one.study_id} · {one.page.replace('_', ' ')} · {one.mode}")
-        )
+        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {one.page.replace('_', ' ')} · {one.mode}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if one.is_replaced:
                 st.badge("REPLACED", color="gray", help="A later decision of the same page stands.")

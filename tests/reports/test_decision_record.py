@@ -74,6 +74,12 @@ def test_a_decision_says_when_the_data_behind_it_changed(store):
     assert count_sentence([changed]) == "1 decision; the data behind 1 changed since"
 
 
+def test_two_sets_that_are_no_study_are_called_by_their_name(store):
+    keep_decision(store, "sets-1", "holdout", "explore", "Undecided.", {"sets": "TruthfulQA and ours"}, "Mia")
+    (one,) = entries(store, study_id="sets-1")
+    assert one.of == one.row()["study"] == "TruthfulQA and ours"
+
+
 def test_a_row_of_a_strange_file_is_shown_as_far_as_it_goes(store):
     keep_decision(store, S, "decomposition", "explore", "More artifact.", {}, "Ada")
     store.rows("UPDATE decisions SET page = '../x', basis = '[1]', evidence = '{\"item\": 3}', place = '7', settings = '[]'")

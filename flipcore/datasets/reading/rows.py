@@ -61,6 +61,8 @@ def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:
     if not path.is_file():
         raise BadInput(f"There is no file {path.name!r}; give the path of a JSONL, JSON, CSV or Parquet file.")
+    if suffix == ".zip":
+        raise BadInput(f"{path.name} holds no log of a known harness. Unpack it to read a table ({', '.join(SUFFIXES)}) of it.")
     if suffix not in SUFFIXES:
         raise BadInput(f"{path.name} is not of a known kind; a file of items ends in {', '.join(SUFFIXES)}.")
     size = path.stat().st_size

@@ -22,7 +22,7 @@ def _recognises(source: Source) -> bool:
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     notes = [f"{source.name} holds no scores: the answer in its JSON is read, and the scores are computed here."]
-    return LogAbout("ZeroEval results", notes=notes, leaves=("tokens, finish reasons (none are logged)",))
+    return LogAbout("ZeroEval results", notes=notes, leaves=("tokens (none are logged)", "finish reasons"))
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
