@@ -19,22 +19,20 @@ def giveaway_bars(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for is_positive, side, colour in (
-        (False, "speaks for the target", c.target),
-        (True, "speaks for the retro-holdout", c.retro),
-    ):
+    for is_positive, side, colour in ((False, "speaks for target", c.target), (True, "speaks for retro", c.retro)):
         rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:
             figure.add_bar(
                 y=rows,
                 x=[values[i] for i in rows],
                 orientation="h",
+                width=0.75,  # else each side takes the width that its own gaps allow
                 name=side,
                 marker_color=colour,
                 error_x={
                     "type": "data",
                     "symmetric": False,
-                    "color": c.muted,
+                    "color": c.text,
                     "thickness": 1.5,
                     "width": 3,
                     "array": [highs[i] - values[i] for i in rows],

@@ -32,7 +32,7 @@ def split_bar(one, c: Colours) -> go.Figure:
             x=[start + floor],
             y=[""],
             mode="markers",
-            name="noise floor (◇ reference)",
+            name="noise floor (◇ reference, from the blue)",
             showlegend=i == 0,
             marker=floor_marker(c, "ns", 18, 3) if name == "compared" else floor_marker(c),
             hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",

@@ -13,7 +13,7 @@ from flipcore.charts.theme import colours
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
 from flipcore.reports.holdout import inflation_of
 from flipcore.runs.demo import demo_studies
-from pages.common import session
+from pages.common import repeats, session
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain
@@ -101,6 +101,7 @@ def _holdout(study_id: str) -> None:
         query_params={"sets": f"study:{study_id}", "part": "Look inside"},
     )
     st.caption("Inflation is contamination only as far as both sets share a source. The page Holdout tests that.")
+    repeats.in_small_type(study_id)
 
 
 def _link(page: str, params: dict[str, str]) -> None:

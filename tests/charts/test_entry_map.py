@@ -118,8 +118,8 @@ def test_equal_cosines_still_have_bars():
 def test_bars_to_the_left_speak_for_the_target():
     figure = giveaway_bars(["how", "what"], [-2.0, 1.0], [-2.5, 0.5], [-1.5, 1.5], LIGHT, title="log odds")
     assert [(trace.name, list(trace.x), trace.marker.color) for trace in figure.data] == [
-        ("speaks for the target", [-2.0], LIGHT.target),
-        ("speaks for the retro-holdout", [1.0], LIGHT.retro),
+        ("speaks for target", [-2.0], LIGHT.target),
+        ("speaks for retro", [1.0], LIGHT.retro),
     ]
     assert figure.data[0].error_x.arrayminus == pytest.approx([0.5]) and list(figure.data[1].y) == [1]
 
