@@ -15,7 +15,7 @@ def offer_lock(sets: Sets, settings: dict) -> None:
         how = (
             "Duplicate the study with a share set aside for confirmation."
             if sets.is_of_study
-            else "Choose a share to set aside under View before looking at the result."
+            else "Choose a share to set aside under View: it counts nowhere until you lock. What you saw of it before stays seen."
         )
         st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
         return
