@@ -105,7 +105,7 @@ def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, addres
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Sheets in").click()
     page.locator("input[type=file]").set_input_files(filled)
-    page.get_by_text("12 answers can be used, 1 rows are refused").wait_for()
+    page.get_by_text("12 answers can be used, 1 row is refused").wait_for()
     page.get_by_role("button", name="Store the answers").click()
     page.get_by_text("2 people have answered").wait_for()
     assert no_fault(page)
