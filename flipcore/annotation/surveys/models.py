@@ -14,6 +14,7 @@ from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
 from flipcore.core.records import OK, Call, Completion, Item, Request
 from flipcore.models import ModelCard, open_backend
+from flipcore.models.slots import slots_of
 from flipcore.runs.cost import Projection, call_price, projected, refusal
 from flipcore.runs.embargo import check_embargo
 from flipcore.store.connection import Store
@@ -142,18 +143,24 @@ def ask_model(
 async def _completed(
     calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
 ) -> list[tuple[Call, Completion]]:
-    """Calls with their completions, a few at once; stops where the next call could pass the cap."""
-    pairs, spent = [], 0.0
+    """Calls with their completions, a few at once and never more than the server's slots; stops where the next call could pass the
+    cap."""
+    pairs, spent, slots = [], 0.0, slots_of(card)
+
+    async def one(call: Call) -> Completion:
+        async with slots:
+            return await backend.complete(call)
+
     try:
         for start in range(0, len(calls), AT_ONCE):
             block = calls[start : start + AT_ONCE]
             most = sum(call_price(call, card) or 0.0 for call in block)
             if budget_usd is not None and spent + most > budget_usd:
                 break
-            replies = await asyncio.gather(*(backend.complete(call) for call in block))
+            replies = await asyncio.gather(*map(one, block))
             spent += sum(
-                call_price(call, card) or 0.0 if one.cost_usd is None else one.cost_usd
-                for call, one in zip(block, replies, strict=True)
+                call_price(call, card) or 0.0 if reply.cost_usd is None else reply.cost_usd
+                for call, reply in zip(block, replies, strict=True)
             )
             pairs += list(zip(block, replies, strict=True))
     finally:
