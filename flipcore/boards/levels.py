@@ -33,15 +33,13 @@ RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals ap
 OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
 START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": "paired"}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
+WordingOf = Callable[[str, str], Wording]  # of a reference and a policy
 
 
 def resamples(answers: CodedAnswers) -> int:
     """How many the board and the table under it take, so that they print the same limits. Beyond MANY_ITEMS items fewer do:
     the limits are then so close that the draws no longer move their second digit."""
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
-
-
-WordingOf = Callable[[str, str], Wording]  # of a reference and a policy
 
 
 def readable(answers: CodedAnswers) -> tuple[str, ...]:

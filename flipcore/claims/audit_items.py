@@ -90,7 +90,7 @@ def standard_errors(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             )
             detail = (
                 f"{groups.nunique()} groups. Intervals of accuracy take single items; for other subjects or templates than these they "
-                f"would be {by_group / by_item:.1f} times as wide."
+                f"would be about {by_group / by_item:.1f} times as wide."
             )
             claim = description(sentence, "clustered", detail)
             yield Finding("standard error", claim, 38, model=str(model), extractor=str(extractor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flipcore.methods.method import Method
 
+_WELCH = Method("Welch's t", "A difference of two means of different items with unequal variances.")
 BY_METHOD = {
     "clt_cluster": Method(
         "Student's t over clusters",
@@ -54,8 +55,8 @@ BY_METHOD = {
         "Few items changed, so one full loss and one opposite are added to each set; both t intervals are joined.",
         ("bonett2012adjusted",),
     ),
-    "welch": Method("Welch's t", "A difference of two means of different items with unequal variances."),
-    "welch_t": Method("Welch's t", "A difference of two means of different items with unequal variances."),
+    "welch": _WELCH,
+    "welch_t": _WELCH,
     "wald": Method("Wald's interval", "A difference of log odds with normal limits."),
     "delong, logit": Method("DeLong's interval on the logit", "An area under the curve with limits that stay within 0 and 1."),
     "newcombe_5": Method("Newcombe's fifth method", "An area under the curve where the groups are few or wholly apart."),

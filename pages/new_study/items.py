@@ -25,7 +25,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
     """The chosen sources, edited in place, with a table of what they hold; new ones take one of `roles`."""
     for position, source in enumerate(sources):
         with st.container(horizontal=True, vertical_alignment="center"):
-            number = f"{count_of(source.n, 'item')}" if source.n else "all items"
+            number = count_of(source.n, "item") if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
             of += "".join(f" where {name} is {filter_text(value)}" for name, value in source.where.items())
             st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")

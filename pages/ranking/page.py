@@ -16,9 +16,9 @@ from pages.ranking import behind, by_model, cached
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
-    "In every mode, rank bars and p over all pairs hold together (guarded t tests in both directions, Holm: larger than a pair's own p "
-    "even where there is one pair), and so do the differences for all pairs at once (Bonferroni, 95 %). An accuracy and what says “pair "
-    "alone” hold one at a time."
+    "In every mode, rank bars and p over all pairs hold together (guarded t tests in both directions, Holm: another test than a pair's "
+    "own, so p differs even where there is one pair), and so do the differences for all pairs at once (Bonferroni, 95 %). An accuracy "
+    "and what says “pair alone” hold one at a time."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
