@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.boards.levels import START, at_settings, with_own_reference
+from flipcore.boards.levels import START, at_settings, band_words, with_own_reference
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
 from flipcore.claims import flips
@@ -17,7 +17,6 @@ from pages.components.threshold_board import threshold_board
 from pages.decomposition import behind, cached, each_readout, predicted
 
 PAGE = "decomposition"
-BAND = "for every row, reference extractor and policy for unreadable answers at once, at any one level"
 
 
 def what_is_not_claimed(closed_gates: dict[str, str]) -> None:
@@ -50,7 +49,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
         )
         record.log_move(study_id, moved)
         record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
-        st.caption(modes.note(mode, study_id, BAND))
+        st.caption(modes.note(mode, study_id, band_words(cells)))
     if row in rows:
         behind.open_row(study_id, model, mode, row, view["reference"])
         st.rerun(scope="fragment")

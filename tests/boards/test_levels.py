@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from flipcore.boards.level_limits import QUANTITIES, level_limits
-from flipcore.boards.levels import LEVELS, banded, board, resamples
+from flipcore.boards.levels import BAND_HOLDS_FROM, LEVELS, band_words, banded, board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
@@ -218,3 +218,28 @@ def test_without_a_written_answer_board_and_table_take_the_same_reference():
         frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])
     )
     assert board(answers, str)["chosen"]["reference"] == "cloze"
+
+
+def test_few_items_are_said_to_make_the_band_hold_less_often():
+    few, many = (band_words(decompositions(study(n), "regex")) for n in (20, 40))
+    assert "with fewer than 40 items, as here, less often than the level says" in few and "fewer" not in many
+
+
+@pytest.mark.slow
+def test_the_band_holds_for_everything_at_once_from_the_number_of_items_on_that_is_said():
+    """Of 150 samples at least 90 %: a nominal 95 % falls below it in one of 200 test runs."""
+
+    def limits_and_truth(n, seed, n_boot):
+        rows = planted_readouts(n, PlantedTruth(0.3, 0.1), generator(seed, "band"), names=("first_token", "regex"))
+        return board(coded_answers(rows), str, simultaneous=True, n_boot=n_boot)["tables"]
+
+    truth = limits_and_truth(20_000, 1, 19)
+    n_held, at = 0, LEVELS.index(0.95)
+    for seed in range(150):
+        held = True
+        for name, table in limits_and_truth(BAND_HOLDS_FROM, 1_000 + seed, 599).items():
+            low, high = (limits(table, side, 2)[..., at] for side in ("low", "high"))
+            true = np.array([truth[name][quantity] for quantity in QUANTITIES], dtype=float)
+            held &= not ((low > true + 0.003) | (high < true - 0.003)).any()
+        n_held += held
+    assert n_held >= 135
