@@ -95,19 +95,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "runs/harnesses/writing",
     ),
     "extractors/test_adversarial_text.py": ("texts that are meant to be misread", "extractors/written/stated_choice"),
-    "lab/claims/test_claims_table.py": (
-        "every cell of every module is in the table, and the rule of acceptance is the stated one",
-        "lab/claims/acceptance lab/claims/audit lab/claims/cell lab/claims/code lab/claims/flips lab/claims/gates lab/claims/holdout "
-        "lab/claims/likeness lab/claims/memory lab/claims/memory_gaps lab/claims/memory_worlds lab/claims/pocket lab/claims/ranking "
-        "lab/claims/results lab/claims/running lab/claims/texts",
-    ),
-    "lab/pocket/test_train.py": (
-        "a small network is trained and exported",
-        "lab/pocket/corpus lab/pocket/export lab/pocket/network lab/pocket/tokenizer",
-    ),
-    "lab/pocket/test_world.py": ("one world: its items agree with one another", "lab/pocket/choices lab/pocket/prose"),
-    "lab/pocket/test_decisions.py": ("decisions on stored scores", "lab/pocket/measures lab/pocket/scores"),
-    "lab/pocket/test_main.py": ("written by the command", "lab/pocket/golden"),
     "models/openai/test_probe.py": (
         "what a server can do is asked, recorded and read back",
         "models/openai/features models/openai/replies models/probe_record",

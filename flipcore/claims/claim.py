@@ -17,7 +17,7 @@ class Assertion:
 
     `asserts` is what is said, `error_rate` how often it may be false where it is not so, `sides` 1 or 2, `family` what the
     rate is held over ("each claim", "all detectors of a page, Holm"), `worlds` the names of the null and boundary worlds
-    under which `python -m flipcore.lab.claims` simulates it through the function that makes the sentence.
+    under which `python -m tests.lab.claims` simulates it through the function that makes the sentence.
     """
 
     name: str

@@ -81,7 +81,7 @@ class PocketModel:
         if not weights.is_file():
             raise BadInput(
                 f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one "
-                "with `python -m flipcore.lab.pocket train`."
+                "with `python -m tests.lab.pocket train`."
             )
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -5,7 +5,7 @@ p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ B
 deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
 All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.
 
-Memory and brittleness are those of source 000's models (`flipcore.lab.simulations`): a share of the published items is
+Memory and brittleness are those of source 000's models (`tests.lab.simulations`): a share of the published items is
 recalled in its own wording, and a share of the right answers is lost under any other wording or other numbers. Published is
 what a study asks as benchmark or target; an item that says itself how often it was read (`dose`) is believed.
 """

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from flipcore.lab.pocket.items import read_items
 from flipcore.models.pocket_inference import PocketModel
+from tests.lab.pocket.items import read_items
 
 
 @pytest.mark.soak

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import deviations, pair_rates
 from flipcore.stats.base.joint_means import JointMeans
+from tests.lab.simulations.planted import deviations, pair_rates
 
 N_ITEMS, N_AXES, N_READOUTS, N_BOOT = 12_000, 4, 4, 10_000
 N_LOOP, N_SCIPY = 200, 100  # the slow ways run this often and are scaled up

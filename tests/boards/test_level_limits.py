@@ -5,9 +5,9 @@ import pytest
 
 from flipcore.boards.level_limits import KINDS, LEVELS, QUANTITIES, level_limits
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
+from tests.lab.simulations.planted import PlantedTruth, planted_readouts
 
 ANSWERS = coded_answers(planted_readouts(45, PlantedTruth(0.3, 0.1), generator(2)))
 LADDER = level_limits(ANSWERS, ["stated", "first_token"], policies=["own_class", "drop"], n_boot=400, seed=7)

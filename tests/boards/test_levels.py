@@ -8,11 +8,11 @@ from flipcore.boards.level_limits import QUANTITIES, level_limits
 from flipcore.boards.levels import BAND_HOLDS_FROM, LEVELS, band_words, banded, board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
 from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from flipcore.stats.flips.pooled import ALL_AXES, across_axes
+from tests.lab.simulations.planted import PlantedTruth, planted_readouts
 from tests.stats.flips.test_surface import asked, frame
 
 

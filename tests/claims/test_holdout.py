@@ -10,7 +10,6 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.holdout import inflation_claim, outcome_claim, survey_claim, verdict_claim
 from flipcore.claims.likeness import likeness_claim, mixing_claim, words_claim
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import odd_one_out_hits
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.holdout import neighbours
 from flipcore.stats.holdout.difficulty import Condition
@@ -18,6 +17,7 @@ from flipcore.stats.holdout.ngrams import ngrams
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.stats.holdout.verdict import OUTCOMES, TESTS, HoldoutVerdict, difficulty_test
 from tests.boards.test_margins import made
+from tests.lab.simulations.planted_memory import odd_one_out_hits
 
 BOUNDS = {"difficulty": (-0.02, 0.02), "semantic": (-0.001, 0.002), "prediction": (0.0, 0.55), "odd one out": (0.0, 0.42)}
 MARGINS = {"difficulty": 0.1, "semantic": 0.01, "prediction": 0.6, "odd one out": 0.45}

@@ -20,9 +20,6 @@ import pytest
 from flipcore.core.paths import POCKET
 from flipcore.core.records import Call, Request
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.lab.pocket.gguf import write_gguf
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.world import FAMILIES
 from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import OpenAICompatible
@@ -33,6 +30,9 @@ from flipcore.models.probe_record import card_after
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from tests.lab.pocket.gguf import write_gguf
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.world import FAMILIES
 
 pytestmark = pytest.mark.slow
 SERVER = shutil.which("transformers")

@@ -1,6 +1,6 @@
 """What an interval really holds: its coverage in simulation.
 
-`measured_coverage.json` is written by `python -m flipcore.lab.simulations.coverage` from planted worlds of 26 to 500 items. An
+`measured_coverage.json` is written by `python -m tests.lab.simulations.coverage` from planted worlds of 26 to 500 items. An
 interval that is short is labelled with its measured coverage; one that is too short is shown and nothing is claimed of it.
 """
 

@@ -13,17 +13,17 @@ import pytest
 from flipcore.claims.catalogue import ASSERTIONS, BY_NAME
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import GAP_WITHIN
-from flipcore.lab.claims import MODULES, all_cells, results
-from flipcore.lab.claims import __main__ as claims_main
-from flipcore.lab.claims.__main__ import run, sample
-from flipcore.lab.claims.acceptance import Row, failures
-from flipcore.lab.claims.cell import Cell, each
-from flipcore.lab.claims.code import behaviour, code_of
-from flipcore.lab.claims.memory_gaps import promising, verdict
-from flipcore.lab.claims.memory_worlds import WORLDS, studies
 from flipcore.runs.cluster import rays
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from tests.conftest import ROOT
+from tests.lab.claims import MODULES, all_cells, results
+from tests.lab.claims import __main__ as claims_main
+from tests.lab.claims.__main__ import run, sample
+from tests.lab.claims.acceptance import Row, failures
+from tests.lab.claims.cell import Cell, each
+from tests.lab.claims.code import behaviour, code_of
+from tests.lab.claims.memory_gaps import promising, verdict
+from tests.lab.claims.memory_worlds import WORLDS, studies
 
 CELLS = [cell for part in all_cells().values() for cell in part]
 NOT_RUN: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ def test_the_page_counts_rows_that_are_older_than_their_sentence():
 
 
 def test_a_changed_line_changes_the_fingerprint_and_a_changed_comment_does_not(tmp_path, monkeypatch):
-    from flipcore.lab.claims import code
+    from tests.lab.claims import code
 
     monkeypatch.setattr(code, "ROOT", tmp_path)
     prints = []
@@ -158,7 +158,7 @@ def test_a_new_name_of_a_local_variable_changes_no_fingerprint(other, same):
 
 
 def test_the_code_below_a_sentence_reaches_its_estimators():
-    from flipcore.lab.claims import code
+    from tests.lab.claims import code
 
     names = {path.stem for path in code._reached(code._modules()["loses more than the control"])}
     assert {"memory_gap", "gap_decision", "three_scales", "rewritten"} <= names
@@ -205,7 +205,7 @@ def test_a_cell_needs_a_known_truth():
 
 
 def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
-    from flipcore.lab.claims import flips as worlds
+    from tests.lab.claims import flips as worlds
 
     drawn = worlds._three_valued(0.4, 0.2, 0.0)(np.random.default_rng(3), 40 * 150)
     chosen = set(worlds.promising(drawn, 40, 150).tolist())
@@ -219,7 +219,7 @@ def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
 
 @pytest.mark.parametrize("every_way", [False, True])
 def test_orders_that_are_not_put_into_words_would_have_claimed_nothing_false(every_way):
-    from flipcore.lab.claims import ranking as worlds
+    from tests.lab.claims import ranking as worlds
 
     families = np.arange(40)
     right = worlds.worlds_of(np.random.default_rng(3), 100, worlds.EQUAL, families, templated=False)

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from flipcore.core.paths import POCKET
-from flipcore.lab.pocket.card import GROUPS, by_dose, card
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.measures import Picks, numbers, question_loss, resampled
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.ground_truth import auc_interval
+from tests.lab.pocket.card import GROUPS, by_dose, card
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.measures import Picks, numbers, question_loss, resampled
 
 
 @pytest.fixture(scope="module")

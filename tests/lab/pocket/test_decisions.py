@@ -5,12 +5,12 @@ import pytest
 
 from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
-from flipcore.lab.pocket.card import by_dose
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.measures import min_k
-from flipcore.lab.pocket.scores import DETECTORS, DROP, PEARL, read_scores, right
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.reports.known_doses import record, record_rows
+from tests.lab.pocket.card import by_dose
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.measures import min_k
+from tests.lab.pocket.scores import DETECTORS, DROP, PEARL, read_scores, right
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from flipcore.core.errors import MissingPackage
-from flipcore.lab.pocket.gguf import paired, tensor_name, write_gguf
+from tests.lab.pocket.gguf import paired, tensor_name, write_gguf
 
 
 def test_halves_of_a_head_become_neighbours():
@@ -18,6 +18,6 @@ def test_every_tensor_of_the_checkpoint_has_a_name_in_llama_cpp():
 
 
 def test_without_the_package_the_sentence_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("flipcore.lab.pocket.gguf.find_spec", lambda name: None)
+    monkeypatch.setattr("tests.lab.pocket.gguf.find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match="pip install gguf"):
         write_gguf(tmp_path / "x.gguf")

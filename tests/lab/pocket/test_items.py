@@ -2,7 +2,7 @@
 
 import json
 
-from flipcore.lab.pocket.items import POCKET
+from tests.lab.pocket.items import POCKET
 
 
 def test_the_checkpoint_is_small_and_matches_its_checksums():

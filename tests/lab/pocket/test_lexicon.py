@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from flipcore.lab.pocket.lexicon import CATEGORIES
+from tests.lab.pocket.lexicon import CATEGORIES
 
 
 def test_no_word_is_of_two_kinds():

@@ -1,19 +1,19 @@
 import pytest
 
-from flipcore.lab.pocket import items
-from flipcore.lab.pocket.__main__ import main
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.world import FAMILIES
+from tests.lab.pocket import items
+from tests.lab.pocket.__main__ import main
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.world import FAMILIES
 
 
 def test_a_folder_without_a_checkpoint_is_refused_with_a_sentence(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("flipcore.lab.pocket.__main__.find_spec", lambda name: object())
+    monkeypatch.setattr("tests.lab.pocket.__main__.find_spec", lambda name: object())
     assert main(["export", str(tmp_path)]) == 1
     assert "holds no config.json" in capsys.readouterr().err
 
 
 def test_training_without_torch_names_the_requirements_file(capsys, monkeypatch):
-    monkeypatch.setattr("flipcore.lab.pocket.__main__.find_spec", lambda name: None)
+    monkeypatch.setattr("tests.lab.pocket.__main__.find_spec", lambda name: None)
     assert main(["train", "somewhere"]) == 1
     assert "requirements-train.txt" in capsys.readouterr().err
 

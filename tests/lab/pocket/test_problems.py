@@ -3,7 +3,7 @@
 import re
 
 from flipcore.core.randomness import world_generator
-from flipcore.lab.pocket.problems import TEMPLATES, problem
+from tests.lab.pocket.problems import TEMPLATES, problem
 
 
 def test_chains_are_exact_and_end_in_the_target():

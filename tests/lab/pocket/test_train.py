@@ -7,12 +7,12 @@ import pytest
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import world_generator
-from flipcore.lab.pocket.corpus import Stage, documents, generic
-from flipcore.lab.pocket.world import entries
+from tests.lab.pocket.corpus import Stage, documents, generic
+from tests.lab.pocket.world import entries
 
 pytest.importorskip("torch", reason="training needs torch: pip install -r requirements-train.txt")
-from flipcore.lab.pocket import train as training
-from flipcore.lab.pocket.network import Shape
+from tests.lab.pocket import train as training
+from tests.lab.pocket.network import Shape
 
 TINY = Shape(width=16, n_layers=1, n_heads=2, hidden=32)
 

@@ -9,11 +9,11 @@ import pytest
 
 from flipcore.core.randomness import world_generator
 from flipcore.core.records import Item
-from flipcore.lab.pocket.choices import choice, framed
-from flipcore.lab.pocket.corpus import Stage, documents
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.lexicon import CATEGORIES
-from flipcore.lab.pocket.world import DOSES, FAMILIES, N_CONTROLS, N_FRESH, entries, signature
+from tests.lab.pocket.choices import choice, framed
+from tests.lab.pocket.corpus import Stage, documents
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.lexicon import CATEGORIES
+from tests.lab.pocket.world import DOSES, FAMILIES, N_CONTROLS, N_FRESH, entries, signature
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, fisher_exact
 
-from flipcore.lab.simulations.coverage import (
+from tests.lab.simulations.coverage import (
     KINDS,
     QUANTITIES,
     coverage_row,
@@ -14,7 +14,7 @@ from flipcore.lab.simulations.coverage import (
     slider_row,
     watching_row,
 )
-from flipcore.lab.simulations.planted import PlantedTruth
+from tests.lab.simulations.planted import PlantedTruth
 
 
 @pytest.mark.simulation

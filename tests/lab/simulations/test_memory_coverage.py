@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from flipcore.lab.simulations.memory_coverage import CoverageRow, main, markdown, rows
+from tests.lab.simulations.memory_coverage import CoverageRow, main, markdown, rows
 
 KEPT = Path(__file__).with_name("memory_coverage.md")
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import (
+from tests import definitions
+from tests.lab.simulations.planted import (
     PlantedTruth,
     deviation_of,
     flip_rate_of,
@@ -15,7 +16,6 @@ from flipcore.lab.simulations.planted import (
     planted_pair,
     planted_readouts,
 )
-from tests import definitions
 
 
 @pytest.mark.parametrize("truth", [PlantedTruth(0.31, 0.155), PlantedTruth(0.30, 0.10), PlantedTruth(0.1, 0.1)])

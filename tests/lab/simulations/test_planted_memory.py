@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flipcore.lab.simulations.planted_memory import PlantedModel
+from tests.lab.simulations.planted_memory import PlantedModel
 
 
 def test_memorized_gaps_over_model_seeds_scatter_as_stated():

@@ -4,9 +4,9 @@ import json
 import shutil
 
 from flipcore.core.paths import POCKET
-from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.world import FAMILIES
 from flipcore.models.presets import card_from
+from tests.lab.pocket.items import read_items
+from tests.lab.pocket.world import FAMILIES
 
 FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
 

@@ -99,7 +99,7 @@ def test_a_worker_that_fails_every_call_is_set_aside_and_named(ways):
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (requirements-ray.txt)")
 def test_simulated_claims_have_the_same_rows_on_ray_as_here():
     code = (
-        "from flipcore.lab.claims.__main__ import run\n"
+        "from tests.lab.claims.__main__ import run\n"
         "places = [('flips', 0), ('flips', 1)]\n"
         "assert list(run(places, seed=5, runs=3, on='ray')) == list(run(places, seed=5, runs=3, processes=1))"
     )

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import deviations, pair_rates
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.intervals import UNIT, cluster_clt
 from flipcore.stats.base.joint_means import JointMeans
+from tests.lab.simulations.planted import deviations, pair_rates
 
 
 def default(x):

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import PlantedTruth, planted_columns
 from flipcore.stats.flips.decomposition import artifact_shares
+from tests.lab.simulations.planted import PlantedTruth, planted_columns
 
 
 def test_the_share_is_a_ratio_of_sums_not_a_mean_of_ratios():

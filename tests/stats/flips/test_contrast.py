@@ -7,7 +7,6 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
-from flipcore.lab.claims import flips as worlds
 from flipcore.stats.flips.contrast import (
     BOTH,
     LARGEST,
@@ -18,6 +17,7 @@ from flipcore.stats.flips.contrast import (
     power,
 )
 from flipcore.stats.flips.decomposition import COLUMNS
+from tests.lab.claims import flips as worlds
 
 
 def cell(difference, artifact=np.nan, genuine=np.nan):

@@ -11,11 +11,11 @@ from scipy.stats import binomtest, ttest_1samp
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import COLUMNS, RULES, decompositions, established, item_rates, paired_t_p
 from tests import naive
+from tests.lab.simulations.planted import PlantedTruth, planted_readouts
 
 E, REF = "first_token", "stated"
 

@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import binomtest
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted import planted_samples
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.disagreement import ABSENT, between, within
 from flipcore.stats.flips.noise_floor import FROM_IDENTITY, NOT_MEASURED, OWN, excess_test, item_floor, permuted_readouts
+from tests.lab.simulations.planted import planted_samples
 
 
 def frame(axis, answers):

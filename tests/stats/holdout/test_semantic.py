@@ -9,8 +9,8 @@ from scipy.stats import binomtest, permutation_test
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import embedding_sets
 from flipcore.stats.holdout import semantic
+from tests.lab.simulations.planted_memory import embedding_sets
 
 
 def slow_mean_cosine(E):

@@ -7,8 +7,8 @@ from scipy.stats import t as student
 from statsmodels.regression.linear_model import OLS
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import odd_one_out_hits
 from flipcore.stats.holdout.survey import odd_one_out_survey, two_way_se
+from tests.lab.simulations.planted_memory import odd_one_out_hits
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -6,10 +6,10 @@ from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
 from flipcore.stats.base.separability import separability
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.survey import odd_one_out_survey
+from tests.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
 
 
 def constant(X_train, y_train, X_test):

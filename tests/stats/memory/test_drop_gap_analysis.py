@@ -7,11 +7,11 @@ import pytest
 from flipcore.claims.memory_gap import gap_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import MODELS, gap_sets
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
 from flipcore.stats.memory.gap_decision import Sides
 from tests.conftest import ROOT
+from tests.lab.simulations.planted_memory import MODELS, gap_sets
 
 CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))["cases"]
 MEMORIZED, BRITTLE = [

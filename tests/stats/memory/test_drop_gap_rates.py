@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import fisher_exact
 
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets
 from flipcore.stats.memory import drop_gap
+from tests.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets
 
 RUNS, STATED_RUNS = 400, 2_000
 RULES = ("literal", "directional", "score", "perm", "cond", "recommended")

@@ -6,8 +6,8 @@ import pytest
 from flipcore.claims.memory_sets import at_least_claim, set_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import loss_differences
 from flipcore.stats.memory.loss_analysis import cutoff_curve, loss_test, reach
+from tests.lab.simulations.planted_memory import loss_differences
 
 
 def names(n):

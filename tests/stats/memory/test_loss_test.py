@@ -9,8 +9,8 @@ from statsmodels.stats.multitest import multipletests
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import loss_differences
 from flipcore.stats.memory import loss_test
+from tests.lab.simulations.planted_memory import loss_differences
 
 values = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, math.nan, math.inf]), min_size=1, max_size=30)
 

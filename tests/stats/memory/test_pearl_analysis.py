@@ -6,10 +6,10 @@ from scipy.stats import binomtest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import pearl_scores
 from flipcore.stats.memory.pearl import perm_maxdrop, sensitivity
 from flipcore.stats.memory.pearl_alpha import Setting, alpha_tolerance
 from flipcore.stats.memory.pearl_analysis import alpha_curve, pearl, sensitivities
+from tests.lab.simulations.planted_memory import pearl_scores
 
 LEVELS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 SETTING = Setting("pocket", "completion", "ncd", "xz", LEVELS, 10)

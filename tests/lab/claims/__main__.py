@@ -1,0 +1,152 @@
+"""Simulates the claims: ``python -m tests.lab.claims [--only MODULE] [--cell TEXT] [--share 0.05 --seed N --runs N]``.
+
+Without options it runs every cell (4,000 runs each) and rewrites tests/stats/claims/MODULE.json and tests/stats/claims.md.
+``--only memory`` runs and rewrites one module's rows, ``--cell "drop gap"`` those whose name holds the text; the others stay
+as they were. ``--older`` runs what is missing or was run on other code than today's. Each row is stored when it is done.
+``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
+``--share 0.05`` runs a random part on a printed seed, writes nothing, and ends with 1 if a claim fails.
+``--on ray`` runs the cells on a Ray cluster, with the same rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
+from time import monotonic
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.randomness import generator
+from flipcore.runs.cluster.rays import RayPool
+from tests.lab.claims import MODULES, all_cells, cells_of, results
+from tests.lab.claims.acceptance import Row, failures
+from tests.lab.claims.running import Place, finished
+
+N_PROCESSES = 2
+
+
+def run(
+    places: Sequence[Place],
+    *,
+    seed: int = 0,
+    runs: int | None = None,
+    commit: str = "",
+    processes: int = N_PROCESSES,
+    on: str = "",
+) -> Iterator[Row]:
+    """The rows of these cells, in order, each as soon as it and those before it are done. A row depends on its cell and the seed
+    alone, so it is the same wherever it was computed: here, or `on` a Ray cluster."""
+    if min(len(places), processes) < 2 and not on:
+        for place in places:
+            yield _print_row(finished(place, seed, runs, commit))
+        return
+    with _pool(processes, on) as pool:
+        waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
+        for future in waiting:
+            yield _print_row(future.result())
+
+
+def _pool(processes: int, on: str) -> Executor:
+    return RayPool(on) if on else ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+
+
+def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place]:
+    """A random part of the cells that have a row, at least one, the same for the same seed."""
+    rows = {module: results.rows_on_disk(module) for module in only}
+    places = [(module, i) for module in only for i, cell in enumerate(cells_of(module)) if cell.name in rows[module]]
+    if not places:
+        return []
+    n = min(len(places), max(1, round(share * len(places))))
+    selection = generator(seed, "claims", "sample").choice(len(places), n, replace=False)
+    return [places[i] for i in sorted(selection)]
+
+
+def _print_row(row: Row) -> Row:
+    low, high = row.limits
+    print(f"{row.truth:7} {row.rate:.4f} [{low:.4f}, {high:.4f}] of {row.n_runs:,}, {row.nominal:g}: {row.name}", flush=True)
+    return row
+
+
+def _commit() -> str:
+    """The commit of the working tree, with a plus where the code differs from it."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
+
+    return git("rev-parse", "--short=10", "HEAD") + ("+" if git("status", "--porcelain", "--", "flipcore") else "")
+
+
+def render() -> str:
+    """The page of everything stored, written and returned."""
+    rows = {module: results.rows_on_disk(module) for module in MODULES}
+    waiting = [cell.name for module, cells in all_cells().items() for cell in cells if cell.name not in rows[module]]
+    text = results.markdown({module: list(part.values()) for module, part in rows.items()}, waiting)
+    results.TABLE.write_text(text, encoding="utf-8")
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """``python -m tests.lab.claims``: runs the cells and writes the table; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.lab.claims", description=__doc__.split("\n")[0])
+    parser.add_argument("--only", choices=MODULES)
+    parser.add_argument("--cell", default="", help="only cells whose name holds this text")
+    parser.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
+    parser.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
+    parser.add_argument("--runs", type=int, help="at most so many runs a cell")
+    parser.add_argument("--older", action="store_true", help="only cells that were not run on today's code")
+    parser.add_argument("--processes", type=int, default=N_PROCESSES)
+    parser.add_argument("--on", default="", metavar="WHERE", help="a Ray cluster: `ray`, ray://HOST:PORT or HOST:PORT")
+    parser.add_argument("--render", action="store_true", help="write the page again and run nothing")
+    options = parser.parse_args(arguments)
+    if options.render:
+        render()
+        return 0
+    try:
+        return _simulated(options)
+    except FlipscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _simulated(options: argparse.Namespace) -> int:
+    """Runs what the options name: 1 where a claim failed."""
+    only = [options.only] if options.only else list(MODULES)
+    start = monotonic()
+    if options.share:
+        print(f"Cells and streams of --share {options.share:g} --seed {options.seed}")
+        places = sample(options.share, options.seed, only)
+        rows = list(run(places, seed=options.seed, runs=options.runs, processes=options.processes, on=options.on))
+    else:
+        rows = _rewritten(only, options)
+    failed = failures(rows, slack=options.runs is not None or options.share is not None)
+    print("\n".join([f"FAILED {name}: {why}" for name, why in failed.items()]))
+    print(f"{len(rows)} cells in {monotonic() - start:,.0f} s, {len(failed)} failed.")
+    return 1 if failed else 0
+
+
+def _rewritten(only: Sequence[str], options: argparse.Namespace) -> list[Row]:
+    """Runs the chosen cells and writes each row when it is done; fewer runs than the table's are shown and never written."""
+    cells, commit, rows = all_cells(), _commit(), []
+    for module in only:
+        names = [cell.name for cell in cells[module]]
+        rows_there = results.rows_on_disk(module)
+        places = [
+            (module, i)
+            for i, name in enumerate(names)
+            if options.cell in name
+            and not (options.older and name in rows_there and results.age(rows_there[name]) == results.CURRENT)
+        ]
+        for row in run(places, runs=options.runs, commit=commit, processes=options.processes, on=options.on):
+            rows.append(row)
+            if options.runs is None:
+                results.store(module, [row], names)
+    if options.runs is None:
+        render()
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

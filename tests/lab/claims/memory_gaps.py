@@ -1,0 +1,148 @@
+"""Cells of the claims about drop gaps: no larger loss, a gap at its margin, and planted gaps.
+
+Studies are drawn together; only those that could be claimed are put into words (`promising`), which a test compares with all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.memory_gap import GAP_OTHER, GAP_PAIRED, GAP_RANDOM, GAP_WITHIN, MARGIN, gap_claim
+from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, gap_decision
+from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
+from tests.lab.claims.memory_worlds import WORLDS, Studies, World, logistic_pairs, studies, templated
+
+Rng = np.random.Generator
+Draws = Callable[[Rng, int], Studies]
+FEWEST = 499  # permutations to start with, where the product starts with 9,999; both draw more while p straddles the level
+AT_ONCE = 2_000_000  # items drawn together
+LEAST = (
+    0.8  # plain standard errors that the gap must lie beyond 0, or within the margin: every interval in use is twice as wide
+)
+DIFFICULTY = (
+    "brittle, .9 v .5",
+    "logit shift, easier benchmark",
+    "logit shift, harder benchmark",
+    "additive loss, .9 v .5",
+    "chance floor 1/4",
+    "chance floor, .9 v .5",
+)
+
+
+def verdict(sample: Studies, study: int, control: str, rng: Rng) -> Claim:
+    """The product's own sentence on one study."""
+    return gap_claim(gap_decision(sample.sides(study, control), control, int(rng.integers(2**31)), FEWEST))
+
+
+def promising(sample: Studies, control: str, within: bool, least: float = LEAST) -> np.ndarray:
+    """Studies whose gap lies far enough from 0 (or within the margin) that a claim is possible at all."""
+    first, second = sample.drops
+    if control in (PAIRED, CALIBRATED):
+        n = min(first.shape[1], second.shape[1])
+        first, second = first[:, :n] - second[:, :n], np.zeros((len(first), 1))
+    se = np.sqrt(first.var(axis=1) / first.shape[1] + second.var(axis=1) / second.shape[1])
+    gap = first.mean(axis=1) - second.mean(axis=1)
+    return np.flatnonzero(MARGIN - np.abs(gap) > least * se if within else gap > least * se)
+
+
+def simulated(draws: Draws, control: str, items: int, assertion: Assertion) -> Simulation:
+    """Is this claimed? A sentence that asserts something else does not count."""
+
+    def simulate(rng: Rng, runs: int) -> tuple[int, int]:
+        n_asserted, block = 0, max(1, AT_ONCE // items)
+        for start in range(0, runs, block):
+            sample = draws(rng, min(block, runs - start))
+            claims = (verdict(sample, int(i), control, rng) for i in promising(sample, control, assertion is GAP_WITHIN))
+            n_asserted += sum(claim.is_made and claim.assertion is assertion for claim in claims)
+        return n_asserted, runs
+
+    return simulate
+
+
+def gap(assertion: Assertion, control: str, world: str, n: int, m: int, truth: str = "null", name: str = "") -> Cell:
+    """One cell of items drawn one by one, in a world of `WORLDS`."""
+    law: World = WORLDS[world]
+    size = f"{n:,} pairs" if control == PAIRED else f"{n:,} v {m:,}"
+    simulate = simulated(lambda rng, k: studies(law, n, m, rng, k), control, n + m, assertion)
+    return Cell(assertion, name or world, size, simulate, truth, N_RUNS // 2 if truth == "planted" else N_RUNS)
+
+
+def _pairs(n: int, spreads: tuple[float, float], world: str, truth: str = "null") -> Cell:
+    draws = simulated(lambda rng, k: logistic_pairs(n, rng, k, spreads), PAIRED, 2 * n, GAP_PAIRED)
+    return Cell(GAP_PAIRED, world, f"{n} pairs", draws, truth)
+
+
+def _templates(assertion: Assertion, control: str, n: int, m: int) -> Cell:
+    """Templates of four items, which break together."""
+
+    def run(rng: Rng) -> bool:
+        claim = gap_claim(gap_decision(templated(n, m, rng), control, int(rng.integers(2**31)), FEWEST))
+        return claim.is_made and claim.assertion is assertion
+
+    return Cell(assertion, "templated items", f"{n} v {m} templates", each(run))
+
+
+def _one_law() -> list[Cell]:
+    """Both sets follow one law."""
+    sizes = {
+        "nothing changing": ((10, 10), (40, 150)),
+        "rare events": ((15, 40), (150, 19), (5_000, 60)),
+        "brittle both": ((40, 150), (80, 120)),
+        "clean with noise": ((10, 19), (80, 120), (1_319, 1_200)),
+        "several rewrites": ((40, 150), (150, 20)),
+    }
+    return [
+        gap(assertion, control, world, n, m)
+        for world, both in sizes.items()
+        for n, m in both
+        for assertion, control in ((GAP_RANDOM, RANDOM), (GAP_OTHER, OTHER))
+    ]
+
+
+def _paired() -> list[Cell]:
+    worlds = (("nothing changing", (40,)), ("rare events", (15, 60)), ("brittle both", (10, 80, 500)))
+    return [
+        *(gap(GAP_PAIRED, PAIRED, world, n, n) for world, sizes in worlds for n in sizes),
+        *(_pairs(n, (1.5, 1.5), "pairs of one difficulty") for n in (15, 150, 1_319)),
+        _pairs(150, (0.5, 2.5), "pairs of one mean, spread .5 v 2.5", "outside"),
+    ]
+
+
+def _margins() -> list[Cell]:
+    at = "gap at the margin"
+    return [
+        *(gap(GAP_WITHIN, RANDOM, at, n, m) for n, m in ((80, 120), (150, 150), (500, 500), (1_319, 120))),
+        gap(GAP_WITHIN, RANDOM, "margin, rare", 150, 20, name=f"{at}, rare events"),
+        *(
+            gap(GAP_WITHIN, RANDOM, "margin, rewrites", n, m, name=f"{at}, several rewrites")
+            for n, m in ((150, 20), (300, 300))
+        ),
+        gap(GAP_WITHIN, PAIRED, at, 300, 300, name=f"{at}, pairs"),
+    ]
+
+
+GAP_CELLS: tuple[Cell, ...] = (
+    *_one_law(),
+    *_paired(),
+    _templates(GAP_RANDOM, RANDOM, 20, 30),
+    _templates(GAP_OTHER, OTHER, 20, 30),
+    _templates(GAP_OTHER, OTHER, 12, 12),
+    *(gap(GAP_OTHER, OTHER, world, n, n) for world in DIFFICULTY for n in (15, 40, 150, 500)),
+    *(gap(GAP_OTHER, OTHER, "brittle, .9 v .5", 1_319, m) for m in (30, 60, 120)),
+    gap(GAP_OTHER, OTHER, "chance floor, .9 v .5", 150, 30),
+    gap(GAP_RANDOM, RANDOM, "chance floor 1/4", 40, 150),
+    *(
+        gap(GAP_OTHER, OTHER, world, n, n, "outside")
+        for world, n in (("one mean, spread 2.5 v .5", 150), ("one mean, spread .5 v 2.5", 150))
+    ),
+    *_margins(),
+    *(
+        gap(assertion, control, world, n, 150, "planted")
+        for n, world in ((150, "gap .15"), (40, "gap .26"))
+        for assertion, control in ((GAP_RANDOM, RANDOM), (GAP_OTHER, OTHER))
+    ),
+    gap(GAP_PAIRED, PAIRED, "gap .26", 80, 80, "planted"),
+)

@@ -1,0 +1,142 @@
+"""How often a model is said to be better than another that is as good or better, and how often a rank interval misses the rank.
+
+A world gives each model its true share of right answers; models share the difficulty of the items, and a tenth of the answers is
+drawn again under every other way, so that the ways agree as those of one model do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtri
+
+from flipcore.claims.claim import Assertion
+from flipcore.claims.ranking import BETTER, SEPARATED, Contest, best_claim, contest, pair_claim
+from flipcore.stats.base.clusters import by_family
+from flipcore.stats.base.guarded import guarded_t
+from flipcore.stats.base.intervals import SIGNED
+from flipcore.stats.ranking.order import order
+from flipcore.stats.ranking.ways import Scores, Way
+from tests.lab.claims.cell import Cell, Simulation
+
+Shares = tuple[float, ...]
+EQUAL, WORSE, RARE, RANKED = (0.7, 0.7, 0.7), (0.75, 0.75, 0.5), (0.98, 0.98, 0.98), (0.8, 0.7, 0.7, 0.6, 0.5)
+WAYS = tuple(
+    Way(axis, key, extractor)
+    for axis, key in (("identity", "base"), ("option_order", "r1"), ("option_order", "r2"))
+    for extractor in ("regex", "first_token")
+)
+AGREE, SHARED, LEAN = 0.9, 0.4, 0.2  # of the answers; variance that models share, and that templates give to each
+_CELLS = 4_000_000  # numbers at once
+
+
+def worlds_of(rng: np.random.Generator, runs: int, shares: Shares, families: np.ndarray, templated: bool) -> np.ndarray:
+    """(runs, ways, items, models) of right and wrong."""
+    n_families, n_models, lean = int(families[-1]) + 1, len(shares), LEAN if templated else 0.0
+    shared = rng.normal(0, SHARED**0.5, (runs, 1, n_families, 1))
+    mind = (shared + rng.normal(0, lean**0.5, (runs, 1, n_families, n_models)))[:, :, families]
+    draw = rng.normal(0, (1 - SHARED - lean) ** 0.5, (runs, len(WAYS), families.size, n_models))
+    stays = rng.random(draw.shape) < AGREE
+    return mind + np.where(stays, draw[:, :1], draw) < ndtri(np.array(shares))
+
+
+def in_words(right: np.ndarray, families: np.ndarray) -> Contest:
+    """One run of `worlds_of` as the product sees it."""
+    n_models = right.shape[2]
+    names = tuple(f"model {chr(65 + m)}" for m in range(n_models))
+    items = tuple(map(str, range(families.size)))
+    scores = Scores(names, WAYS, items, families, right.astype(float), np.zeros((len(WAYS), n_models)))
+    return contest(order(scores), "regex")
+
+
+def promising(right: np.ndarray, families: np.ndarray, shares: Shares, every_way: bool) -> np.ndarray:
+    """Runs in which Holm's method can reject a true hypothesis at all: the smallest p of the k true ones is at most .05 / k,
+    because no more than the false ones are rejected before it. The others are not put into words, which takes most of the time."""
+    ways = right if every_way else right[:, :1]
+    directions = [(j, k) for j in range(len(shares)) for k in range(len(shares)) if j != k and shares[j] <= shares[k]]
+    better, worse = np.array(directions).T
+    gaps = ways[..., better].astype(float) - ways[..., worse]
+    items_first = np.moveaxis(gaps, 2, 0)
+    groups = families if families[-1] + 1 < families.size else None
+    values = by_family(items_first.reshape(len(items_first), -1), groups)
+    p = guarded_t(values.T, SIGNED).p_above.reshape(len(right), -1)
+    return np.flatnonzero(np.nanmin(p, axis=1) <= BETTER.error_rate / p.shape[1])
+
+
+def misses_a_rank(one: Contest, shares: Shares) -> bool:
+    """Whether the claim's rank intervals miss a true rank; models that are equally good share the ranks that they fill."""
+    claim = best_claim(one)
+    best, worst = claim.numbers.get("best", {}), claim.numbers.get("worst", {})
+    return claim.is_made and any(
+        best[name] > 1 + sum(other > share for other in shares)
+        or worst[name] < len(shares) - sum(other < share for other in shares)
+        for name, share in zip(one.models, shares, strict=True)
+    )
+
+
+def separates_falsely(one: Contest, shares: Shares) -> bool:
+    """Whether any pair is separated in favour of a model that is not better."""
+    for j in range(len(shares)):
+        for k in range(j + 1, len(shares)):
+            claim = pair_claim(one, j, k)
+            for_j, for_k = claim.numbers["separate"]
+            if claim.is_made and ((for_j and shares[j] <= shares[k]) or (for_k and shares[k] <= shares[j])):
+                return True
+    return False
+
+
+def _batches(
+    rng: np.random.Generator, runs: int, shares: Shares, families: np.ndarray, templated: bool
+) -> Iterator[np.ndarray]:
+    chunk = max(1, _CELLS // (len(WAYS) * families.size * len(shares)))
+    for start in range(0, runs, chunk):
+        yield worlds_of(rng, min(chunk, runs - start), shares, families, templated)
+
+
+def _false(is_false: Callable[[Contest, Shares], bool], shares: Shares, n_families: int, size: int = 1) -> Simulation:
+    """`size` items share a template, which favours one model or another."""
+    families = np.repeat(np.arange(n_families), size)
+
+    def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        n_false = 0
+        for right in _batches(rng, runs, shares, families, size > 1):
+            candidates = promising(right, families, shares, is_false is separates_falsely)
+            n_false += sum(is_false(in_words(right[i], families), shares) for i in candidates)
+        return n_false, runs
+
+    return simulate
+
+
+def _first_is_shown(rng: np.random.Generator, runs: int, n: int) -> tuple[int, int]:
+    families = np.arange(n)
+    every = (one for right in _batches(rng, runs, RANKED, families, False) for one in right)
+    return sum(best_claim(in_words(one, families)).outcome == "first" for one in every), runs
+
+
+def _cells(assertion: Assertion, is_false: Callable[[Contest, Shares], bool]) -> list[Cell]:
+    worlds = (
+        ("all equal", EQUAL, (15, 40, 150, 1_319)),
+        ("one is worse", WORSE, (40, 150)),
+        ("nearly always right", RARE, (40, 150)),
+        ("an order: rank intervals miss it", RANKED, (40, 150)),
+    )
+    cells = [
+        Cell(assertion, world, f"{n:,}", _false(is_false, shares, n), n_runs=2_000 if n > 1_000 else 4_000)
+        for world, shares, sizes in worlds
+        for n in sizes
+    ]
+    return cells + [
+        Cell(assertion, "templated items", f"{n} x {size}", _false(is_false, EQUAL, n, size)) for n, size in ((12, 5), (40, 4))
+    ]
+
+
+CELLS = (
+    *_cells(BETTER, misses_a_rank),
+    *_cells(SEPARATED, separates_falsely),
+    *(
+        Cell(BETTER, "first of .80, .70, .70, .60, .50", f"{n:,}", partial(_first_is_shown, n=n), "planted", 2_000)
+        for n in (150, 500)
+    ),
+)

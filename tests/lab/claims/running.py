@@ -1,0 +1,32 @@
+"""One cell, run. A module of its own: a process that is spawned cannot import `__main__`."""
+
+from __future__ import annotations
+
+from flipcore.core.randomness import generator
+from tests.lab.claims import cells_of
+from tests.lab.claims.acceptance import Row
+from tests.lab.claims.code import code_of
+
+Place = tuple[str, int]  # module, index among its cells
+
+
+def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str = "") -> Row:
+    """One cell run: all of its runs, on the stream of its name."""
+    module, index = place
+    cell = cells_of(module)[index]
+    limit = min(runs or cell.n_runs, cell.n_runs)
+    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), limit)
+    claim, code = cell.assertion, code_of(cell.assertion.name)
+    return Row(
+        cell.name,
+        claim.name,
+        cell.world,
+        cell.n,
+        cell.truth,
+        int(n_asserted),
+        int(n_runs),
+        claim.error_rate,
+        commit,
+        code.sentence,
+        code.below,
+    )

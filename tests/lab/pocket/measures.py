@@ -1,0 +1,105 @@
+"""What the model does on the manifest: answers, drops, losses and PEARL, one number an item, straight from inference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from flipcore.axes.numeric_resample import Refusal, resample
+from flipcore.core.randomness import world_generator
+from flipcore.models.pocket_inference import PocketGeneration, PocketModel
+from flipcore.stats.memory.pearl import flipped_text, level_means, sensitivity, split_80_20
+from flipcore.text.similarity import rouge_l_many
+from tests.lab.pocket.choices import framed
+from tests.lab.pocket.world import Entry
+
+LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (source 003)
+TEMPERATURE = 0.7
+
+
+def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list[PocketGeneration]:
+    return model.generate(prompts, max_tokens=max_tokens, temperature=0.0, seeds=[0] * len(prompts), stop=("\n\n",))
+
+
+def numbers(model: PocketModel, questions: Sequence[str]) -> list[str | None]:
+    """The number after `####` of each greedy answer; None where there is none."""
+    replies = _greedy(model, [f"Question: {question}\nAnswer:" for question in questions], 80)
+    matches = [re.search(r"#### (\d+)", reply.text) for reply in replies]
+    return [match[1] if match else None for match in matches]
+
+
+def resampled(entry: Entry) -> tuple[str, str] | None:
+    """The problem with new numbers and its own target; None where the rewrite method refuses."""
+    rewrite = resample(entry.question, entry.answer, world_generator(0, "card", entry.key))
+    return None if isinstance(rewrite, Refusal) else (rewrite.question, str(rewrite.target))
+
+
+class Picks:
+    """How choice questions were answered in one layout: by first token and in text, as positions; None is unreadable."""
+
+    def __init__(
+        self, model: PocketModel, entries: Sequence[Entry], layout: str = "plain", labels: str = "ABCD", turn: int = 0
+    ) -> None:
+        orders = [np.roll(np.arange(4), turn) for _ in entries]
+        option_rows = [tuple(e.options[i] for i in order) for e, order in zip(entries, orders, strict=True)]
+        prompts = [framed(e.question, options, layout, labels) for e, options in zip(entries, option_rows, strict=True)]
+        replies = _greedy(model, prompts, 12)
+        shares = np.array(
+            [
+                [sum(np.exp((r.first_logprobs or {}).get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
+                for r in replies
+            ]
+        )
+        self.mass = shares.sum(axis=1)
+        self.first = [int(order[int(np.argmax(row))]) for order, row in zip(orders, shares, strict=True)]
+        matches = [re.search(rf"(?<![\w])([{labels}])(?![\w])", reply.text) for reply in replies]
+        self.text = [int(order[labels.index(m[1])]) if m else None for order, m in zip(orders, matches, strict=True)]
+        targets = [int(e.target or -1) for e in entries]
+        self.first_right = np.array([a == t for a, t in zip(self.first, targets, strict=True)])
+        self.text_right = np.array([a == t for a, t in zip(self.text, targets, strict=True)])
+
+
+def _nats(model: PocketModel, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    return np.array([-sum(value for _, value in tokens) for tokens in model.score(pairs)])
+
+
+def _prompt(entry: Entry, question: str) -> str:
+    if entry.family == "prose":
+        return question
+    return framed(question, entry.options) if entry.family == "choices" else f"Question: {question}\nAnswer:"
+
+
+def question_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Loss of the prompt, first paraphrase minus original, in nats: positive where the wording is known."""
+    original = _nats(model, [("", _prompt(entry, entry.question)) for entry in entries])
+    return _nats(model, [("", _prompt(entry, entry.paraphrases[0])) for entry in entries]) - original
+
+
+def answer_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Loss of the answer after the first paraphrase minus after the original, in nats (source 001)."""
+    original = _nats(model, [(_prompt(entry, entry.question), entry.answer) for entry in entries])
+    return _nats(model, [(_prompt(entry, entry.paraphrases[0]), entry.answer) for entry in entries]) - original
+
+
+def min_k(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Mean of the lowest 20 % of the prompt's token log-probabilities."""
+    scores = model.score([("", _prompt(entry, entry.question)) for entry in entries])
+    lowest = [sorted(value for _, value in tokens)[: max(1, len(tokens) // 5)] for tokens in scores]
+    return np.array([float(np.mean(values)) for values in lowest])
+
+
+def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> np.ndarray:
+    """Sensitivity of each passage's continuation to flipped bits of its beginning, by ROUGE-L (source 003)."""
+    sensitivities = []
+    for entry in entries:
+        begin, reference = split_80_20(entry.question)
+        rng = world_generator(0, "card", "bits", entry.key)
+        texts = [flipped_text(begin, level, rng)[0] for level in LEVELS]
+        prompts = [text for text in texts for _ in range(n_samples)]
+        room = len(model.tokenizer.encode(reference).ids) + 4
+        replies = model.generate(prompts, max_tokens=room, temperature=TEMPERATURE, seeds=range(len(prompts)))
+        scores = rouge_l_many(reference, [reply.text for reply in replies])
+        sensitivities.append(sensitivity(level_means([scores[i : i + n_samples] for i in range(0, len(prompts), n_samples)])))
+    return np.array(sensitivities)
