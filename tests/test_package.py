@@ -46,6 +46,7 @@ def test_the_package_holds_every_page_and_no_results(installed):
         if not (installed / name if name.startswith("flipcore") else installed / "flipscope" / name).exists()
     ]
     assert tracked and lacking == []
+    assert not (installed / "tests").exists() and not (installed / "flipcore" / "lab").exists()
     assert not list(installed.rglob("*.duckdb")) and not list(installed.rglob("inbox"))
 
 

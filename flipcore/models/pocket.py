@@ -21,7 +21,9 @@ class Pocket(Batched):
 
         path = path or POCKET
         if not (path / "model.safetensors").is_file():
-            raise MissingAbility(f"The pocket model is not in {path}: train it with `python -m tests.lab.pocket train`.")
+            raise MissingAbility(
+                f"The pocket model is not in {path}: in a clone, train it with `python -m tests.lab.pocket train`."
+            )
         super().__init__()
         self._model = PocketModel.load(path)
         self.name, self.revision = name, self._model.revision

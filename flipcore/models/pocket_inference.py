@@ -80,7 +80,7 @@ class PocketModel:
         weights = folder / "model.safetensors"
         if not weights.is_file():
             raise BadInput(
-                f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one "
+                f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one in a clone "
                 "with `python -m tests.lab.pocket train`."
             )
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

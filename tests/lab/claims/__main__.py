@@ -76,7 +76,7 @@ def _commit() -> str:
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
 
-    return git("rev-parse", "--short=10", "HEAD") + ("+" if git("status", "--porcelain", "--", "flipcore") else "")
+    return git("rev-parse", "--short=10", "HEAD") + ("+" if git("status", "--porcelain", "--", "flipcore", "tests/lab") else "")
 
 
 def render() -> str:
