@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import queue
+import shutil
 import threading
 import time
 from collections import Counter
@@ -12,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +31,9 @@ from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, ta
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
 COLLISIONS = 5  # attempts at a transaction that meets another one
+# Free beside the log of what was committed: DuckDB works that log into the file, and shuts the file where it cannot.
+ROOM_BYTES = 16_000_000
+_DISK = ("could not write", "could not truncate", "fsync", "no space left", "file too large", "disk quota", "i/o error")
 
 Part = tuple[str, list[dict]]  # a table and rows for it
 
@@ -176,12 +182,16 @@ class Writer:
         return batches, False
 
     def _commit(self, connection, batches: list[_Batch]) -> None:
-        """All batches in one transaction; if that fails each on its own, so that a bad one harms no other."""
+        """All batches in one transaction; if that fails each on its own, so that a bad one harms no other. A full disk fails all of
+        them at once, so that nobody waits for it."""
         try:
+            check_room(self._store.path)
             _transaction(connection, lambda transaction: self._write(transaction, batches))
         except Exception as error:
-            if len(batches) == 1:
-                batches[0].future.set_exception(_explained(error, self._store.path))
+            if len(batches) == 1 or is_of_disk(error):
+                explanation = _explained(error, self._store.path)
+                for batch in batches:
+                    batch.future.set_exception(explanation)
                 return
             for batch in batches:
                 self._commit(connection, [batch])
@@ -221,16 +231,45 @@ def _transaction(connection, action: Callable[[Any], Any]) -> Any:
         except Exception as error:
             with suppress(duckdb.Error):  # after a fatal fault there is nothing left to roll back
                 connection.execute("ROLLBACK")
-            if attempt + 1 == COLLISIONS or not isinstance(error, duckdb.TransactionException):
+            if attempt + 1 == COLLISIONS or not isinstance(error, duckdb.TransactionException) or is_of_disk(error):
                 raise
             time.sleep(INTERVAL_S * (attempt + 1))
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def check_room(path: Path) -> None:
+    """Raises OSError where the disk of a database could no longer take the log of its last commits into the file."""
+    log = path.with_name(f"{path.name}.wal")
+    needed = ROOM_BYTES + (log.stat().st_size if log.exists() else 0)
+    free = shutil.disk_usage(path.parent).free
+    if free < needed:
+        raise OSError(errno.ENOSPC, f"No space left: {free / 1e6:,.0f} MB are free and {needed / 1e6:,.0f} MB are needed")
+
+
+def is_of_disk(error: BaseException) -> bool:
+    """Whether a fault is the disk's: it is full, over a quota, or broken. DuckDB says that of a commit in the error of a collision,
+    and of a checkpoint in one after which the file has to be opened again."""
+    import duckdb
+
+    if isinstance(error, NotStored) and error.__cause__:
+        return is_of_disk(error.__cause__)
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+    text = str(error).lower()
+    return isinstance(error, (duckdb.Error, pa.ArrowException)) and any(words in text for words in _DISK)
 
 
 def _explained(error: Exception, path: Any) -> Exception:
     """A sentence for what the disk or a value is at fault for; a fault of ours stays what it is."""
     import duckdb
 
+    if isinstance(error, duckdb.FatalException):
+        explanation = NotStored(
+            f"The disk of {path} is full or failing, and DuckDB has shut the file ({str(error).splitlines()[0][:200]}). "
+            "Everything that was counted as done is stored. Make room, open Flipscope again, then resume."
+        )
+        explanation.__cause__ = error
+        return explanation
     if not isinstance(error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)):
         return error
     why = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
