@@ -40,8 +40,11 @@ MASKS = (
     (re.compile(re.escape(str(ROOT))), "ROOT"),
     (re.compile(r"20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?( UTC|[+-]\d\d:?\d\d|Z)?"), "MOMENT"),
     (re.compile(r"\b(today|yesterday|just now|\d+ (seconds?|minutes?|hours?) ago)\b"), "AGO"),
+    (re.compile(r'(?<="retrieved_timestamp": ")[0-9.]+'), "MOMENT"),
     (re.compile(r"\$\$(ID|WIDGET)-[0-9a-f]+"), r"$$\1-HASH"),
 )
+NOT_SAID = ("js_content", "css_content", "html_content", "stack_trace", "deferred_file_id")  # files, and names of one run
+MOST_LOOKS = 60  # at a page that computes, one a second
 PARTS = 12  # of a page: choices that a segmented control offers
 COMMANDS = (
     "demo run models stats report publish match import audit reread variants plugins access merge export archive restore"
@@ -210,8 +213,9 @@ def pages(ids: list[str]) -> None:
                 keep(base.with_suffix(".txt"), _sent(app))
                 for key, choice in _choices(app):
                     app = opened(page, **link)
-                    app.segmented_control(key=key).set_value(choice).run()
-                    keep(base / f"{key} {choice}.txt".replace("/", "-"), _sent(app))
+                    if not (control := app.segmented_control(key=key)).disabled:
+                        control.set_value(choice).run()
+                        keep(base / f"{key} {choice}.txt".replace("/", "-"), _sent(app))
         clear_caches()
 
 
@@ -226,7 +230,12 @@ def _choices(app) -> list[tuple[str, str]]:
 
 
 def _sent(app) -> str:
-    """Every block of the page in its order: what it is and all that it holds."""
+    """Every block of the page in its order: what it is and all that it holds, once nothing of it is still being computed."""
+    for _ in range(MOST_LOOKS):
+        if "s so far" not in "\n".join(_lines(app._tree)):
+            break
+        time.sleep(1)
+        app.run()
     return "\n".join(_lines(app._tree)) + "".join(f"\nEXCEPTION {one.value}" for one in app.exception)
 
 
@@ -244,8 +253,8 @@ def _lines(block, depth: int = 0) -> Iterator[str]:
 
 def _fields(proto, depth: int) -> Iterator[str]:
     for field, value in proto.ListFields():
-        if field.name in ("js_content", "css_content", "html_content"):
-            continue  # files of the repository
+        if field.name in NOT_SAID:
+            continue
         repeated = not isinstance(value, str | bytes | int | float | bool) and not hasattr(value, "ListFields")
         for one in value if repeated and not hasattr(value, "items") else [value]:
             lead = f"{'  ' * depth}{field.name}: "
