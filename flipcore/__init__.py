@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from flipcore.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 # small and sessions many; threads that wait for one another made 19 permutations of a classifier on 2,630 entries take 381 s
 # of processor time instead of 2 s on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-__version__ = "0.1.0"
 
 
 def open(path: str | Path | None = None) -> Flipscope:

@@ -2,10 +2,14 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+import pytest
 from importlinter.cli import lint_imports
 
 from tests.namesakes import ELSEWHERE
@@ -56,6 +60,145 @@ def calls(pattern: str) -> Callable[[Path], list[str]]:
 
 def test_imports_keep_to_the_contracts_of_pyproject():
     assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), cache_dir=None) == 0
+
+
+# Each outer library that flipcore imports, and the modules or rooms of flipcore that may: nobody else does. streamlit is not here.
+ROOMS_OF = {
+    "datasets": "annotation.paraphrases.publish datasets.dataset",
+    "duckdb": "store",
+    "fsspec": "store.archives",
+    "httpx2": "models.openai",
+    "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.files",
+    "jinja2": "text.own_prompts",
+    "numpy": "annotation.control_matching axes boards charts claims core.contracts core.randomness detectors models reports "
+    "runs.stored_calls stats store text.bit_flips vectors",
+    "openai": "models.openai vectors.embeddings.server",
+    "pandas": "annotation api claims detectors handouts reports runs.asking_again stats store",
+    "plotly": "api charts",
+    "pyarrow": "datasets store",
+    "pydantic": "core.declared",
+    "rapidfuzz": "stats.holdout.duplicates",
+    "ray": "runs.cluster.rays",
+    "regex": "extractors.pattern",
+    "safetensors": "models.pocket_inference",
+    "scipy": "models.simulated stats vectors.classifiers.words",
+    "sentence_transformers": "vectors.embeddings.mpnet",
+    "sklearn": "stats vectors",
+    "starlette": "invitations meeting.socket",
+    "threadpoolctl": "models.pocket_inference",
+    "tokenizers": "models.pocket_inference",
+    "tomli_w": "core.study models.own_models",
+    "torch": "models.weights.inference vectors.classifiers.bert",
+    "transformers": "models.weights.inference vectors.classifiers.bert",
+    "umap": "stats.holdout.projection",
+}
+# Each room of flipcore and the rooms that it may import; the contract of layers in pyproject.toml keeps their order
+MAY_IMPORT = {
+    "": "api core",
+    "__main__": "annotation core handouts invitations models reports runs store",
+    "access": "core",
+    "annotation": "access axes core datasets models runs stats store text vectors",
+    "api": "charts claims core extractors reports stats store",
+    "axes": "core text",
+    "boards": "claims core reports stats",
+    "charts": "core stats",
+    "claims": "annotation core extractors stats store text vectors",
+    "core": "",
+    "datasets": "core text",
+    "detectors": "axes core stats",
+    "extractors": "core text",
+    "handouts": "annotation axes boards charts claims core datasets detectors extractors methods protocols reports stats store text",
+    "invitations": "access core store",
+    "launch": "__main__ core invitations",
+    "meeting": "access core",
+    "methods": "",
+    "models": "access core text",
+    "protocols": "core extractors text",
+    "reports": "annotation axes claims core datasets detectors extractors models runs stats store text vectors",
+    "runs": "access axes core datasets extractors models protocols stats store text",
+    "stats": "core text",
+    "store": "access axes core datasets extractors models protocols stats text",
+    "text": "core",
+    "vectors": "core models stats store",
+}
+
+
+def module_of(path: Path) -> str:
+    """Its name within flipcore: "stats.base.estimate"; "" for the package itself."""
+    return ".".join(path.relative_to(ROOT / "flipcore").with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+def stands_in(module: str, rooms: str) -> list[str]:
+    """Those of the rooms, named in one text, that hold this module."""
+    return [room for room in rooms.split() if f"{module}.".startswith(f"{room}.")]
+
+
+def strangers(module: str, names: Iterable[str]) -> list[str]:
+    """What of the imported names a module may not import: an outer library that is another's, a room that is not its own."""
+    outer = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"flipcore", "__future__"}
+    rooms = {name.split(".")[1] for name in names if name.startswith("flipcore.")}
+    room = module.split(".")[0]
+    allowed = f"{room} {MAY_IMPORT.get(room, '')}".split()
+    return sorted(
+        [*(one for one in outer if not stands_in(module, ROOMS_OF.get(one, ""))), *(one for one in rooms if one not in allowed)]
+    )
+
+
+def test_a_module_imports_only_what_its_room_may():
+    assert in_each(CORE, lambda path: strangers(module_of(path), imported(path))) == {}
+
+
+def test_no_library_is_allowed_where_nobody_needs_it():
+    used = [(module_of(path), name.split(".")[0]) for path in CORE for name in imported(path)]
+    for library, rooms in ROOMS_OF.items():
+        needed = {room for module, name in used if name == library for room in stands_in(module, rooms)}
+        assert needed == set(rooms.split()), library
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        *(("core.errors", library) for library in [*ROOMS_OF, "streamlit", "a_library_of_tomorrow"]),
+        ("access.policy", "duckdb"),
+        ("runs.runner", "ray"),
+        ("meeting.rooms", "openai.types"),
+        ("boards.levels", "flipcore.store.connection"),
+        ("store.rows", "flipcore.reports"),
+        ("stats.base.estimate", "flipcore.datasets.loading"),
+    ],
+)
+def test_an_import_that_no_law_allows_is_seen(module, name):
+    """Each law is seen red once: the import that it forbids is planted, and named."""
+    assert strangers(module, {name}) == [name.split(".")[1] if name.startswith("flipcore.") else name.split(".")[0]]
+
+
+# Contract of pyproject.toml -> a module and the line that breaks it
+PLANTED = {
+    "The house: imports": ("core/errors.py", "from flipcore.reports.whole_study import whole_study"),
+    "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl import perm_maxdrop"),
+    "Statistics know numbers": ("stats/ranking/__init__.py", "from flipcore.datasets.loading import load_report"),
+    "Axes, readouts and models": ("axes/typos.py", "from flipcore.datasets.loading import load_report"),
+    "A model is asked": ("models/slots.py", "from flipcore.extractors.regex import Regex"),
+    "A figure is handed": ("charts/theme.py", "from flipcore.store.connection import Store"),
+    "No circle": ("core/bounds.py", "import flipcore.core.study"),
+}
+
+
+def test_each_contract_is_broken_by_what_it_forbids(tmp_path):
+    shutil.copytree(ROOT / "flipcore", tmp_path / "flipcore", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for module, line in PLANTED.values():
+        with (tmp_path / "flipcore" / module).open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(cache_dir=None))",
+    ]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    lines = [line for line in run.stdout.splitlines() if line.endswith((" BROKEN", " KEPT"))]
+    assert run.returncode == 1 and len(lines) == len(PLANTED), run.stdout + run.stderr
+    assert all(any(line.startswith(name) and line.endswith(" BROKEN") for line in lines) for name in PLANTED), lines
 
 
 def test_flipcore_never_imports_a_page():

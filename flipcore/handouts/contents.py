@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from flipcore import __version__
 from flipcore.claims.gates import reasons
 from flipcore.core.study import Study
+from flipcore.core.version import __version__
 from flipcore.extractors import needs_judge
 from flipcore.reports.badges import badges_of
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore import __version__
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EXAMPLE_TURNS, Prompt
 from flipcore.core.study import ItemSource, Study
+from flipcore.core.version import __version__
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.handouts.data_part import ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from flipcore import __version__
 from flipcore.boards.parts import part, script_of
 from flipcore.charts.theme import DARK, LIGHT, Colours
 from flipcore.core.errors import BadInput
+from flipcore.core.version import __version__
 from flipcore.handouts.contents import Contents, contents, moment
 from flipcore.handouts.data_part import data_part, methods_part
 from flipcore.handouts.flips_part import flips_part, opening_flips

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flipcore import __version__
 from flipcore.axes import AXES
 from flipcore.charts.captions import n_text
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
+from flipcore.core.version import __version__
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.numbers import numbers

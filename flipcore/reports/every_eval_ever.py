@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flipcore import __version__
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
+from flipcore.core.version import __version__
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flipcore import __version__
 from flipcore.core.contracts import Backend
 from flipcore.core.records import digest
 from flipcore.core.study import Study
+from flipcore.core.version import __version__
 from flipcore.runs.plan import ItemPlan, PlanInputs
 from flipcore.store.origins import origins
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flipcore import __version__
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Completion, Item, Prompt, Reading, Readout, Variant, correctness
+from flipcore.core.version import __version__
 from flipcore.extractors import EXTRACTORS, VALUES, extractor_of
 from flipcore.store import rows
 from flipcore.store.connection import Store

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from flipcore import __version__
 from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
+from flipcore.core.version import __version__
 from flipcore.store.origins import origins
 from flipcore.store.schema import tables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore import __version__
+from flipcore.core.version import __version__
 from pages.common.notes import shown_problem
 from pages.components.copy_sentence import copy_sentence
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from flipcore import __version__
 from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
+from flipcore.core.version import __version__
 
 _JS = """
 export default function (component) {

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from flipcore import __version__
 from flipcore.boards import flip_map
 from flipcore.boards.steps import Steps
 from flipcore.core.records import digest
+from flipcore.core.version import __version__
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
 from pages.common import session

@@ -10,10 +10,10 @@ import platform
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flipcore import __version__
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Call, Completion, Item, Variant
+from flipcore.core.version import __version__
 from flipcore.models import ModelCard, open_backend
 
 GATHER_S = 0.01  # answers that come this close together travel together
