@@ -8,13 +8,15 @@ import json
 import sys
 from pathlib import Path
 
-from flipcore.annotation import match_command
+from flipcore.commands import access as access_command
+from flipcore.commands import import_outputs as import_command
+from flipcore.commands import match as match_command
+from flipcore.commands import models as models_command
+from flipcore.commands import publish as publish_command
+from flipcore.commands import report as report_command
+from flipcore.commands import run as run_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError
-from flipcore.handouts import publish_command, report_command
-from flipcore.invitations import command as access_command
-from flipcore.models import command as models_command
-from flipcore.runs import import_command, run_command
 from flipcore.runs.harnesses import writing
 from flipcore.runs.interrupts import interruptible
 from flipcore.store.connection import Store

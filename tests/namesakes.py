@@ -6,6 +6,7 @@ that reaches it, with the reason why it is tested there. `test_layers.py` checks
 
 # test file -> (why there, modules of flipcore)
 ELSEWHERE: dict[str, tuple[str, str]] = {
+    "invitations/test_command.py": ("a link by command lets its person in", "commands/access"),
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
         "access/acting access/levels access/person access/tables access/telling store/acts",
@@ -14,7 +15,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),
     "annotation/test_control_matching.py": (
         "the command and the stored pairs are the matching's own way to a user",
-        "annotation/match_command store/queries/pairs",
+        "commands/match store/queries/pairs",
     ),
     "annotation/surveys/test_sheets.py": (
         "a sheet is drawn, written to a file and read back in one go",
@@ -44,9 +45,9 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "handouts/test_document.py": (
         "the parts of a report are right when the whole file is",
         "handouts/contents handouts/data_part handouts/flips_part handouts/holdout_part handouts/memory_part handouts/methods_text "
-        "handouts/models_part handouts/numbers handouts/outputs_part handouts/record_part handouts/report_command reports/badges",
+        "handouts/models_part handouts/numbers handouts/outputs_part handouts/record_part commands/report reports/badges",
     ),
-    "handouts/test_dataset.py": ("the command writes the folder", "handouts/publish_command"),
+    "handouts/test_dataset.py": ("the command writes the folder", "commands/publish"),
     "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),
     "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/paper methods/terms"),
     "charts/test_term_pictures.py": ("pictures are made of strokes", "charts/strokes"),
@@ -78,7 +79,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "datasets/recorded/formats/inspect_samples datasets/recorded/formats/lighteval datasets/recorded/formats/lm_eval "
         "datasets/recorded/formats/lm_eval_score datasets/recorded/formats/openai_evals datasets/recorded/formats/promptfoo "
         "datasets/recorded/formats/reader datasets/recorded/formats/zeroeval datasets/recorded/json_streams "
-        "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places runs/import_command store/recorded",
+        "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places commands/import_outputs store/recorded",
     ),
     "harnesses/test_prompt_presets.py": ("compared with what the harnesses themselves send", "text/prompt_presets"),
     "runs/test_log_joining.py": (
@@ -101,7 +102,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "models/test_own_models.py": (
         "a model of one's own from a preset, by command",
-        "models/command models/presets models/testing",
+        "commands/models models/presets models/testing",
     ),
     "models/weights/test_backend.py": ("open weights are tested as they are asked", "models/weights/probe"),
     "plugins/test_contracts.py": (
@@ -121,7 +122,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "runs/cluster/test_spread.py": ("a run is the same at every place", "runs/cluster/place"),
     "runs/cluster/test_worker.py": ("what is said of workers stands beside what they do", "runs/cluster/states"),
-    "runs/cluster/test_places.py": ("the command runs a study where it is told", "runs/run_command"),
+    "runs/cluster/test_places.py": ("the command runs a study where it is told", "commands/run"),
     "store/test_archives.py": ("moved there and back, and read meanwhile", "store/archiving"),
     "store/test_packs.py": ("packed, read and taken back", "store/marks store/queries/packed_readouts"),
     "runs/test_item_runs.py": ("what is passed over is what was planned", "runs/plan_hash"),

@@ -14,9 +14,9 @@ from starlette.concurrency import run_in_threadpool
 from flipcore.access import policy
 from flipcore.access.acting import acting_as
 from flipcore.access.person import OWNER
+from flipcore.commands.access import keep_admin_link
 from flipcore.core import early_imports
 from flipcore.core.errors import FlipscopeError
-from flipcore.invitations.command import keep_admin_link
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from flipcore.commands.import_outputs import are_logs, why_no_log
 from flipcore.datasets.recorded.log_files import store_uploads
 from flipcore.runs.harnesses.coming_back import store_survey
-from flipcore.runs.import_command import are_logs, why_no_log
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_survey import Survey, preview_row, survey
 from flipcore.store.uploads import uploads_folder

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.__main__ import main
 from flipcore.access import policy
-from flipcore.invitations.command import keep_admin_link, link_file
+from flipcore.commands.access import keep_admin_link, link_file
 from flipcore.invitations.links import enter
 from flipcore.store.connection import Store
 

@@ -367,8 +367,8 @@ def test_long_texts_make_smaller_batches(tmp_path, store, monkeypatch):
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     from contextlib import contextmanager
 
+    from flipcore.commands import import_outputs as import_command
     from flipcore.core import folders
-    from flipcore.runs import import_command
 
     @contextmanager
     def interrupted():

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
+from flipcore.commands import run as run_command
 from flipcore.core.errors import AccessDenied, BadInput, MissingPackage
-from flipcore.runs import background, inbox, run_command
+from flipcore.runs import background, inbox
 from flipcore.runs.background import Registry
 from flipcore.runs.cluster import places, rays
 from flipcore.runs.cluster.place import ThisProcess
