@@ -95,8 +95,8 @@ ROOMS_OF = {
 # Each room of flipcore and the rooms that it may import; the contract of layers in pyproject.toml keeps their order
 MAY_IMPORT = {
     "": "api core",
-    "__main__": "annotation commands core reports runs store",
-    "commands": "access annotation core datasets handouts invitations models runs stats store text",
+    "__main__": "commands core",
+    "commands": "access annotation core datasets handouts invitations models reports runs stats store text",
     "access": "core",
     "annotation": "access axes core datasets models runs stats store text vectors",
     "api": "charts claims core extractors reports stats store",

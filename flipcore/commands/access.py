@@ -11,12 +11,14 @@ from flipcore.access import policy
 from flipcore.access.acting import acting_as
 from flipcore.access.levels import Level
 from flipcore.access.person import EVERY, OWNER, QUEUE
+from flipcore.commands.opening import open_store
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import home
 from flipcore.invitations.links import issue, link
 from flipcore.store.connection import Store
 from flipcore.store.queries import invitations
 
+HELP = "who may use a dashboard on a network"
 ADDRESS = "http://localhost:8501"
 LINK_FILE = "admin-link"
 ADMIN_DAYS = 90
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--address", default=ADDRESS, metavar="URL", help=f"where the dashboard is reached (default {ADDRESS})")
 
 
-def access(options: argparse.Namespace) -> int:
+def act(options: argparse.Namespace) -> int:
     """0 when it worked; what did not is a FlipscopeError."""
     print({"on": _on, "off": _off, "status": _status, "link": _link}[options.action](options))
     return 0
@@ -65,12 +67,9 @@ def _status(options: argparse.Namespace) -> str:
 
 
 def _link(options: argparse.Namespace) -> str:
-    store = Store.open()
-    try:
-        scope = QUEUE + EVERY if options.level == Level.REVIEWER else ""
+    scope = QUEUE + EVERY if options.level == Level.REVIEWER else ""
+    with open_store() as store:
         return link(issue(store, options.name, options.level, scope), options.address)
-    finally:
-        store.close()
 
 
 def link_file() -> Path:

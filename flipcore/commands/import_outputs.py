@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from flipcore.commands.opening import open_store
+from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import looked_at
 from flipcore.datasets.recorded.log_files import sources
@@ -14,8 +17,9 @@ from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import recognised, survey
-from flipcore.store.connection import Store
 from flipcore.store.recorded import import_state
+
+HELP = "outputs that somebody else recorded, as a study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +53,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what was guessed and read, and store nothing")
 
 
+def act(options: argparse.Namespace) -> int:
+    """The exit code of an import: of logs of a known format, or of a table of outputs."""
+    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.files))
+    if are_logs(options.files, options.map):
+        if options.read:
+            raise BadInput("A log of a known format names its own readouts; --read is for other files.")
+        return import_logs(options.files, options.map, options.name, options.dry_run)
+    return import_rows(options.files[0], options.map, options.read, options.name, options.dry_run)
+
+
 def are_logs(files: Sequence[str], words: Sequence[str]) -> bool:
     """Whether any of the files is a log of a known format, or one is asked to be read as such."""
     if len(files) > 1 or any(word.startswith("format=") for word in words):
@@ -79,13 +93,10 @@ def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_
     print("Correct a guess with --map, for example --map model=NAME kind:TASK=text leave=READOUT.")
     if dry_run:
         return 0
-    store = Store.open()
-    try:
+    with open_store() as store:
         with interruptible() as stop:
             study_id = store_survey(log_survey, store, _show, stop)
         state, message = import_state(store, study_id)
-    finally:
-        store.close()
     if state == "cancelled":
         print(f"\n{message}")
         return 130
@@ -115,13 +126,10 @@ def import_rows(file: str, words: Sequence[str], read: Sequence[str] | None, nam
     print(outputs.sentence)
     if dry_run:
         return 0
-    store = Store.open()
-    try:
+    with open_store() as store:
         with interruptible() as stop:
             study_id = store_imported(outputs, store, _show, stop)
         state, message = import_state(store, study_id)
-    finally:
-        store.close()
     print("", file=sys.stderr)
     if state == "cancelled":
         print(message)

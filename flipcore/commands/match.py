@@ -12,6 +12,7 @@ from flipcore.annotation.control_matching import (
     reference_models,
     store_matching,
 )
+from flipcore.commands.opening import add_study, on_study
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
@@ -21,10 +22,12 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 
+HELP = "controls that are like the benchmark's items, as pairs"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `match`."""
-    parser.add_argument("study", help="its id, or the start of its name")
+    add_study(parser)
     parser.add_argument("--from", dest="dataset", metavar="DATASET", help="another set; without it the study's own controls")
     parser.add_argument("--path", help="a local copy of that set")
     parser.add_argument("--by", nargs="+", default=list(TRAITS), metavar="TRAIT", help=f"of {', '.join(TRAITS)}")
@@ -34,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write", metavar="STUDY.toml", help="writes the study whose control is declared as these pairs")
 
 
-def match(store: Store, study_id: str, options: argparse.Namespace) -> int:
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """0 when the pairs were found, and stored where that was asked."""
     study = studies.declared(store, study_id)
     models = options.models or reference_models(store, study)

@@ -12,6 +12,8 @@ from flipcore.models.presets import PRESETS, card_from
 from flipcore.models.probe_record import ProbeRecord, lines, record_of, warnings
 from flipcore.models.testing import ask_and_keep
 
+HELP = "which models can be asked: list, add, test, remove"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `models`."""
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         actions.add_parser(action, help=about).add_argument("name")
 
 
-def models(options: argparse.Namespace) -> int:
+def act(options: argparse.Namespace) -> int:
     """0 when it worked; what did not is a BadInput."""
     return {"list": _list, "add": _add, "test": _test, "remove": _remove}[options.action](options)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from flipcore.commands.opening import add_study, on_study
 from flipcore.store.connection import Store
+
+HELP = "a study as a dataset folder for the Hugging Face hub"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.add_argument("study", help="its id, or the start of its name")
+    """The options of `publish`."""
+    add_study(parser)
     parser.add_argument("--folder", required=True, metavar="FOLDER", help="a new folder, or an empty one")
     parser.add_argument(
         "--license",
@@ -20,9 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", default="en", metavar="CODE", help="of the items (default en)")
 
 
-def publish(store: Store, study_id: str, options: argparse.Namespace) -> str:
-    """Writes the folder; the sentence that says what is in it."""
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """Writes the folder, and says what is in it."""
     from flipcore.handouts.dataset import dataset_folder
 
     folder = dataset_folder(store, study_id, options.license, options.language)
-    return f"{folder.write(options.folder)}: {folder.sentence}"
+    print(f"{folder.write(options.folder)}: {folder.sentence}")
+    return 0

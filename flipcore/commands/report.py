@@ -5,15 +5,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from flipcore.commands.opening import add_study, on_study
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 
+HELP = "a study as one HTML file to take home"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.add_argument("study", help="its id, or the start of its name")
+    """The options of `report`."""
+    add_study(parser)
     parser.add_argument("--out", metavar="FILE", help="where it is written (default <study id>.html)")
     parser.add_argument("--outputs", type=int, metavar="N", help="raw outputs behind each claim (default 2)")
+
+
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """Writes the file, and says where."""
+    print(write_report(store, study_id, options.out, options.outputs))
+    return 0
 
 
 def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:

@@ -1,4 +1,4 @@
-"""`python -m flipcore run` and `demo`: asks a study's missing calls here or on a cluster, or hands the study to the process that holds
+"""`python -m flipcore run STUDY.toml`: asks a study's missing calls here or on a cluster, or hands the study to the process that holds
 the database."""
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from flipcore.commands.opening import open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.study import Study
@@ -18,6 +19,9 @@ from flipcore.text.counts import count_of
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
 _MOST_LINES = 32  # of workers
+
+
+HELP = "run or resume a declared study"
 
 
 def add_arguments(run: argparse.ArgumentParser) -> None:
@@ -38,7 +42,7 @@ def add_arguments(run: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options) -> int:
+def act(options: argparse.Namespace) -> int:
     """The exit code of `run STUDY.toml`."""
     folders.admit(".", Path(options.toml).parent)
     study = Study.read(options.toml)
@@ -57,14 +61,11 @@ def _pilot(study: Study, n_items: int) -> int:
 
     if n_items < 1:
         raise BadInput(f"A pilot of {n_items} items was asked for; it needs at least 1.")
-    store = Store.open()
-    try:
+    with open_store() as store:
         demo.fill_store(store)
         projection = Registry(store).pilot(study, n_items)
         print(f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}. {projection.note}".strip())
         return 0
-    finally:
-        store.close()
 
 
 def ask(study: Study, command: str, budget: float | None = None, on: str = "") -> int:
@@ -75,22 +76,19 @@ def ask(study: Study, command: str, budget: float | None = None, on: str = "") -
     from flipcore.store.queries import budgets
 
     try:
-        store = Store.open()
+        with open_store() as store:
+            demo.fill_store(store)
+            if budget is not None:
+                store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
+                budgets.set_budget(store, study.study_id, budget)
+            print(token_limits(study), file=sys.stderr)
+            last = _answered(study, store, on)
+            print(_ending(study, last, command))
+            return EXIT_CODES[last.state]
     except StoreHeld as error:
         path = inbox.hand_over(study, on)
         print(f"{error}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
         return 0
-    try:
-        demo.fill_store(store)
-        if budget is not None:
-            store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
-            budgets.set_budget(store, study.study_id, budget)
-        print(token_limits(study), file=sys.stderr)
-        last = _answered(study, store, on)
-        print(_ending(study, last, command))
-        return EXIT_CODES[last.state]
-    finally:
-        store.close()
 
 
 def _answered(study: Study, store: Store, on: str) -> Progress:

@@ -1,8 +1,7 @@
-"""`python -m flipcore variants`: a study's prompts in a folder, or in a zip for a browser."""
+"""A study's prompts for another harness in a folder, or in a zip for a browser."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import tempfile
 import zipfile
@@ -34,14 +33,6 @@ class VariantFiles:
     files: tuple[Path, ...]
     n_prompts: int
     sentence: str
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words of `python -m flipcore variants`."""
-    parser.add_argument("study", help="its id, the start of its name, or a STUDY.toml")
-    parser.add_argument("--for", dest="harness", required=True, choices=HARNESSES, help="the harness that will ask the prompts")
-    parser.add_argument("--model", default="", help="the study's model that is meant, where it has several")
-    parser.add_argument("--folder", default="variants", help="where the files go (default variants/)")
 
 
 def write_variants(store: Store, study: Study, harness: str, folder: str | Path, model: str = "") -> VariantFiles:

@@ -94,11 +94,11 @@ def test_the_terminal_says_what_each_worker_did(store, monkeypatch, tmp_path, ca
     path = tmp_path / "study.toml"
     path.write_text(tiny_study().to_toml(), encoding="utf-8")
     options = run_command_options("--on", "ray://head:10001", path)
-    assert run_command.run(options) == 0
+    assert run_command.act(options) == 0
     said = capsys.readouterr()
     assert "machine-0 #1 for simulated-artifact-prone: at work, " in said.out and "by worker " in said.err
     with pytest.raises(BadInput, match="leave out --on"):
-        run_command.run(run_command_options("--on", "ray", "--pilot", "2", path))
+        run_command.act(run_command_options("--on", "ray", "--pilot", "2", path))
 
 
 def run_command_options(*words):

@@ -1,16 +1,16 @@
 """Planned prompts go out to another harness, and what it wrote comes back as the same study, readout by readout."""
 
-import argparse
 import json
 
 import pytest
 
+from flipcore.__main__ import parser
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import ROOT
 from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.runs import runner
 from flipcore.runs.harnesses.coming_back import store_survey
-from flipcore.runs.harnesses.writing import HARNESSES, add_arguments, write_variants, zipped_variants
+from flipcore.runs.harnesses.writing import HARNESSES, write_variants, zipped_variants
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
@@ -214,7 +214,5 @@ def test_what_cannot_be_written_out_gets_a_sentence(tmp_path, stores):
 
 
 def test_the_folder_that_the_command_line_writes_by_default_is_ignored_by_git():
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    folder = parser.parse_args(["x", "--for", HARNESSES[0]]).folder
+    folder = parser().parse_args(["variants", "x", "--for", HARNESSES[0]]).folder
     assert f"/{folder}/" in (ROOT / ".gitignore").read_text().splitlines()

@@ -1,0 +1,70 @@
+"""`python -m flipcore reread STUDY`: the stored outputs read again, by another extractor, a pattern or a judge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from flipcore.commands.opening import add_study, on_study
+from flipcore.commands.run import EXIT_CODES
+from flipcore.core import folders
+from flipcore.runs.interrupts import interruptible
+from flipcore.store.connection import Store
+
+HELP = "read the stored outputs of a study again, by another extractor or pattern"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `reread`."""
+    add_study(parser)
+    parser.add_argument("--extractor", default="pattern", help="regex, pattern, text_match or judge (default pattern)")
+    parser.add_argument(
+        "--judge", default="", metavar="MODEL", help="a model that `models` lists, which reads the answers as judge"
+    )
+    parser.add_argument("--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}")
+    parser.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on")
+    parser.add_argument("--price", action="store_true", help="say what a judge would cost, and ask nothing")
+    parser.add_argument("--send-retro", action="store_true", help="let the judge read items of a retro set, too")
+    parser.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
+    )
+
+
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """0 where the answers were read or priced, 3 where a judge did not come to its end."""
+    from flipcore.reports.rereading import changes, old_readout
+    from flipcore.runs.rereading import params_of, reread
+
+    if options.judge or options.extractor == "judge":
+        name = _judgement(store, study_id, options)
+    else:
+        name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
+    if not name:
+        return 0 if options.price else EXIT_CODES["incomplete"]
+    print(f"Stored as the readout {name!r}; what was read before stays.")
+    for change in changes(store, study_id, old_readout(store, study_id, name), name):
+        print(f"{change.claim.text}\n   {change.claim.detail}")
+    print(f"Next: python -m flipcore audit {study_id}")
+    return 0
+
+
+def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
+    """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
+    from flipcore.core.errors import BadInput
+    from flipcore.runs.judging_again import EXAMPLE, judge_again, priced, prompt_in
+
+    if not options.judge:
+        raise BadInput("A judge is a model: name one that `models` lists with --judge MODEL.")
+    folders.admit(".", *([Path(options.prompt).parent] if options.prompt else []))
+    prompt = prompt_in(options.prompt) if options.prompt else EXAMPLE
+    print(f"{options.judge} as judge: {priced(store, study_id, options.judge, prompt).sentence()}.")
+    if options.price:
+        return ""
+    how = {"budget_usd": options.budget, "may_send_retro": options.send_retro}
+    with interruptible() as cancel:
+        show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
+        judge_run = judge_again(store, study_id, options.judge, prompt, on_progress=show, cancel=cancel, **how)
+    print(f"\n{judge_run.sentence}")
+    return judge_run.name

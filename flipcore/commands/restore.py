@@ -1,0 +1,20 @@
+"""`python -m flipcore restore STUDY`: an archived study's answers back in the database."""
+
+from __future__ import annotations
+
+import argparse
+
+from flipcore.commands.opening import add_study, on_study
+from flipcore.store.connection import Store
+
+HELP = "an archived study's answers back into the database"
+add_arguments = add_study
+
+
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """Brings them back, and says how many rows of each table."""
+    from flipcore.store.archiving import restore
+
+    print(f"Back in {store.path}: {', '.join(f'{n:,} {name}' for name, n in restore(store, study_id).n_rows.items())}.")
+    return 0

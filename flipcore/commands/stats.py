@@ -1,0 +1,28 @@
+"""`python -m flipcore stats STUDY`: every estimate of a study."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from flipcore.commands.opening import add_study, on_study
+from flipcore.store.connection import Store
+
+HELP = "every estimate of a study"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `stats`."""
+    add_study(parser)
+    parser.add_argument("--json", action="store_true", help="machine-readable")
+    parser.add_argument("--reference", help="the reference extractor (default regex where it was read)")
+
+
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """Prints what may be said of the study now."""
+    from flipcore.reports.whole_study import whole_study
+
+    whole = whole_study(store, study_id, options.reference)
+    print(json.dumps(whole.as_dict(), indent=2, ensure_ascii=False) if options.json else whole.text())
+    return 0

@@ -1,0 +1,72 @@
+"""The commands: each stands in one table, opens the database in one place, and closes it however it ends."""
+
+import pytest
+
+from flipcore.__main__ import main, parser
+from flipcore.commands import COMMANDS
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.conftest import ROOT
+
+STUDY = Study(
+    name="small",
+    items=(ItemSource("flipscope_choice", n=4),),
+    axes=(Part("identity"),),
+    extractors=(Part("regex"),),
+    models=(ModelUse("simulated-clean"),),
+)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.chdir(tmp_path)
+    store = Store.open()
+    runner.run(STUDY, store)
+    store.close()
+    return tmp_path / "flips.duckdb"
+
+
+def test_every_file_of_commands_is_a_command():
+    files = {path.stem for path in (ROOT / "flipcore" / "commands").glob("*.py")} - {"__init__", "opening"}
+    assert files == {module.__name__.split(".")[-1] for module in COMMANDS.values()} and len(files) == len(COMMANDS)
+
+
+def test_the_help_names_every_command_and_what_it_is_for(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        parser().parse_args(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name} {module.HELP}" in shown for name, module in COMMANDS.items())
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["stats", "small"], 0),
+        (["stats", "none"], 1),
+        (["audit", "small"], 0),
+        (["report", "small", "--out", "no/such/folder/report.html"], 1),
+        (["export", "small", "--format", "csv"], 0),
+        (["variants", "small", "--for", "jsonl"], 0),
+        (["variants", "none.toml", "--for", "jsonl"], 1),
+        (["match", "small"], 1),
+        (["reread", "small", "--set", r"expression=([A-D])"], 0),
+        (["reread", "small", "--set", "expression=("], 1),
+        (["archive", "small"], 0),
+        (["archive", "small", "--check"], 1),
+        (["restore", "small"], 1),
+        (["merge", "none.duckdb"], 1),
+        (["import", "none.jsonl"], 1),
+        (["access", "link", "Ada"], 0),
+    ],
+)
+def test_a_command_closes_the_database_however_it_ends(path, monkeypatch, capsys, words, code):
+    opened, closed = [], []
+    open_, close = Store.open, Store.close
+    monkeypatch.setattr(Store, "open", classmethod(lambda cls, *at: opened.append(store := open_(*at)) or store))
+    monkeypatch.setattr(Store, "close", lambda self: (closed.append(self), close(self))[1])
+    assert main(words) == code, capsys.readouterr()
+    assert opened == closed and (opened or words[0] in ("import", "variants"))
+    said = capsys.readouterr()
+    assert (said.err if code else said.out).strip()
