@@ -7,8 +7,8 @@ open dashboard, which holds it, `open` raises a sentence that says who has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,11 @@ import pandas as pd
 from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
-from flipcore.reports.holdout import inflation_of
-from flipcore.reports.memory import MemoryTest
+from flipcore.reports.rows import Row
 from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.stats.flips.surface import surface
-from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout as holdout_queries
 from flipcore.store.queries import studies
 from flipcore.store.queries.readout_rows import as_texts
 
@@ -98,27 +94,20 @@ class StudyView:
     def decomposition(self, model: str = "") -> Result:
         """T = G + A by axis and extractor, with the floor and all that the page Decomposition shows."""
         name = self._model(model)
-        cells, claims = self.whole.report.decompositions[name], self.whole.report.claims.get(name, [])
-        rows = [
-            _row(
-                {"model": name, "axis": one.axis, "extractor": one.extractor, "quantity": quantity}, estimates[quantity], claim
-            )
-            for one, claim in zip(cells, claims, strict=False)
-            for estimates in [vars(one)]
-            for quantity in COLUMNS
-        ]
+        report = self.whole.report
+        cells = report.decompositions[name]
 
         def draw(theme: Any) -> go.Figure:
             from flipcore.charts.bars import decomposition_bars
 
             return decomposition_bars(cells, title_of, theme)
 
-        return Result(tuple(claims), _table(rows), draw if cells else None)
+        return Result(tuple(report.claims.get(name, ())), _table(report.cell_rows(name)), draw if cells else None)
 
     def memory(self, model: str = "") -> Result:
         """Every detector of memory, all of them as one family."""
         tests = self.whole.report.memory.get(self._model(model), [])
-        rows = [row for one in tests for row in _memory_rows(self._model(model), one)]
+        rows = [row for one in tests for row in one.rows(self._model(model))]
         numbers = [(f"{one.detector}, {one.items}", one.numbers.get("gap", one.numbers.get("rate"))) for one in tests]
         there = [(label, estimate) for label, estimate in numbers if isinstance(estimate, Estimate)]
 
@@ -131,27 +120,22 @@ class StudyView:
 
     def holdout(self) -> Result:
         """How much better each model answers the target than the retro set."""
-        every = conditions(holdout_queries.accuracies(self.store, self.study_id))
-        selection, claim = inflation_of(every, self.whole.report.closed_gates)
-        rows = [_row({"model": one.model, "quantity": "inflation"}, one.inflation(), claim) for one in selection]
+        answer = self.whole.inflation
+        selection = answer.selection
 
         def draw(theme: Any) -> go.Figure:
             from flipcore.charts.inflation import Inflated, inflation_figure
 
             return inflation_figure([Inflated(one.model, *one.accuracies, one.inflation()) for one in selection], theme)
 
-        return Result((claim,), _table(rows), draw if selection else None)
+        return Result((answer.claim,), _table(one for one in answer.rows() if one.claim), draw if selection else None)
 
     def ranking(self) -> Result:
         """Which model is better, and whether that holds under every way of asking and reading; BadInput for one model."""
         report = self.whole.ranking
         if report is None:
             raise BadInput("Only one model has answers here, so there is nothing to rank.")
-        rows = [
-            _row({"first": one.first, "second": one.second, "quantity": "difference"}, one.paired.difference, one.claim)
-            for one in report.pairs
-        ]
-        return Result(report.claims, _table(rows))
+        return Result(report.claims, _table(report.pair_rows()))
 
     def _model(self, name: str) -> str:
         """The named model, or the first; BadInput lists those of the study."""
@@ -195,21 +179,6 @@ def open_store(path: str | Path | None = None) -> Flipscope:
     return Flipscope(Store.open(path))
 
 
-def _row(place: Mapping[str, Any], estimate: Estimate, claim: Claim) -> dict[str, Any]:
-    return {**place, **asdict(estimate), "claim": claim.text, "is_claimed": claim.is_made}
-
-
-def _memory_rows(model: str, test: MemoryTest) -> Iterable[dict[str, Any]]:
-    """The estimates of a detector; one without any has a row with its verdict and n."""
-    place = {"model": model, "items": test.items, "detector": test.detector, "decision": test.decision}
-    estimates = {name: one for name, one in test.numbers.items() if isinstance(one, Estimate)}
-    if not estimates:
-        n = int(test.numbers.get("n", 0))
-        missing = Estimate(float("nan"), float("nan"), float("nan"), 0.95, "none", n, None, "A test of the whole set.")
-        estimates = {"test of the set": missing}
-    p = {name: test.numbers.get(name, float("nan")) for name in ("p", "p_adjusted")}
-    return [_row(place | {"quantity": name}, one, test.claim) | p for name, one in estimates.items()]
-
-
-def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])
+def _table(rows: Iterable[Row]) -> pd.DataFrame:
+    records = [one.with_claim() for one in rows]
+    return pd.DataFrame(records) if records else pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])

@@ -49,8 +49,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
     "handouts/test_document.py": (
         "the parts of a report are right when the whole file is",
-        "handouts/contents handouts/data_part handouts/flips_part handouts/holdout_part handouts/memory_part handouts/methods_text "
-        "handouts/models_part handouts/numbers handouts/outputs_part handouts/record_part commands/report reports/badges",
+        "handouts/data_part handouts/flips_part handouts/holdout_part handouts/memory_part handouts/methods_text "
+        "handouts/models_part handouts/outputs_part handouts/record_part commands/report reports/badges reports/rows",
     ),
     "handouts/test_dataset.py": ("the command writes the folder", "commands/publish"),
     "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),

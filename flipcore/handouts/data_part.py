@@ -6,18 +6,16 @@ import json
 
 import pandas as pd
 
-from flipcore.claims.holdout import outcome_claim
-from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
-from flipcore.handouts.flips_part import flips_table, place
+from flipcore.handouts.flips_part import flips_table
 from flipcore.handouts.holdout_part import inflation_table, tests_table
 from flipcore.handouts.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_table
-from flipcore.handouts.methods_text import methods_text
 from flipcore.handouts.models_part import ranking_tables
-from flipcore.handouts.numbers import numbers
 from flipcore.handouts.record_part import decisions_table
 from flipcore.methods.terms import TERMS
+from flipcore.reports.study import cell_place
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.store.export import safe
 from flipcore.text.tables import csv_text
@@ -60,24 +58,7 @@ VALUES = {
 }
 
 
-def methods_part(c: Contents) -> Markup:
-    """How it was done, with the papers."""
-    words = methods_text(c)
-    references = tag("ol", *(tag("li", line) for line in words.references), cls="references")
-    links = joined(
-        [
-            data_link("Save as BibTeX", f"{c.study_id}.bib", words.bibtex, "text/x-bibtex;charset=utf-8"),
-            tag("button", "Copy the paragraph", type="button", data_copy="methods-text", hidden="hidden"),
-            tag("button", "Copy the BibTeX", type="button", data_copy="bibtex-text", hidden="hidden"),
-        ],
-        " ",
-    )
-    bib = folded("BibTeX", tag("pre", words.bibtex, id="bibtex-text"))
-    text = tag("p", words.text, id="methods-text")
-    return section("Methods", "methods", text, references, paragraph(links, cls="links"), bib)
-
-
-def data_part(c: Contents) -> Markup:
+def data_part(c: WholeStudy) -> Markup:
     """Every number with its method, and the tables that it can be computed again from."""
     every = numbers_table(c)
     files = joined(tag("li", one) for one in _files(c))
@@ -95,35 +76,28 @@ def data_part(c: Contents) -> Markup:
     )
 
 
-def numbers_table(c: Contents) -> Table:
+def numbers_table(c: WholeStudy) -> Table:
     """A row an estimate."""
     caption = f"Every estimate with its interval, method, n and seed. {c.provenance}."
-    return Table("numbers", "All estimates", [one.row() for one in numbers(c)], caption)
+    return Table("numbers", "All estimates", [one.in_list() for one in c.rows], caption)
 
 
-def tables(c: Contents) -> list[Table]:
+def tables(c: WholeStudy) -> list[Table]:
     """Every table of results that has rows, in the order of the report."""
-    report = c.whole.report
+    report = c.report
     flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
     memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
     every = [*ranking_tables(c), *flips, *memory, tests_table(c), inflation_table(c), numbers_table(c), decisions_table(c)]
     return [one for one in every if one.rows]
 
 
-def sentences(c: Contents) -> list[str]:
+def sentences(c: WholeStudy) -> list[str]:
     """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is withheld says why."""
-    report, ranking = c.whole.report, c.whole.ranking
-    claims = [*(ranking.claims if ranking else ())]
-    for model in c.models:
-        claims += [*report.headlines[model].claims, *report.claims.get(model, ())]
-        claims += [claim for test in report.memory.get(model, ()) for claim in (test.claim, *test.further)]
-    if c.holdout:
-        claims += [c.holdout.claim, *(outcome_claim(one) for one in c.holdout.tests.values())]
-    return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text))
+    return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in c.claims if claim.text))
 
 
-def _files(c: Contents) -> list[Markup]:
-    stats = json.dumps(c.whole.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+def _files(c: WholeStudy) -> list[Markup]:
+    stats = json.dumps(c.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
     files = [
         _file("stats.json", stats, "application/json", "everything that the command “stats --json” prints"),
         _file("item-values.csv", csv_text(_item_values(c)), "text/csv", "each item's own value in each cell"),
@@ -147,21 +121,21 @@ def _gzip(name: str, frame: pd.DataFrame, what: str) -> Markup:
     return joined([data_link(name, name, packed(safe(frame).to_csv(index=False)), "application/gzip"), f": {what}"])
 
 
-def _items(c: Contents) -> pd.DataFrame:
+def _items(c: WholeStudy) -> pd.DataFrame:
     items = c.items.copy()
     items["options"] = [json.dumps(list(options), ensure_ascii=False) for options in items["options"]]
     return items[list(ITEMS)]
 
 
-def _item_values(c: Contents) -> list[dict[str, object]]:
+def _item_values(c: WholeStudy) -> list[dict[str, object]]:
     """One row a unit and cell, in the order in which the units were resampled."""
     rows = []
     for model in c.models:
         ids = list(dict.fromkeys(c.flips_of(model)["item_id"]))
-        for one in c.whole.report.decompositions[model]:
+        for one in c.report.decompositions[model]:
             units = ids if len(ids) == len(one.item_values) else [f"family {i + 1}" for i in range(len(one.item_values))]
             for unit, values in zip(units, one.item_values.tolist(), strict=True):
-                rows.append({"model": model, "cell": place(one), "unit": unit} | dict(zip(COLUMNS, values, strict=True)))
+                rows.append({"model": model, "cell": cell_place(one), "unit": unit} | dict(zip(COLUMNS, values, strict=True)))
     return rows
 
 

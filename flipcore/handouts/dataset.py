@@ -106,23 +106,24 @@ def dataset_folder(store: Store, study_id: str, license: str = "", language: str
             "Name it, as cc-by-4.0, if you may publish them."
         )
     store.told("packed a dataset", study_id)
-    whole, study = whole_study(store, study_id), studies.declared(store, study_id)
+    whole = whole_study(store, study_id)
+    study = whole.study
     split = study.prompt.examples_from if study.prompt else None
     shows_examples = not why and (split is None or may_be_passed_on(license_of(split.dataset, license)))
-    every = _frames(store, study_id, items, shows_examples)
+    every = _frames(whole, shows_examples)
     frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in every.items()}
     files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
-    card = _card(store, study, whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
+    card = _card(whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
     return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
 
 
-def _frames(store: Store, study_id: str, items: pd.DataFrame, shows_examples: bool) -> dict[str, pd.DataFrame]:
-    completions = exchange.completions(store, study_id)
+def _frames(whole: WholeStudy, shows_examples: bool) -> dict[str, pd.DataFrame]:
+    completions = exchange.completions(whole.store, whole.study_id)
     completions["prompt"] = [_prompt(json.loads(parts), shows_examples) for parts in completions["parts"]]
     return {
-        "readouts": studies.readouts(store, study_id, everything=True)[list(READOUTS)],
-        "items": items[list(ITEMS)],
+        "readouts": whole.everything[list(READOUTS)],
+        "items": whole.items[list(ITEMS)],
         "completions": completions[list(COMPLETIONS)],
     }
 
@@ -180,15 +181,9 @@ The questions keep the licence of the dataset that they come from. Publishing qu
 
 
 def _card(
-    store: Store,
-    study: Study,
-    whole: WholeStudy,
-    folder: DatasetFolder,
-    frames: Mapping[str, pd.DataFrame],
-    licenses: Mapping[str, str],
-    language: str,
+    whole: WholeStudy, folder: DatasetFolder, frames: Mapping[str, pd.DataFrame], licenses: Mapping[str, str], language: str
 ) -> str:
-    roles = Counter(frames["items"]["role"])
+    study, roles = whole.study, Counter(frames["items"]["role"])
     counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
     counts += [{"table": f"items, {role.replace('_', ' ')}", "rows": n} for role, n in sorted(roles.items())]
     names = sorted(set(licenses.values()))
@@ -208,7 +203,7 @@ def _card(
         counts=markdown_text(counts),
         n_models=len(models),
         models=markdown(", ".join(models)),
-        n_people=_n_people(store, study),
+        n_people=_n_people(whole.store, study),
         licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
         columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),

@@ -15,16 +15,17 @@ from flipcore.boards.parts import part, script_of
 from flipcore.charts.theme import DARK, LIGHT, Colours
 from flipcore.core.errors import BadInput
 from flipcore.core.version import __version__
-from flipcore.handouts.contents import Contents, contents, moment
-from flipcore.handouts.data_part import data_part, methods_part
+from flipcore.handouts.data_part import data_part
 from flipcore.handouts.flips_part import flips_part, opening_flips
 from flipcore.handouts.holdout_part import holdout_part, opening_holdout
 from flipcore.handouts.markup import Markup, joined, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_part, opening_memory
+from flipcore.handouts.methods_text import methods_part
 from flipcore.handouts.models_part import ranking_part
 from flipcore.handouts.outputs_part import outputs_part
-from flipcore.handouts.record_part import decisions_part, settings_part
+from flipcore.handouts.record_part import decisions_part, moment, settings_part
 from flipcore.reports.badges import MEANINGS
+from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 
 N_OUTPUTS, MOST_OUTPUTS = 2, 50
@@ -37,17 +38,27 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     bytes. Raises BadInput for a number of outputs out of range."""
     if not 0 <= n_outputs <= MOST_OUTPUTS:
         raise BadInput(f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to {MOST_OUTPUTS}.")
-    c = contents(store, study_id, n_outputs)
+    c = whole_study(store, study_id)
     store.told("wrote a report", study_id)
     flips, boards = flips_part(c)
     memory, lines = memory_part(c)
     ranking, order = ranking_part(c)
     sets, margins = holdout_part(c)
-    parts = [ranking, flips, memory, sets, outputs_part(c), decisions_part(c), settings_part(c), methods_part(c), data_part(c)]
+    parts = [
+        ranking,
+        flips,
+        memory,
+        sets,
+        outputs_part(c, n_outputs),
+        decisions_part(c),
+        settings_part(c),
+        methods_part(c),
+        data_part(c),
+    ]
     return _page(c, [part for part in parts if part is not None], boards | lines | order | margins)
 
 
-def _page(c: Contents, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
+def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
     style = _style(boards)
     script = _script(boards)
     policy = (
@@ -71,7 +82,7 @@ def _page(c: Contents, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
 
 
-def _opening(c: Contents) -> Markup:
+def _opening(c: WholeStudy) -> Markup:
     badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
     meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
     n_items = f"{len(c.items):,} items"
@@ -87,16 +98,16 @@ def _opening(c: Contents) -> Markup:
     )
 
 
-def _says(c: Contents) -> list[Markup]:
+def _says(c: WholeStudy) -> list[Markup]:
     """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
-    first = [paragraph(c.whole.ranking.claims[0].text, cls="headline")] if c.whole.ranking else []
+    first = [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
     first += opening_holdout(c)
     lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
-    return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.whole.cut)]
+    return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
 
 
-def _end(c: Contents) -> Markup:
+def _end(c: WholeStudy) -> Markup:
     return tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
 
 

@@ -8,11 +8,11 @@ from flipcore.boards.levels import board
 from flipcore.boards.parts import part
 from flipcore.charts.captions import n_text
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, flip_bars, legend
 from flipcore.handouts.markup import Markup, folded, joined, paragraph, section, tag
-from flipcore.reports.study import table
+from flipcore.reports.study import cell_place, table
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition
 
@@ -28,17 +28,12 @@ MOVED = (
 )
 
 
-def place(one: Decomposition) -> str:
-    """ "option order, first token"."""
-    return f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
-
-
-def flips_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+def flips_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     """(the part, the boards by the id of their place); nothing where no answer could flip."""
     parts: list[Markup] = []
     boards: dict[str, Any] = {}
     for m, model in enumerate(c.models):
-        cells = c.whole.report.decompositions[model]
+        cells = c.report.decompositions[model]
         if cells:
             parts += _of_model(c, m, model, cells)
             arrays = board(
@@ -50,9 +45,9 @@ def flips_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
     return (section("Does the answer flip?", "flips", *parts), boards) if parts else (None, {})
 
 
-def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
-    claims = c.whole.report.claims[model]
-    labels = [place(one) for one in cells]
+def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
+    claims = c.report.claims[model]
+    labels = [cell_place(one) for one in cells]
     source = _source(c, model, cells)
     n = n_text(one.n_items for one in cells if one.n_items)
     bars = figure(
@@ -63,7 +58,7 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
     sentences = (paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim") for claim in claims)
     return [
         tag("h3", model),
-        *(paragraph(note, cls="quiet") for note in c.whole.report.notes.get(model, ())),
+        *(paragraph(note, cls="quiet") for note in c.report.notes.get(model, ())),
         tag(
             "div", Markup(part("threshold_board").html), data_part="threshold_board", data_board=f"board-{m}", cls="board-place"
         ),
@@ -75,17 +70,17 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
     ]
 
 
-def _source(c: Contents, model: str, cells: list[Decomposition]) -> str:
+def _source(c: WholeStudy, model: str, cells: list[Decomposition]) -> str:
     """Where the numbers of a model come from, with the kinds of their intervals and their seeds."""
     kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
     seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
     return f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
 
 
-def flips_table(c: Contents, m: int, model: str) -> Table:
+def flips_table(c: WholeStudy, m: int, model: str) -> Table:
     """A row a cell: its estimates with intervals, and its verdict."""
-    cells, claims = c.whole.report.decompositions[model], c.whole.report.claims[model]
-    records = table(cells, title_of, c.temperature(model)).to_dict("records")
+    cells, claims = c.report.decompositions[model], c.report.claims[model]
+    records = table(cells, c.temperature(model)).to_dict("records")
     rows = [
         {str(name): value for name, value in row.items()} | {"verdict": claim.word}
         for row, claim in zip(records, claims, strict=True)
@@ -94,9 +89,9 @@ def flips_table(c: Contents, m: int, model: str) -> Table:
     return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
 
 
-def opening_flips(c: Contents, model: str) -> list[Markup]:
+def opening_flips(c: WholeStudy, model: str) -> list[Markup]:
     """A model's headline and its small print."""
-    headline = c.whole.report.headlines[model]
+    headline = c.report.headlines[model]
     details = joined([claim.detail for claim in headline.claims if claim.detail], " ")
     small = [paragraph(details, cls="quiet")] if details.html else []
     return [paragraph(tag("b", f"{model}: "), headline.sentence, cls="headline"), *small]

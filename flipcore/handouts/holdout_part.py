@@ -8,17 +8,15 @@ from flipcore.boards.margins import board
 from flipcore.boards.parts import part
 from flipcore.claims.holdout import outcome_claim
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, interval_rows
 from flipcore.handouts.markup import Markup, paragraph, section, tag
-from flipcore.reports.holdout import inflation_of
 from flipcore.reports.holdout_tests import HoldoutReport
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
-from flipcore.stats.holdout.difficulty import Condition, conditions
+from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.units import TITLES, bound_text, detectable_text, estimate_text, margin_text
 from flipcore.stats.holdout.verdict import TESTS
-from flipcore.store.queries import holdout
 
 BOARD = "margins"
 MOVED = (
@@ -27,20 +25,20 @@ MOVED = (
 )
 
 
-def holdout_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+def holdout_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     """(the part, its board); nothing for a study without both sets."""
     tests, boards = _four_tests(c)
     parts = [*tests, *_inflation(c)]
     return (section("Is the holdout fair?", "holdout", *parts), boards) if parts else (None, {})
 
 
-def opening_holdout(c: Contents) -> list[Markup]:
+def opening_holdout(c: WholeStudy) -> list[Markup]:
     """What the four tests say together; nothing for a study without both sets."""
     claim = c.holdout.claim if c.holdout else None
     return [paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="headline")] if claim else []
 
 
-def _four_tests(c: Contents) -> tuple[list[Markup], dict[str, Any]]:
+def _four_tests(c: WholeStudy) -> tuple[list[Markup], dict[str, Any]]:
     report = c.holdout
     if report is None:
         return [], {}
@@ -66,7 +64,7 @@ def _sentence_of(report: HoldoutReport, name: str) -> Markup:
     return paragraph(outcome_claim(report.tests[name]).text, " ", small, cls="claim")
 
 
-def tests_table(c: Contents) -> Table:
+def tests_table(c: WholeStudy) -> Table:
     """A row a test, also of those that were not run."""
     rows = [_test_row(c.holdout, name) for name in TESTS] if c.holdout else []
     return Table(
@@ -89,12 +87,11 @@ def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
     }
 
 
-def _inflation(c: Contents) -> list[Markup]:
+def _inflation(c: WholeStudy) -> list[Markup]:
     """Accuracy on target and retro, read in the plainest way; nothing where no model answered both sets."""
-    every = _conditions(c)
-    if not every:
+    mine, claim = c.inflation.selection, c.inflation.claim
+    if not mine:
         return []
-    mine, claim = inflation_of(every, c.closed_gates)
     rows = [(one.model, one.inflation(), one.inflation().text_pp()) for one in mine]
     read = f"read by {title_of(mine[0].extractor).lower()}, {mine[0].layout}"
     caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95 % intervals. {c.provenance}."
@@ -107,14 +104,10 @@ def _inflation(c: Contents) -> list[Markup]:
     ]
 
 
-def inflation_table(c: Contents) -> Table:
+def inflation_table(c: WholeStudy) -> Table:
     """A row a model and way of reading."""
-    rows = [_row(one) for one in _conditions(c)]
+    rows = [_row(one) for one in c.inflation.every]
     return Table("inflation", "Inflation", rows, f"Accuracy on target and retro. {c.provenance}.")
-
-
-def _conditions(c: Contents) -> list[Condition]:
-    return conditions(holdout.accuracies(c.store, c.study_id))
 
 
 def _row(one: Condition) -> dict[str, object]:

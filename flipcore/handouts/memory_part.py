@@ -16,11 +16,11 @@ from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors import Detector, Pearl, ScoreDetector, detectors, item_scores
 from flipcore.detectors import DropGap as Gap
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, interval_rows
 from flipcore.handouts.markup import Markup, paragraph, section, tag
 from flipcore.reports.memory import MemoryTest, members_of, pearl_setting, summary
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
@@ -33,12 +33,12 @@ SETS = ("benchmark", "control")
 NOTHING = Markup("")
 
 
-def memory_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     """(the part, its lines by the id of their place); nothing where no items are compared."""
     parts: list[Markup] = []
     boards: dict[str, Any] = {}
     for m, model in enumerate(c.models):
-        tests = c.whole.report.memory.get(model, [])
+        tests = c.report.memory.get(model, [])
         if tests:
             claim = summary(tests, c.answers_of(model))
             parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
@@ -50,15 +50,15 @@ def memory_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
     return (section("Is the score memory?", "memory", *parts), boards) if parts else (None, {})
 
 
-def opening_memory(c: Contents, model: str) -> list[Markup]:
+def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
     """What all detectors of a model say together; nothing where no items are compared."""
-    tests = c.whole.report.memory.get(model, [])
+    tests = c.report.memory.get(model, [])
     return [paragraph(tag("b", f"{model}: "), summary(tests, c.answers_of(model)).text, cls="headline")] if tests else []
 
 
-def memory_table(c: Contents, m: int, model: str) -> Table:
+def memory_table(c: WholeStudy, m: int, model: str) -> Table:
     """A row a detector and kind of items."""
-    rows = [_row(one) for one in c.whole.report.memory[model]]
+    rows = [_row(one) for one in c.report.memory[model]]
     return Table(f"memory-{m}", f"Detectors of memory, {model}", rows, f"Detectors of memory. {c.provenance}; {model}.")
 
 
@@ -76,7 +76,7 @@ def _row(one: MemoryTest) -> dict[str, object]:
     }
 
 
-def _test(c: Contents, model: str, one: MemoryTest, ident: str) -> tuple[list[Markup], dict[str, Any]]:
+def _test(c: WholeStudy, model: str, one: MemoryTest, ident: str) -> tuple[list[Markup], dict[str, Any]]:
     """A detector's verdict in words and its line."""
     words = [
         tag("h4", f"{one.items.capitalize()}, {one.detector}"),
@@ -93,7 +93,7 @@ def _test(c: Contents, model: str, one: MemoryTest, ident: str) -> tuple[list[Ma
     return [*words, board, below], {ident: {"part": "cutoff_line", "data": line}}
 
 
-def _line(c: Contents, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
+def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
     """The line of a detector as its page draws it, and what stands below it."""
     by_name = {detector.name: detector for detector in detectors()}
     measurement = one.measurement
@@ -123,7 +123,7 @@ def _accuracies(gap: DropGap, source: str) -> Markup:
 
 
 def _scored(
-    c: Contents, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, item_roles: tuple, control_roles: tuple
+    c: WholeStudy, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, item_roles: tuple, control_roles: tuple
 ) -> tuple[dict | None, Markup]:
     if isinstance(detector, Pearl):
         mine, other = (
@@ -142,6 +142,6 @@ def _scored(
     return line, _after_moving(c, one, test.any_cutoff_p())
 
 
-def _after_moving(c: Contents, one: MemoryTest, p: float) -> Markup:
+def _after_moving(c: WholeStudy, one: MemoryTest, p: float) -> Markup:
     """Once the line was moved the declared cut-off no longer decides: what every cut-off together shows."""
     return paragraph(any_cutoff_claim(p, c.study.control, one.claim.withheld).text, cls="quiet")

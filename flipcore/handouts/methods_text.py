@@ -12,12 +12,12 @@ from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.core.version import __version__
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents
-from flipcore.handouts.numbers import numbers
+from flipcore.handouts.markup import Markup, data_link, folded, joined, paragraph, section, tag
 from flipcore.methods import flips, holdout, intervals, memory
 from flipcore.methods.method import Method
 from flipcore.methods.papers import PAPERS, bibtex
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
@@ -46,16 +46,16 @@ class MethodsText:
         return bibtex(self.papers)
 
 
-def methods_text(c: Contents) -> MethodsText:
+def methods_text(c: WholeStudy) -> MethodsText:
     """What was asked, of whom, how it was read, and how every number was computed."""
     methods = list(_methods(c))
     sentences = [*_items_and_models(c), *(method.text for method in methods), *_intervals(c), *_closing(c)]
-    kinds = [intervals.method_of(one.estimate.method) for one in numbers(c)]
+    kinds = [intervals.method_of(one.estimate.method) for one in c.rows]
     papers = {key for method in [*methods, *kinds] for key in method.papers}
     return MethodsText(tuple(sentences), tuple(sorted(papers)))
 
 
-def _items_and_models(c: Contents) -> Iterator[str]:
+def _items_and_models(c: WholeStudy) -> Iterator[str]:
     roles = Counter(c.items["role"])
     by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
     datasets = ", ".join(sorted(set(c.items["dataset"])))
@@ -82,9 +82,9 @@ def _model(use: ModelUse, asks_again: bool) -> str:
     return f"{use.name} (temperature {use.temperature:g}, {samples}, at most {use.max_tokens:,} tokens, seed {use.seed})"
 
 
-def _methods(c: Contents) -> Iterator[Method]:
+def _methods(c: WholeStudy) -> Iterator[Method]:
     """Those that this study used, each once."""
-    report = c.whole.report
+    report = c.report
     if any(report.decompositions.values()):
         yield from flips.METHODS
     names = [test.measurement.name for tests in report.memory.values() for test in tests if test.measurement]
@@ -97,9 +97,9 @@ def _methods(c: Contents) -> Iterator[Method]:
         yield intervals.HOLM
 
 
-def _intervals(c: Contents) -> Iterator[str]:
+def _intervals(c: WholeStudy) -> Iterator[str]:
     """A sentence for every kind of interval: of how many estimates, n, level and seed."""
-    estimates = [one.estimate for one in numbers(c) if one.estimate.value == one.estimate.value]
+    estimates = [one.estimate for one in c.rows if one.estimate.value == one.estimate.value]
     for name in dict.fromkeys(one.method for one in estimates):
         mine = [one for one in estimates if one.method == name]
         method, n = intervals.method_of(name), n_text(one.n for one in mine)
@@ -109,10 +109,27 @@ def _intervals(c: Contents) -> Iterator[str]:
         yield f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(mine), 'estimate')}, {levels}, {n}{draws}): {method.text}"
 
 
-def _closing(c: Contents) -> Iterator[str]:
+def _closing(c: WholeStudy) -> Iterator[str]:
     if repeats := repeated_templates(list(c.items["question"]), list(c.items["family"])):
         yield repeats
     if c.closed_gates:
         names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates))
         yield f"Not claimed, because a gate is closed: {names}."
     yield f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']} and has the id {c.study_id}."
+
+
+def methods_part(c: WholeStudy) -> Markup:
+    """How it was done, with the papers."""
+    words = methods_text(c)
+    references = tag("ol", *(tag("li", line) for line in words.references), cls="references")
+    links = joined(
+        [
+            data_link("Save as BibTeX", f"{c.study_id}.bib", words.bibtex, "text/x-bibtex;charset=utf-8"),
+            tag("button", "Copy the paragraph", type="button", data_copy="methods-text", hidden="hidden"),
+            tag("button", "Copy the BibTeX", type="button", data_copy="bibtex-text", hidden="hidden"),
+        ],
+        " ",
+    )
+    bib = folded("BibTeX", tag("pre", words.bibtex, id="bibtex-text"))
+    text = tag("p", words.text, id="methods-text")
+    return section("Methods", "methods", text, references, paragraph(links, cls="links"), bib)

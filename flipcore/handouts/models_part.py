@@ -6,17 +6,17 @@ from typing import Any
 
 from flipcore.boards.parts import part
 from flipcore.boards.ranking import board
-from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.markup import Markup, paragraph, section, tag
 from flipcore.reports.ranking import LEVEL, pair_rows, way_rows
+from flipcore.reports.whole_study import WholeStudy
 
 BOARD = "ranking"
 
 
-def ranking_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+def ranking_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     """(the part, its board); nothing for a single model."""
-    report = c.whole.ranking
+    report = c.ranking
     if report is None:
         return None, {}
     place = tag("div", Markup(part("ranking_board").html), data_part="ranking_board", data_board=BOARD, cls="board-place")
@@ -29,9 +29,9 @@ def ranking_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
     return section("Which model is better?", BOARD, *parts), {BOARD: {"part": "ranking_board", "data": board(report, LEVEL)}}
 
 
-def ranking_tables(c: Contents) -> list[Table]:
+def ranking_tables(c: WholeStudy) -> list[Table]:
     """A row a pair of models, and a row a way of asking and reading."""
-    report = c.whole.ranking
+    report = c.ranking
     if report is None:
         return []
     of = f"{report.role.replace('_', ' ')} items, {c.provenance}."

@@ -8,11 +8,11 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.detectors import detectors, item_scores
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents
-from flipcore.handouts.flips_part import place
 from flipcore.handouts.markup import Content, Markup, folded, joined, paragraph, section, tag
 from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.memory import MemoryTest
+from flipcore.reports.study import cell_place
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.decomposition import Decomposition
@@ -30,38 +30,38 @@ _STATES = {
 }
 
 
-def outputs_part(c: Contents) -> Markup | None:
-    """Behind each row of the flips and each detector, `c.n_outputs` items: those first on which it shows most."""
-    if not c.n_outputs:
+def outputs_part(c: WholeStudy, n_outputs: int) -> Markup | None:
+    """Behind each row of the flips and each detector, `n_outputs` items: those first on which it shows most."""
+    if not n_outputs:
         return None
-    parts = [one for m, model in enumerate(c.models) for one in _of_model(c, m, model)]
-    what = "the item that shows it most" if c.n_outputs == 1 else f"the {c.n_outputs:,} items that show it most"
+    parts = [one for m, model in enumerate(c.models) for one in _of_model(c, m, model, n_outputs)]
+    what = "the item that shows it most" if n_outputs == 1 else f"the {n_outputs:,} items that show it most"
     note = f"Behind each claim: {what}. Differences are marked; in an answer, what was read is marked."
     return section("The outputs behind the claims", "outputs", paragraph(note, cls="quiet"), *parts) if parts else None
 
 
-def _of_model(c: Contents, m: int, model: str) -> Iterator[Markup]:
-    for i, one in enumerate(c.whole.report.decompositions[model]):
-        pairs = [_pair(c, model, item, one.axis, one.extractor) for item in _flip_items(c, model, one)]
-        yield folded(f"{model}: {place(one)}", *pairs, ident=f"outputs-{m}-{i}")
-    for test in c.whole.report.memory.get(model, ()):
-        places = list(_memory_items(c, model, test))
+def _of_model(c: WholeStudy, m: int, model: str, n_outputs: int) -> Iterator[Markup]:
+    for i, one in enumerate(c.report.decompositions[model]):
+        pairs = [_pair(c, model, item, one.axis, one.extractor) for item in _flip_items(c, model, one)[:n_outputs]]
+        yield folded(f"{model}: {cell_place(one)}", *pairs, ident=f"outputs-{m}-{i}")
+    for test in c.report.memory.get(model, ()):
+        places = list(_memory_items(c, model, test, n_outputs))
         if places:
             pairs = [_pair(c, model, item, axis, extractor, score) for item, axis, extractor, score in places]
             yield folded(f"{model}: {test.items}, {test.detector}", *pairs)
 
 
-def _flip_items(c: Contents, model: str, one: Decomposition) -> list[str]:
+def _flip_items(c: WholeStudy, model: str, one: Decomposition) -> list[str]:
     """Those first on which the two extractors differ most, as on the page; of the reference those that flip most."""
     frame = c.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
     mine, reference = (surface.opened(frame, one.axis, name) for name in (one.extractor, one.reference))
     first, second = surface.aligned(mine, reference, order)
     by = "faithful" if one.is_reference else "difference"
-    return [first.items[i] for i in surface.order_of(first, second, by, first.items)][: c.n_outputs]
+    return [first.items[i] for i in surface.order_of(first, second, by, first.items)]
 
 
-def _memory_items(c: Contents, model: str, test: MemoryTest) -> Iterator[tuple[str, str, str, float]]:
+def _memory_items(c: WholeStudy, model: str, test: MemoryTest, n_outputs: int) -> Iterator[tuple[str, str, str, float]]:
     """(item, axis, extractor, score) of the items that a detector scores highest."""
     detector = next((one for one in detectors() if test.measurement and one.name == test.measurement.name), None)
     if detector is None or test.measurement is None or test.measurement.problem:
@@ -72,12 +72,12 @@ def _memory_items(c: Contents, model: str, test: MemoryTest) -> Iterator[tuple[s
         rows = item_scores(detector, frame, frames.roles_of(frame)[0])
     except FlipscopeError:
         return
-    rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable").head(c.n_outputs)
+    rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable").head(n_outputs)
     for item, score in zip(rows["item_id"], rows["d"], strict=True):
         yield item, detector.axis or IDENTITY, detector.measure or WRITTEN_ANSWER, float(score)
 
 
-def _pair(c: Contents, model: str, item: str, axis: str, extractor: str, score: float | None = None) -> Markup:
+def _pair(c: WholeStudy, model: str, item: str, axis: str, extractor: str, score: float | None = None) -> Markup:
     """The original beside the variant on which it shows."""
     view = inspection(c.store, c.study_id, model, item, axis)
     if view is None or not view.variants:

@@ -6,16 +6,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from flipcore.claims.locks import locked_claim
 from flipcore.extractors import title_of
-from flipcore.handouts.contents import Contents, moment
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.markup import Markup, data_link, folded, paragraph, section, tag
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.store.queries import decisions, locks
 from flipcore.text.counts import count_of
 
 
-def decisions_part(c: Contents) -> Markup:
+def moment(when: Any) -> str:
+    """A stored time in UTC, so that it is the same wherever the report is written."""
+    return f"{pd.Timestamp(when).tz_convert('UTC'):%Y-%m-%d %H:%M} UTC"
+
+
+def decisions_part(c: WholeStudy) -> Markup:
     """The decision record of the study, the newest first."""
     record = decisions.decisions(c.store, c.study_id)
     moves = decisions.n_moves(c.store, c.study_id)
@@ -27,7 +34,7 @@ def decisions_part(c: Contents) -> Markup:
     return section("Decisions", "decisions", data_table(decisions_table(c)), paragraph(note, cls="quiet"))
 
 
-def decisions_table(c: Contents) -> Table:
+def decisions_table(c: WholeStudy) -> Table:
     """A row a decision, the newest first."""
     rows = [_decision(row) for row in decisions.decisions(c.store, c.study_id).to_dict("records")]
     return Table("decisions", "Decisions", rows, f"Decision record. {c.provenance}.")
@@ -51,16 +58,16 @@ def _json(value: Any) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def settings_part(c: Contents) -> Markup:
+def settings_part(c: WholeStudy) -> Markup:
     """The declaration, with what kept any of it from being claimed."""
     toml = c.study.to_toml()
     saved = paragraph(data_link("Save the declaration", f"{c.study_id}.toml", toml, "text/plain;charset=utf-8"), cls="links")
     declared = folded("The study as it was declared (TOML)", tag("pre", toml), saved)
-    plugins = [paragraph(f"Plug-ins of other packages: {c.whole.plugins}.")] if c.whole.plugins else []
+    plugins = [paragraph(f"Plug-ins of other packages: {c.plugins}.")] if c.plugins else []
     return section("Settings, gates and locks", "settings", *_gates(c), *_locks(c), *plugins, declared)
 
 
-def _gates(c: Contents) -> list[Markup]:
+def _gates(c: WholeStudy) -> list[Markup]:
     if not c.closed_gates:
         return [paragraph("No gate is closed.")]
     rows = [
@@ -69,7 +76,7 @@ def _gates(c: Contents) -> list[Markup]:
     return [data_table(Table("gates", "Gates", rows, f"Gates that are closed. {c.provenance}."))]
 
 
-def _locks(c: Contents) -> list[Markup]:
+def _locks(c: WholeStudy) -> list[Markup]:
     """What is set aside, and each lock with the word that may be said of it."""
     parts = []
     if n := locks.n_set_aside(c.store, c.study_id):

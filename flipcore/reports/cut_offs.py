@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE, CUT
+from flipcore.reports.rows import plain
 from flipcore.stats.base.accuracy import accuracy_of
 from flipcore.stats.base.estimate import Estimate
 
@@ -49,10 +50,10 @@ class CutOff:
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
-        plain = asdict(self) | {"n_cut": self.n_cut if self.is_known else None, "sentence": self.sentence()}
-        for name in ("as_asked", "among_finished"):
-            plain[name] = {key: None if value != value else value for key, value in plain[name].items()}
-        return plain
+        return {name: plain(value) for name, value in vars(self).items()} | {
+            "n_cut": self.n_cut if self.is_known else None,
+            "sentence": self.sentence(),
+        }
 
 
 def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:

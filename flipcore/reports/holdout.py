@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from flipcore.claims.gates import reason
 from flipcore.claims.holdout import inflation_claim
 from flipcore.claims.next_steps import Standing
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
+from flipcore.extractors import title_of
 from flipcore.models import model_cards
+from flipcore.reports.rows import Row
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
 from flipcore.stats.holdout.units import ONE_SIDED, axis_text
@@ -39,6 +42,31 @@ def inflation_of(
     extractor, layout = way or next(iter(ways(conditions)), ("", ""))
     mine = [one for one in conditions if (one.extractor, one.layout) == (extractor, layout)]
     return mine, inflation_claim(mine).not_claimed(reason(dict(closed_gates), extractor=extractor))
+
+
+@dataclass(frozen=True, eq=False)
+class Inflation:
+    """How much better the target is answered than the retro set under every `condition`; `selection` are those of the plainest way of
+    reading and asking, of which `claim` speaks."""
+
+    every: Sequence[Condition]
+    selection: Sequence[Condition]
+    claim: Claim
+
+    def rows(self) -> Iterator[Row]:
+        """A row a condition; the claim stands at those of which it speaks."""
+        for one in self.every:
+            where, is_claimed = (
+                f"{one.layout}, {title_of(one.extractor).lower()}",
+                any(one is other for other in self.selection),
+            )
+            claim = self.claim if is_claimed else None
+            yield Row(one.model, where, "inflation", one.inflation(), claim, {"model": one.model})
+
+
+def inflation(conditions: Sequence[Condition], closed_gates: Mapping[str, str]) -> Inflation:
+    """The answer on all `conditions` of a study."""
+    return Inflation(conditions, *inflation_of(conditions, closed_gates))
 
 
 def difficulty_result(

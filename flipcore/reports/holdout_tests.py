@@ -5,7 +5,7 @@ What a caller holds already (vectors, accuracies, a judge's report) is handed in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,14 @@ import pandas as pd
 from flipcore.annotation.surveys.results import survey_results
 from flipcore.claims.claim import Claim
 from flipcore.claims.gates import closed_gates
-from flipcore.claims.holdout import verdict_claim
+from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
+from flipcore.reports.rows import Row
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
+from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
@@ -54,6 +56,12 @@ class HoldoutReport:
     def claim(self) -> Claim:
         """What all of them say together."""
         return verdict_claim(HoldoutVerdict(tuple(self.tests.values())))
+
+    def rows(self) -> Iterator[Row]:
+        """The estimate of each test that was run."""
+        for name, one in self.tests.items():
+            title = TITLES[name].lower()
+            yield Row("", "target and retro", title, one.estimate, outcome_claim(one), {"test": name})
 
 
 def four_tests(

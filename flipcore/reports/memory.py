@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -16,7 +16,8 @@ from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.detectors import origin_of
 from flipcore.reports.memory_detectors import NAMES, Measurement, detector_measurements, pearl_setting
-from flipcore.stats.base.estimate import Estimate
+from flipcore.reports.rows import Row, plain
+from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
@@ -51,6 +52,16 @@ class MemoryTest:
         more = [one.text for one in self.further[:SHOWN_DETAILS] if one.is_made]
         return " ".join([self.claim.text, *more])
 
+    def rows(self, model: str) -> Iterator[Row]:
+        """Its estimates; a test without any has a row of what is missing, with its verdict and n."""
+        place = {"model": model, "items": self.items, "detector": self.detector, "decision": self.decision}
+        p = {name: self.numbers.get(name, math.nan) for name in ("p", "p_adjusted")}
+        estimates = {name: one for name, one in self.numbers.items() if isinstance(one, Estimate)}
+        of_set = {"test of the set": missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")}
+        for name, one in (estimates or of_set).items():
+            where = f"{self.items}, {self.detector}"
+            yield Row(model, where, name, one, self.claim, place, p=p, is_repeated=not estimates)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
         return {
@@ -62,13 +73,7 @@ class MemoryTest:
             "sentence": self.sentence,
             "detail": self.claim.detail,
             "asserted": self.claim.is_made,
-        } | {name: _plain(value) for name, value in self.numbers.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        return {key: _plain(part) for key, part in asdict(value).items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        } | {name: plain(value) for name, value in self.numbers.items()}
 
 
 def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None) -> Members:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +15,7 @@ from flipcore.claims import ranking as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
 from flipcore.core.study import Study
+from flipcore.reports.rows import Row, plain
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base import accuracy as base
 from flipcore.stats.base.estimate import Estimate, p_text
@@ -64,6 +65,20 @@ class RankingReport:
             + "; ".join(f"{model} {row[model]} (rank {row[f'rank of {model}']})" for model in self.contest.models)
             for row in way_rows(self.contest)
         ]
+
+    def rows(self) -> Iterator[Row]:
+        """Every model's accuracy under every way, then `pair_rows`."""
+        for i, way in enumerate(self.contest.order.scores.ways):
+            for m, model in enumerate(self.contest.models):
+                of, place = claims.place(way), {"model": model, "way": claims.place(way)}
+                yield Row(model, of, "accuracy under a way", accuracy(self.contest, i, m), place=place)
+        yield from self.pair_rows()
+
+    def pair_rows(self) -> Iterator[Row]:
+        """How far the first of each pair is ahead at the study's own prompt."""
+        for one in self.pairs:
+            place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}"
+            yield Row(one.first, "own prompt", "difference", one.paired.difference, one.claim, place, title)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
@@ -217,16 +232,12 @@ def _pair(one: ModelPair) -> dict[str, Any]:
     return {
         "first": one.first,
         "second": one.second,
-        "difference": {key: None if value != value else value for key, value in asdict(one.paired.difference).items()},
-        "difference_over_pairs": {key: None if value != value else value for key, value in asdict(one.joint).items()},
-        "p_pair_alone": _number(one.paired.p),
-        "p_over_pairs": _number(one.p),
+        "difference": plain(one.paired.difference),
+        "difference_over_pairs": plain(one.joint),
+        "p_pair_alone": plain(one.paired.p),
+        "p_over_pairs": plain(one.p),
         "only_first_right": one.paired.second_only,
         "only_second_right": one.paired.first_only,
         "n_differ_in_part": one.paired.n_partly,
         "n_items": one.paired.n_items,
     } | _claim(one.claim)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -1,10 +1,8 @@
 """Every estimate of a study as one object: for the command line, for tables and for export."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +10,10 @@ import pandas as pd
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
+from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import MemoryTest
-from flipcore.stats.base.estimate import Estimate
+from flipcore.reports.rows import Row, plain
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
 from flipcore.stats.memory.rewritten import HarnessAccuracy
@@ -47,6 +46,26 @@ class Report:
     def _stated_claims(self, model: str) -> list[Claim]:
         """The claims of a model's cells; of those that no item defines only what is said instead of a claim."""
         return [claim for claim in self.claims.get(model, ()) if claim.outcome != UNDEFINED or claim.withheld]
+
+    def rows(self, model: str) -> Iterator[Row]:
+        """Of one model: accuracy at the base prompt, every cell, what rotation adds, every detector of memory."""
+        for role, mean in self.headlines[model].accuracies.items():
+            of = ", ".join(filter(None, ("base prompt, reference extractor", role.replace("_", " "))))
+            yield Row(model, of, "accuracy", mean, place={"model": model, "role": role})
+        yield from self.cell_rows(model)
+        if harness := self.harness.get(model):
+            for name in ("led", "single", "difference"):
+                yield Row(model, "rotation", name, getattr(harness, name), place={"model": model})
+        for one in self.memory.get(model, ()):
+            yield from one.rows(model)
+
+    def cell_rows(self, model: str) -> Iterator[Row]:
+        """T, G, A and what stands beside them of each axis and extractor, with the cell's claim."""
+        for one, claim in zip(self.decompositions[model], self.claims.get(model, ()), strict=False):
+            place = {"model": model, "axis": one.axis, "extractor": one.extractor}
+            for name in (*COLUMNS, "share"):
+                is_repeated = one.is_reference and name not in ("T", "W", "excess")
+                yield Row(model, cell_place(one), name, getattr(one, name), claim, place, is_repeated=is_repeated)
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
@@ -103,12 +122,17 @@ def study_report(
     return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes)
 
 
-def table(cells: list[Decomposition], title_of=str, temperature: float | None = None) -> pd.DataFrame:
+def cell_place(one: Decomposition) -> str:
+    """ "option order, first token"."""
+    return f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
+
+
+def table(cells: list[Decomposition], temperature: float | None = None) -> pd.DataFrame:
     """One row a cell with estimates as text, for a page and for download. `temperature`: None where unknown."""
-    return pd.DataFrame([_row(one, title_of, temperature) for one in cells])
+    return pd.DataFrame([_row(one, temperature) for one in cells])
 
 
-def _row(one: Decomposition, title_of, temperature: float | None) -> dict:
+def _row(one: Decomposition, temperature: float | None) -> dict:
     hidden = one.is_reference
     return {
         "axis": one.axis.replace("_", " "),
@@ -128,7 +152,7 @@ def _row(one: Decomposition, title_of, temperature: float | None) -> dict:
 
 
 def _cell(one: Decomposition, claim: Claim) -> dict:
-    numbers = {name: _estimate(getattr(one, name)) for name in (*COLUMNS, "share")}
+    numbers = {name: plain(getattr(one, name)) for name in (*COLUMNS, "share")}
     return {
         "axis": one.axis,
         "extractor": one.extractor,
@@ -137,13 +161,13 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
         "detail": claim.detail,
         "outcome": claim.word,
         "is_claimed": claim.is_made,
-        "p_claim": _number(claim.numbers.get("p", math.nan)),
+        "p_claim": plain(claim.numbers.get("p", math.nan)),
         "n_items": one.n_items,
         "n_excluded": one.n_excluded,
         "n_left_out": one.n_left_out,
         "rule": one.rule,
-        "p_artifact": _number(one.p_artifact),
-        "p_more": _number(one.p_more),
+        "p_artifact": plain(one.p_artifact),
+        "p_more": plain(one.p_more),
         "established": None if one.established is None else claim.is_made and claim.outcome == flips.MORE,
     } | numbers
 
@@ -153,20 +177,12 @@ def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
         None
         if accuracy is None
         else {
-            "rotation": _estimate(accuracy.led),
-            "single": _estimate(accuracy.single),
-            "difference": _estimate(accuracy.difference),
+            "rotation": plain(accuracy.led),
+            "single": plain(accuracy.single),
+            "difference": plain(accuracy.difference),
             "n": accuracy.n,
         }
     )
-
-
-def _estimate(estimate: Estimate) -> dict:
-    return {key: _number(value) if isinstance(value, float) else value for key, value in asdict(estimate).items()}
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def matches(row: dict, words: str) -> bool:

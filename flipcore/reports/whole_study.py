@@ -1,25 +1,34 @@
-"""Every estimate and claim of a stored study, gates and locks obeyed: the one way for the command line and for notebooks."""
+"""Every estimate and claim of a stored study, gates and locks obeyed, from one reading of its readouts: command line, notebook, report,
+tables and dataset are views of it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from flipcore.claims.claim import description
+from flipcore.claims.claim import Claim, description
 from flipcore.claims.gates import reasons
 from flipcore.core.errors import BadInput
-from flipcore.reports.cut_offs import cut_offs
+from flipcore.core.study import Study
+from flipcore.core.version import __version__
+from flipcore.extractors import needs_judge
+from flipcore.reports.badges import badges_of
+from flipcore.reports.cut_offs import CutOff, cut_offs
 from flipcore.reports.flips import Headline
+from flipcore.reports.holdout import Inflation, inflation
+from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.memory import memory_tests
 from flipcore.reports.ranking import RankingReport, ranking_report
+from flipcore.reports.rows import Row
 from flipcore.reports.study import Report, study_report
 from flipcore.stats.flips.label_mass import unreadable_labels
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import holdout, studies
 from flipcore.store.queries.endings import endings
 from flipcore.store.queries.pairs import control_pairs
 from flipcore.text.templates import repeated_templates
@@ -29,14 +38,88 @@ NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 
 @dataclass(frozen=True, eq=False)
 class WholeStudy:
-    """The report of a study, the readouts that its flips are made of (`frame`), and how many of its answers were cut off."""
+    """What is said of a study, with what it is said from. `frame` are the readouts that its flips are made of, `everything` all that open
+    items answered, `closed_gates` axis or extractor -> why it is not claimed, `pairs` the stored ones of its items, `row` what
+    `queries.studies` says of it, `cut` how many answers were cut off."""
 
+    store: Store
     study_id: str
-    report: Report
+    study: Study
+    row: Mapping[str, Any]
     frame: pd.DataFrame
-    cut: Sequence[Any]
-    plugins: str = ""
+    everything: pd.DataFrame
+    items: pd.DataFrame
+    closed_gates: Mapping[str, str]
+    pairs: Pairs
+    report: Report
+    cut: Sequence[CutOff]
     ranking: RankingReport | None = None
+
+    @cached_property
+    def holdout(self) -> HoldoutReport | None:
+        """The four tests of the study's target and retro items, computed when they are first asked for; None without both sets."""
+        return holdout_report(self.store, self.study_id)
+
+    @cached_property
+    def inflation(self) -> Inflation:
+        """How much better each model answers the target than the retro set."""
+        return inflation(conditions(holdout.accuracies(self.store, self.study_id)), self.closed_gates)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Every estimate, in the order of the report; what says by definition what another says is left out."""
+        every = (
+            *(row for model in self.models for row in self.report.rows(model)),
+            *(self.ranking.rows() if self.ranking else ()),
+            *(self.holdout.rows() if self.holdout else ()),
+            *self.inflation.rows(),
+        )
+        return tuple(one for one in every if not one.is_repeated)
+
+    @property
+    def claims(self) -> Iterator[Claim]:
+        """Every claim, in the order of the report."""
+        yield from self.ranking.claims if self.ranking else ()
+        for model in self.models:
+            yield from (*self.report.headlines[model].claims, *self.report.claims.get(model, ()))
+            yield from (claim for test in self.report.memory.get(model, ()) for claim in (test.claim, *test.further))
+        if self.holdout:
+            yield self.holdout.claim
+            yield from (row.claim for row in self.holdout.rows() if row.claim)
+
+    @property
+    def models(self) -> list[str]:
+        """Models in the order of the report."""
+        return list(self.report.decompositions)
+
+    @property
+    def plugins(self) -> str:
+        """The packages whose plug-ins the study used."""
+        return self.row["plugins"]
+
+    @property
+    def badges(self) -> list[tuple[str, str]]:
+        """(badge, text) of what qualifies every number here."""
+        judge = any(needs_judge(name) for name in self.closed_gates)
+        own = badges_of(self.row, studies.n_unreviewed(self.store, self.study_id), judge)
+        return [*own, ("EXPLORATORY", "EXPLORATORY")]
+
+    @property
+    def provenance(self) -> str:
+        """Where a figure or table comes from, for its caption."""
+        return f"Study {self.study.name} ({self.study_id}), Flipscope {__version__}"
+
+    def answers_of(self, model: str) -> pd.DataFrame:
+        """Everything that one model answered."""
+        return self.everything[self.everything["model"] == model]
+
+    def flips_of(self, model: str) -> pd.DataFrame:
+        """The answers of one model that flips are made of."""
+        return self.frame[self.frame["model"] == model]
+
+    def temperature(self, model: str) -> float | None:
+        """At which the model was asked; None where that is not known."""
+        return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def text(self) -> str:
         """As the command line prints it."""
@@ -73,10 +156,21 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         memory={model: memory_tests(part, study, model, items, gates, pairs) for model, part in by_model.items()},
         harness={model: one for model, one in accuracies.items() if one},
     )
-    table = studies.studies(store)
-    plugins = table.loc[table["study_id"] == study_id, "plugins"].iloc[0]
-    ranking = ranking_report(frame, reference, gates)
-    return WholeStudy(study_id, report, frame, cut_offs(endings(store, study_id), frame), plugins, ranking)
+    rows = studies.studies(store)
+    return WholeStudy(
+        store,
+        study_id,
+        study,
+        {str(name): value for name, value in rows[rows["study_id"] == study_id].iloc[0].items()},
+        frame,
+        everything,
+        items,
+        gates,
+        pairs,
+        report,
+        cut_offs(endings(store, study_id), frame),
+        ranking_report(frame, reference, gates),
+    )
 
 
 def study_of(store: Store, query: str) -> str:

@@ -68,7 +68,7 @@ def _board(study_id: str, model: str, mode: str, revision: int, closed_gates: tu
 
 
 def table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
-    frame = rows(cells, title_of, temperature)
+    frame = rows(cells, temperature)
     estimates = [name for name in frame.columns if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"]
     show_table(
         "decomposition",

@@ -121,8 +121,7 @@ def test_stats_claims_nothing_behind_a_closed_gate(store, form, capsys, monkeypa
 def test_a_report_claims_nothing_behind_a_closed_gate(store, monkeypatch, request):
     said = everything_in(report(store, S, 1))
     assert claims_in(said) == [] and "Not claimed" in said
-    for place in ("reports.whole_study", "handouts.contents"):
-        monkeypatch.setattr(f"flipcore.{place}.reasons", lambda *_, **__: {})
+    monkeypatch.setattr("flipcore.reports.whole_study.reasons", lambda *_, **__: {})
     request.getfixturevalue("every_verdict_asserts")
     assert claims_in(everything_in(report(store, S, 1))) != []
 

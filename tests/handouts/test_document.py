@@ -13,7 +13,6 @@ from flipcore import __main__ as command_line
 from flipcore.claims.holdout import outcome_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
-from flipcore.handouts.contents import contents
 from flipcore.handouts.data_part import ITEMS, READOUTS, VALUES
 from flipcore.handouts.document import report
 from flipcore.handouts.methods_text import methods_text
@@ -156,7 +155,7 @@ def test_methods_name_every_interval_with_its_n_and_its_papers(flips):
 
 
 def test_an_imported_study_is_not_said_to_have_been_asked_in_random_order(store):
-    c = contents(store, FLIPS.study_id, 0)
+    c = whole_study(store, FLIPS.study_id)
     words = methods_text(replace(c, study=replace(FLIPS, protocol=Part(RECORDED)))).text
     assert "random order" not in words and "14 items (14 benchmark) of flipscope_choice; their outputs were imported." in words
     assert "Models: simulated-artifact-prone." in words and "temperature" in methods_text(c).text
