@@ -8,13 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flipcore.claims.memory_gap import gap_claim
+from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import dragged_bound
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
-from flipcore.stats.memory.loss_analysis import RULES, CutoffCurve, LossTest, cutoff_curve
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, CutoffCurve, LossTest, cutoff_curve
 from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
+
+SETS = ("benchmark", "control")
 
 
 def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
@@ -165,6 +167,25 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
 def _limits_text(name: str, n: int) -> str:
     """The interval's place in a line of text; below ten texts there is none, and that is said."""
     return f" [{{{name}0|pct}}, {{{name}1|pct}}]" if n >= MIN_N else f" (no interval: {n} texts, at least {MIN_N} are needed)"
+
+
+def detector_line(
+    test: MemoryTest | None,
+    analysis: DropGap | LossTest | Pearl,
+    unit: str,
+    start: float | None = None,
+    simultaneous: bool = False,
+) -> dict:
+    """The one line of a detector, for page and report: `test` is its verdict, `unit` that of its score. It starts at the detector's own
+    cut-off where no `start` is given."""
+    if test is not None and isinstance(analysis, DropGap):
+        return margin_line(analysis, MARGIN if start is None else start, test)
+    if isinstance(analysis, Pearl):
+        return alpha_line(analysis, pearl_cutoff(analysis) if start is None else start, unit, simultaneous)
+    if not isinstance(analysis, LossTest):
+        raise TypeError(f"no line is drawn from {type(analysis).__name__}")
+    at = loss_cutoff(analysis, DEFAULT_RULE) if start is None else start
+    return loss_line(analysis, at, unit, SETS, simultaneous, test.claim.withheld if test else "")
 
 
 def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:

@@ -3,7 +3,8 @@ point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -12,11 +13,13 @@ from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.plugins import Origin, Registry
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.detectors import drop_gap, losses, pearl
-from flipcore.detectors.detector import Detector, Evidence, ScoreDetector, detector_fault
+from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.losses import Loss, MinK
 from flipcore.detectors.pearl import Pearl
+from flipcore.stats.memory.members import Members
 
+T = TypeVar("T")
 DETECTORS: Registry[Detector] = Registry(
     "detector", "detectors", Detector, (*drop_gap.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS), detector_fault
 )
@@ -58,10 +61,30 @@ def pearls_in(frame: pd.DataFrame) -> list[Pearl]:
 
 def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
     """A detector's scores; raises BadInput, a sentence, where one of a package fails or gives something else."""
-    try:
+
+    def scores() -> pd.DataFrame:
         rows = detector.scores(frame, roles)
         rows["item_id"], rows["d"].astype(float)
         return rows
+
+    return _of_package(detector, scores)
+
+
+def analysis_of(
+    detector: Detector,
+    frame: pd.DataFrame,
+    item_roles: Sequence[str],
+    control_roles: Sequence[str],
+    members: Members,
+    **settings: Any,
+) -> Analysis | None:
+    """What a detector's line is drawn from, None without one; raises BadInput, a sentence, where one of a package fails."""
+    return _of_package(detector, lambda: detector.analysis(frame, item_roles, control_roles, members, **settings))
+
+
+def _of_package(detector: Detector, question: Callable[[], T]) -> T:
+    try:
+        return question()
     except FlipscopeError:
         raise
     except Exception as error:
@@ -85,6 +108,7 @@ def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
 
 __all__ = [
     "DETECTORS",
+    "Analysis",
     "Detector",
     "DropGap",
     "Evidence",
@@ -92,6 +116,7 @@ __all__ = [
     "MinK",
     "Pearl",
     "ScoreDetector",
+    "analysis_of",
     "detectors",
     "detectors_in",
     "drop_gaps_in",

@@ -14,11 +14,13 @@ from typing import Any
 
 import pandas as pd
 
+from flipcore.stats.memory import drop_gap_analysis, pearl_analysis
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.members import Members
 
+Analysis = drop_gap_analysis.DropGap | LossTest | pearl_analysis.Pearl  # what a line over scores, or over a gap, is drawn from
 LARGE, SMALL = "large", "small"  # in which direction the measured value points to memory
 
 
@@ -63,6 +65,13 @@ class Detector(ABC):
         """One row an item of these roles that has a score: `item_id`, `d` (large where memory is suspected), and whatever columns
         a table of items should show."""
 
+    def analysis(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+    ) -> Analysis | None:
+        """What its line is drawn from, on page and in report: of the items in `item_roles` against those in `control_roles`, at the
+        `settings` of the page (the evidence's own without). None for a detector without a line."""
+        return None
+
     @abstractmethod
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
@@ -80,6 +89,13 @@ class ScoreDetector(Detector):
     def table_axis(self) -> str:
         """The axis under which an item of its table opens."""
         return self.axis
+
+    def analysis(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+    ) -> LossTest:
+        """Every item's score against the controls'; `alpha` is the level of the rules that name single items."""
+        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
+        return loss_test(mine["item_id"].tolist(), mine["d"], other["d"], **settings)
 
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members

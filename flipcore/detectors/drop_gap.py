@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from flipcore.axes import AXES
 from flipcore.core.contracts import Axis
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors.detector import Detector, Evidence
-from flipcore.stats.memory import frames
+from flipcore.stats.memory import drop_gap_analysis, frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
 from flipcore.stats.memory.members import Members
 
@@ -40,13 +41,20 @@ class DropGap(Detector):
         rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor, roles))
         return rows.assign(d=rows["drop"])
 
+    def analysis(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+    ) -> drop_gap_analysis.DropGap:
+        """Everything about this rewriting as `extractor` reads the answers, at the `margin` within which a gap counts as none."""
+        extractor = settings.pop("extractor", WRITTEN_ANSWER)
+        return gap_of_frame(frame, self.axis, extractor, item_roles, control_roles, members, **settings)
+
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
         mine, other = (frames.rewritten(frame, self.axis, WRITTEN_ANSWER, roles) for roles in (item_roles, control_roles))
         if not (len(mine.drops) and len(other.drops)):
             return None
-        analysis = gap_of_frame(frame, self.axis, WRITTEN_ANSWER, item_roles, control_roles, members)
+        analysis = self.analysis(frame, item_roles, control_roles, members)
         numbers = {
             "gap": analysis.gap,
             "gap_source": analysis.gap_source,

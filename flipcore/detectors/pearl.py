@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 from flipcore.axes import bit_flip
 from flipcore.detectors.detector import Detector, Evidence
 from flipcore.stats.base.estimate import percent_text
-from flipcore.stats.memory import frames
+from flipcore.stats.memory import frames, pearl_analysis
 from flipcore.stats.memory.cut_gap import cut_share
 from flipcore.stats.memory.cut_pearl import settled_set
 from flipcore.stats.memory.exceedance import set_test
@@ -28,12 +29,19 @@ class Pearl(Detector):
     """`measure` is a similarity of continuations; `task` what the axis asks for ("completion")."""
 
     task: str = "completion"
-    unit: str = "largest fall of similarity from one level to the next"
     null: str = "the sensitivity of texts that were never read"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         by_item, _ = frames.pearl_scores(frame, self.measure, roles, self.axis)
         return pd.DataFrame({"item_id": list(by_item), "d": sensitivities(by_item)})
+
+    def analysis(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+    ) -> pearl_analysis.Pearl:
+        """The judged texts, with alpha from the others by `rule` at the rate `fpr`; `setting` is what alpha depends on."""
+        mine, n = frames.pearl_scores(frame, self.measure, item_roles, self.axis)
+        other, n_other = frames.pearl_scores(frame, self.measure, control_roles, self.axis)
+        return replace(pearl_analysis.pearl(mine, other, **settings), n_incomplete=n + n_other)
 
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
@@ -68,6 +76,7 @@ def _pearl(axis: bit_flip.BitFlip, measure: str, title: str, words: str) -> Pear
         f"How abruptly a text's {what} breaks off as bits are flipped, {words}.",
         axis.name,
         measure,
+        f"sensitivity: largest fall of Similarity {words} ({title}) from one level to the next",
         task=axis.task,
     )
 

@@ -5,31 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pandas as pd
-
-from flipcore.boards.cutoffs import alpha_line, loss_cutoff, loss_line, margin_line, pearl_cutoff
+from flipcore.boards.cutoffs import SETS, detector_line
 from flipcore.boards.parts import part
-from flipcore.claims.memory_gap import MARGIN
 from flipcore.claims.memory_sets import any_cutoff_claim
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import WRITTEN_ANSWER
-from flipcore.detectors import Detector, Pearl, ScoreDetector, detectors, item_scores
-from flipcore.detectors import DropGap as Gap
-from flipcore.extractors import title_of
+from flipcore.detectors import analysis_of, detectors
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, interval_rows
 from flipcore.handouts.markup import Markup, paragraph, section, tag
-from flipcore.reports.memory import MemoryTest, members_of, pearl_setting, summary
+from flipcore.reports.memory import MemoryTest, members_of, settings_of, summary
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.cut_gap import gap_of_frame
 from flipcore.stats.memory.drop_gap_analysis import DropGap
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
-from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
-from flipcore.stats.memory.pearl_analysis import pearl
 
-SETS = ("benchmark", "control")
 NOTHING = Markup("")
 
 
@@ -95,19 +84,20 @@ def _test(c: WholeStudy, model: str, one: MemoryTest, ident: str) -> tuple[list[
 
 def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
     """The line of a detector as its page draws it, and what stands below it."""
-    by_name = {detector.name: detector for detector in detectors()}
     measurement = one.measurement
-    detector = by_name.get(measurement.name) if measurement else None
+    detector = next((one for one in detectors() if measurement and one.name == measurement.name), None)
     if measurement is None or detector is None or measurement.problem:
         return None, NOTHING
     frame = c.answers_of(model)
     frame = frame[frame["kind"] == measurement.kind]
-    item_roles, control_roles = map(tuple, frames.roles_of(frame))
-    if isinstance(detector, Gap):
-        members = members_of(c.study, c.items, c.pairs)
-        gap = gap_of_frame(frame, detector.axis, WRITTEN_ANSWER, item_roles, control_roles, members, MARGIN)
-        return margin_line(gap, MARGIN, one), _accuracies(gap, f"{c.provenance}; {model}")
-    return _scored(c, model, one, detector, frame, item_roles, control_roles)
+    members, settings = members_of(c.study, c.items, c.pairs), settings_of(detector, c.study, model)
+    analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
+    if analysis is None:
+        return None, NOTHING
+    line = detector_line(one, analysis, detector.unit)
+    if isinstance(analysis, DropGap):
+        return line, _accuracies(analysis, f"{c.provenance}; {model}")
+    return line, _after_moving(c, one, analysis.any_cutoff_p())
 
 
 def _accuracies(gap: DropGap, source: str) -> Markup:
@@ -120,26 +110,6 @@ def _accuracies(gap: DropGap, source: str) -> Markup:
     ]
     title = "Accuracy, original and rewritten"
     return figure(interval_rows(rows, title, " %"), f"{title}, with 95 % intervals. {source}.")
-
-
-def _scored(
-    c: WholeStudy, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, item_roles: tuple, control_roles: tuple
-) -> tuple[dict | None, Markup]:
-    if isinstance(detector, Pearl):
-        mine, other = (
-            frames.pearl_scores(frame, detector.measure, roles, detector.axis)[0] for roles in (item_roles, control_roles)
-        )
-        scores = pearl(mine, other, pearl_setting(c.study, model, detector.measure, detector.axis))
-        unit = f"sensitivity: largest fall of {title_of(detector.measure)} from one level to the next"
-        return alpha_line(scores, pearl_cutoff(scores), unit), _after_moving(c, one, scores.any_cutoff_p())
-    if not isinstance(detector, ScoreDetector):
-        return None, NOTHING
-    rows, controls = (item_scores(detector, frame, roles) for roles in (item_roles, control_roles))
-    if len(controls) < FEWEST_CONTROLS:
-        return None, NOTHING
-    test = loss_test(rows["item_id"].tolist(), rows["d"], controls["d"])
-    line = loss_line(test, loss_cutoff(test, DEFAULT_RULE), detector.unit, SETS, False, one.claim.withheld)
-    return line, _after_moving(c, one, test.any_cutoff_p())
 
 
 def _after_moving(c: WholeStudy, one: MemoryTest, p: float) -> Markup:

@@ -15,7 +15,7 @@ from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.detectors import origin_of
-from flipcore.reports.memory_detectors import NAMES, Measurement, detector_measurements, pearl_setting
+from flipcore.reports.memory_detectors import NAMES, Measurement, detector_measurements, pearl_setting, settings_of
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.memory import frames
@@ -193,6 +193,7 @@ __all__ = [
     "memory_headline",
     "memory_tests",
     "pearl_setting",
+    "settings_of",
     "summary",
     "with_gap",
 ]

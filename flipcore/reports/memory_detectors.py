@@ -12,7 +12,7 @@ from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.study import Study
-from flipcore.detectors import DETECTORS, Evidence, detectors_in
+from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors_in
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
@@ -58,6 +58,11 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFli
     params = next((part.params for part in study.extractors if part.name == metric), {})
     levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
     return Setting(model, _TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10)))
+
+
+def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
+    """What a detector's analysis needs to know of the study's declaration."""
+    return {"setting": pearl_setting(study, model, detector.measure, detector.axis)} if isinstance(detector, Pearl) else {}
 
 
 def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measurement]:

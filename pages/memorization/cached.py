@@ -10,17 +10,28 @@ import streamlit as st
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.records import WRITTEN_ANSWER
-from flipcore.detectors import DETECTORS, DropGap, ScoreDetector, drop_gaps_in, has_scores, item_scores, lines_in, pearls_in
+from flipcore.detectors import (
+    DETECTORS,
+    Detector,
+    DropGap,
+    ScoreDetector,
+    analysis_of,
+    drop_gaps_in,
+    has_scores,
+    item_scores,
+    lines_in,
+    pearls_in,
+)
+from flipcore.detectors import Pearl as PearlDetector
 from flipcore.extractors import VALUES
-from flipcore.reports.memory import members_of, pearl_setting
+from flipcore.reports.memory import members_of, pearl_setting, settings_of
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.cut_gap import gap_of_frame
 from flipcore.stats.memory.drop_gap_analysis import DropGap as Gap
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
-from flipcore.stats.memory.pearl_analysis import Pearl, pearl
+from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
 from pages.common.computing import computed
@@ -87,10 +98,16 @@ def members(view: View) -> Members:
     return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock))
 
 
+def _analysis(view: View, detector: Detector, **settings):
+    """What a detector's line is drawn from, at the settings of the page."""
+    settings |= settings_of(detector, session.declared(view.study_id), view.model)
+    return analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
+
+
 @computed("Resampling the items")
 @st.cache_resource(show_spinner=False, max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
-    return gap_of_frame(view.frame, operator, extractor, view.item_roles, view.control_roles, members(view), margin)
+    return _analysis(view, gaps_of(view)[operator], extractor=extractor, margin=margin)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -101,19 +118,15 @@ def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def loss(view: View, measure: str, alpha: float = 0.05) -> LossTest:
-    rows, control_rows = losses(view, measure)
-    return loss_test(rows["item_id"].tolist(), rows["d"], control_rows["d"], alpha)
+def loss(view: View, measure: str) -> LossTest:
+    return _analysis(view, DETECTORS[measure])
 
 
 @computed("Comparing the continuations")
 @st.cache_resource(show_spinner=False, max_entries=32)
-def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str) -> tuple[Pearl, int]:
-    """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
-    frame = view.frame
-    scores, left_out = frames.pearl_scores(frame, metric, view.item_roles, axis)
-    control_scores, control_left_out = frames.pearl_scores(frame, metric, view.control_roles, axis)
-    return pearl(scores, control_scores, setting_of(view, metric, axis), fpr, rule), left_out + control_left_out
+def sensitivities(view: View, detector: PearlDetector, rule: str, fpr: float) -> Pearl:
+    """PEARL on the judged texts, its alpha from the compared ones."""
+    return _analysis(view, detector, rule=rule, fpr=fpr)
 
 
 def setting_of(view: View, metric: str, axis: str) -> Setting:
@@ -129,7 +142,7 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
             test = loss(view, name)
             by_detector[one.title] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
     for pearls in pearls_in(view.frame):
-        scores = sensitivities(view, pearls.measure, settings["rule"], settings["fpr"], pearls.axis)[0]
+        scores = sensitivities(view, pearls, settings["rule"], settings["fpr"])
         by_detector[pearls.title] = dict(zip(scores.item_ids, scores.flagged.tolist(), strict=True))
     for drop in drop_gaps_in(view.frame):
         for readout in readouts_of(view)[:1]:

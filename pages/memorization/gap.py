@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from flipcore.boards.cutoffs import margin_line
+from flipcore.boards.cutoffs import detector_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule, source_rule
@@ -54,7 +54,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     with right:
         moved, decision = cutoff_line(
-            margin_line(estimate, settings["margin"], verdict),
+            detector_line(verdict, estimate, gaps[operator].unit, settings["margin"]),
             locked=mode == "locked",
             key=f"margin-{view}-{operator}-{extractor}-{mode}",
         )

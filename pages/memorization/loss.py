@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.boards.cutoffs import loss_cutoff, loss_line, rule_rows
+from flipcore.boards.cutoffs import detector_line, rule_rows
 from flipcore.claims.memory_sets import corrected_accuracy_claim
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.detectors import Loss, ScoreDetector
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.reports.worked_examples import loss_example
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
+from flipcore.stats.memory.loss_analysis import LossTest
 from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
@@ -34,11 +34,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     judged_test = verdict(view, settings["margin"], detector.name)
     sentences = say(judged_test)
     warn_without_fresh_controls(view, losses(view, measure)[1]["item_id"])
-    start = settings["loss_cutoff"]
-    start = loss_cutoff(test, DEFAULT_RULE) if start is None or not isinstance(detector, Loss) else start
-    withheld = judged_test.claim.withheld if judged_test else ""
+    start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
     moved, decision = cutoff_line(
-        loss_line(test, start, detector.unit, ("benchmark", "control"), mode == "simultaneous", withheld),
+        detector_line(judged_test, test, detector.unit, start, mode == "simultaneous"),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )

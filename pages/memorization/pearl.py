@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from flipcore.boards.cutoffs import alpha_line, pearl_cutoff
+from flipcore.boards.cutoffs import detector_line, pearl_cutoff
 from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
 from flipcore.detectors import pearls_in
@@ -37,7 +37,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     detector = task_and_metric(view, controls, pearls)
     axis, metric = detector.axis, detector.measure
     rule, fpr = rule_and_rate(controls, mode, settings)
-    pearl, left_out = sensitivities(view, metric, rule, fpr, axis)
+    pearl = sensitivities(view, detector, rule, fpr)
     judged_test = verdict(view, settings["margin"], detector.name)
     sentences = say(judged_test, pearl.sentence())
     warn_of_few(pearl.calibration.n, rule, fpr)
@@ -45,9 +45,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     start = settings["alpha"]
     start = pearl_cutoff(pearl) if start is None else start
     moved, decision = cutoff_line(
-        alpha_line(
-            pearl, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next", mode == "simultaneous"
-        ),
+        detector_line(judged_test, pearl, detector.unit, start, mode == "simultaneous"),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )
@@ -60,8 +58,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     record.offer(view.study_id, "memorization", mode, decision and decision | about | {"alpha": decision["cutoff"]})
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
     _curves(view, pearl, start, metric, axis)
-    if left_out:
-        st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
+    if pearl.n_incomplete:
+        st.caption(
+            f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every level, and are left out."
+        )
     _items(view, metric, axis, pearl, start)
     _guide(pearl)
 

@@ -13,6 +13,7 @@ from flipcore import __main__ as command_line
 from flipcore.claims.holdout import outcome_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.detectors import DETECTORS, Detector, detectors
 from flipcore.handouts.data_part import ITEMS, READOUTS, VALUES
 from flipcore.handouts.document import report
 from flipcore.handouts.methods_text import methods_text
@@ -120,6 +121,22 @@ def test_several_models_and_two_sets_have_their_claims_tables_and_board(store, m
     words = re.search(r'<p id="methods-text">(.*?)</p>', text, re.DOTALL)[1]
     assert "1 sample a prompt and 2 of the original" in words and "classifier is cross-validated" in words
     assert "The limits are those of the method" not in words
+
+
+def test_the_line_of_a_packages_own_kind_of_detector_stands_in_the_report(store, memory, monkeypatch):
+    """It is neither a score an item nor a drop gap of the house: it hands over its evidence and what its line is drawn from."""
+    gap = DETECTORS["drop_numeric_resample"]
+
+    class Own(Detector):
+        scores, evidence, analysis = gap.scores, gap.evidence, gap.analysis
+
+    own = Own("own", "gap of a package", "What a package measures.", gap.axis, gap.measure, gap.unit)
+    every = (*detectors(), own)
+    for place in ("detectors", "handouts.memory_part"):
+        monkeypatch.setattr(f"flipcore.{place}.detectors", lambda: every)
+    text = report(store, STUDY.study_id, 0)
+    part, drawn = 'data-part="cutoff_line"', text.partition("gap of a package</h4>")[2].partition("<h4")[0]
+    assert part in drawn and text.count(part) > memory.count(part)
 
 
 def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):

@@ -67,7 +67,8 @@ def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
 @dataclass(frozen=True, eq=False)
 class Pearl:
     """Arrays share the order of `item_ids`. `means` (n, levels); `p` each item's own permutation p and `q` the same after
-    Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the sensitivities that alpha came from."""
+    Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the sensitivities that alpha came from;
+    `n_incomplete` texts of either set were left out, because not every level has come back or differs."""
 
     item_ids: tuple[str, ...]
     means: np.ndarray
@@ -77,6 +78,7 @@ class Pearl:
     q: np.ndarray
     calibration: Calibration
     non_members: np.ndarray
+    n_incomplete: int = 0
 
     @property
     def flagged(self) -> np.ndarray:
