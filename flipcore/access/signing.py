@@ -14,11 +14,13 @@ import os
 import secrets
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import home
+from flipcore.core.whole_files import write
 
 FILE = "access-secret"
 LINK, COOKIE = "link", "cookie"
@@ -47,18 +49,9 @@ def secret() -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Whole or not at all, and never over one that another process made meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(_BYTES))
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    """Never over one that another process made meanwhile."""
+    with suppress(FileExistsError):
+        write(path, secrets.token_hex(_BYTES), over=False, mode=0o600)
 
 
 def signed(purpose: str, key: str, content: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import os
 from pathlib import Path
 
 from flipcore.access import policy
@@ -12,8 +11,8 @@ from flipcore.access.acting import acting_as
 from flipcore.access.levels import Level
 from flipcore.access.person import EVERY, OWNER, QUEUE
 from flipcore.commands.opening import open_store
-from flipcore.core.errors import BadInput
 from flipcore.core.paths import home
+from flipcore.core.whole_files import write
 from flipcore.invitations.links import issue, link
 from flipcore.store.connection import Store
 from flipcore.store.queries import invitations
@@ -45,8 +44,7 @@ def act(options: argparse.Namespace) -> int:
 def _on(options: argparse.Namespace) -> str:
     path = policy.path()
     if not policy.is_on():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(policy.TEMPLATE, encoding="utf-8")
+        write(path, policy.TEMPLATE)
     policy.policy()
     return f"Access is on: {path} says who logs in as what. At its next start the dashboard writes a link for you to {link_file()}."
 
@@ -86,13 +84,7 @@ def keep_admin_link(store: Store, address: str) -> str:
         if any(one.opened_at is not None for one in own):
             return "Flipscope: your own link was opened before. For a new one: `python -m flipcore access link NAME`."
         one = own[0] if own else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
-    path = link_file()
-    try:
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(link(one, address) + "\n")
-    except OSError as error:
-        raise BadInput(f"{path} could not be written: {error.strerror or error}.") from error
+    path = write(link_file(), link(one, address) + "\n", mode=0o600)
     return f"Flipscope: your own link as admin lies in {path}, which you alone may read."
 
 

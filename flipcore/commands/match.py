@@ -16,6 +16,7 @@ from flipcore.commands.opening import add_study, on_study
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
+from flipcore.core.whole_files import write
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory.matching import CALIPER, TRAITS, WORST, Matching
 from flipcore.store.connection import Store
@@ -55,7 +56,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
         store_matching(store, matching, options.keep)
         print(f"{count_of(len(matching.pairs), 'pair is', 'pairs are')} stored.")
     if options.write:
-        Path(options.write).write_text(paired_study(study, matching, source).to_toml(), encoding="utf-8")
+        write(options.write, paired_study(study, matching, source).to_toml())
         print(f"Next: python -m flipcore run {options.write}")
     elif study.control != "paired":
         print(f"The study declares its control as {study.control!r}; pairs decide in a study that declares them: add --write.")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from flipcore.commands.opening import add_study, on_study
-from flipcore.core.errors import BadInput
+from flipcore.core.whole_files import write
 from flipcore.store.connection import Store
 
 HELP = "a study as one HTML file to take home"
@@ -32,10 +32,5 @@ def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | 
 
     path = Path(out or f"{study_id}.html")
     text = report(store, study_id, N_OUTPUTS if n_outputs is None else n_outputs)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"The report could not be written to {path}: {error.strerror}. Choose another file with --out."
-        ) from error
+    write(path, text)
     return f"{path}: {len(text.encode()) / 1e6:.1f} MB, opens without a server or a network."

@@ -26,7 +26,7 @@ class OverBudget(FlipscopeError):
 
 
 class NotStored(FlipscopeError):
-    """Rows could not be written to the database; nothing of them was acknowledged."""
+    """Rows or a file could not be written, for the disk is full; nothing of them was acknowledged or left."""
 
 
 class AccessDenied(FlipscopeError):

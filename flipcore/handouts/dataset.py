@@ -22,6 +22,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import EXAMPLE_TURNS, Prompt
 from flipcore.core.study import ItemSource, Study
 from flipcore.core.version import __version__
+from flipcore.core.whole_files import write
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.handouts.data_part import ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
@@ -82,12 +83,8 @@ class DatasetFolder:
         others = [one.name for one in place.iterdir() if one.name not in ("README.md", "data")] if place.is_dir() else []
         if others:
             raise BadInput(f"{place} holds {others[0]} already: choose an empty folder or a new one.")
-        try:
-            for path, content in self.files.items():
-                (place / path).parent.mkdir(parents=True, exist_ok=True)
-                (place / path).write_bytes(content)
-        except OSError as error:
-            raise BadInput(f"The dataset could not be written to {place}: {error.strerror}. Choose another folder.") from error
+        for path, content in self.files.items():
+            write(place / path, content)
         return place
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 from flipcore.access.acting import require
@@ -14,6 +11,7 @@ from flipcore.access.levels import Permission
 from flipcore.access.telling import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
+from flipcore.core.whole_files import write
 from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own
 from flipcore.models.probe_record import FOUND_OUT
 
@@ -83,18 +81,7 @@ def table_of(card: ModelCard) -> dict[str, Any]:
 
 
 def _write(cards: dict[str, ModelCard]) -> None:
-    """Whole or not at all: a reader sees the old file or the new one."""
+    """A reader sees the old file or the new one; it may hold keys, so nobody else may read it."""
     import tomli_w
 
-    path = own_models_toml()
-    text = _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="models-", suffix=".toml")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(draft).replace(path)
-    except OSError as error:
-        raise BadInput(
-            f"{path} could not be written: {error.strerror or error}. Choose another folder with FLIPSCOPE_HOME."
-        ) from error
+    write(own_models_toml(), _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()}), mode=0o600)

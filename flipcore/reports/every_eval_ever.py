@@ -9,6 +9,7 @@ import re
 import time
 import uuid
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.version import __version__
+from flipcore.core.whole_files import whole_file, write
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store
@@ -70,7 +72,7 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
     models: dict[str, _Model] = {}
     bases: set[tuple] = set()
     streams: dict[str, Any] = {}
-    try:
+    with ExitStack() as files:
         for row in exchange.exchanged(store, study_id):
             model = models.get(row["model"]) or models.setdefault(row["model"], _model(study, row["model"], Path(folder)))
             key = (row["model"], row["variant_id"], row["sample"], row["extractor"])
@@ -81,12 +83,9 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
                 model.n_without += 1
                 continue
             if model.name not in streams:
-                model.folder.mkdir(parents=True, exist_ok=True)
-                streams[model.name] = model.samples.open("w", encoding="utf-8")
+                draft = files.enter_context(whole_file(model.samples))
+                streams[model.name] = files.enter_context(draft.open("w", encoding="utf-8"))
             streams[model.name].write(json.dumps(_instance(study, model, row), ensure_ascii=False) + "\n")
-    finally:
-        for stream in streams.values():
-            stream.close()
     if not streams:
         raise BadInput("No readout of this study says right or wrong, so there is nothing to write in this format.")
     aggregates = [_aggregate(study, models[name], retrieved or time.time()) for name in streams]
@@ -221,8 +220,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
         },
     }
     path = model.folder / f"{model.stem}.json"
-    path.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-    return path
+    return write(path, json.dumps(document, ensure_ascii=False, indent=1))
 
 
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:

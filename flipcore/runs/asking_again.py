@@ -13,6 +13,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.whole_files import write
 from flipcore.models import model_cards
 from flipcore.runs.demo import demo_study
 from flipcore.store.connection import Store
@@ -78,9 +79,8 @@ def _source(items: pd.DataFrame, role: str, kind: str, folder: Path) -> ItemSour
     """Items of one role and kind as a JSONL file under its content's hash."""
     lines = [_line(row, kind) for row in items.to_dict("records")]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"asked-again-{hashlib.sha256(text.encode()).hexdigest()[:16]}.jsonl"
-    path.write_text(text, encoding="utf-8")
+    write(path, text)
     columns = _COLUMNS | ({"options": "options", "target_as": "index"} if kind == "choice" else {})
     return ItemSource("file", role, path=str(path), columns=columns)
 

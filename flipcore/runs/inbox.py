@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
+from flipcore.core.whole_files import write
 from flipcore.store.connection import default_path
 
 
@@ -19,14 +20,8 @@ _ON = "# on "  # the file's first line, where the study is to run on a cluster
 
 
 def hand_over(study: Study, on: str = "") -> Path:
-    """Leaves the study for the dashboard, with the cluster that it is to run on; atomic, so that a half-written file is never read."""
-    folder = inbox_path()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{study.study_id}.toml"
-    part_path = path.with_suffix(".part")
-    part_path.write_text((f"{_ON}{on}\n" if on else "") + study.to_toml(), encoding="utf-8")
-    os.replace(part_path, path)
-    return path
+    """Leaves the study for the dashboard, with the cluster that it is to run on."""
+    return write(inbox_path() / f"{study.study_id}.toml", (f"{_ON}{on}\n" if on else "") + study.to_toml())
 
 
 def take() -> list[tuple[Study, str]]:
@@ -41,5 +36,5 @@ def take() -> list[tuple[Study, str]]:
             path.unlink()
         except BadInput as error:
             os.replace(path, path.with_suffix(".refused"))
-            path.with_suffix(".why.txt").write_text(str(error), encoding="utf-8")
+            write(path.with_suffix(".why.txt"), str(error))
     return studies

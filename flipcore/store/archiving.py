@@ -8,6 +8,7 @@ FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and leave the
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from urllib.parse import quote
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
+from flipcore.core.whole_files import whole_file
 from flipcore.store.archives import KEY, TABLES, Archive, bring_in, cast, fingerprint, open_folders, problem, read, text
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
@@ -115,13 +117,14 @@ def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root
     paths = []
     for model, _ in counts:
         folder = f"{root}/study_id={quote(study_id, safe='')}/model={quote(model, safe='')}"
-        if "://" not in root:
-            Path(folder).mkdir(parents=True, exist_ok=True)
         paths.append(f"{folder}/{table}.parquet")
         names = ", ".join(f'"{name}"' for name in tables()[table].names)
         order = "ORDER BY item_id, axis, variant_id, sample, extractor" if table != "completions" else ""
         rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
-        connection.execute(f"COPY ({rows}) TO {text(paths[-1])} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model})
+        with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as place:
+            connection.execute(
+                f"COPY ({rows}) TO {text(str(place))} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model}
+            )
     rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_ROWS[table]}"
     here = fingerprint(connection, table, rows, params)
     there = fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(paths)}") if paths else here

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
+import logging
 import os
 import re
 import threading
@@ -21,14 +22,16 @@ import pandas as pd
 
 from flipcore.access import telling
 from flipcore.access.acting import acting, require_read
-from flipcore.core.errors import BadInput, StoreHeld
+from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
+from flipcore.core.whole_files import leftovers
 from flipcore.store import marks, migrations
 from flipcore.store.acts import act_row
 from flipcore.store.archives import Archive, archives, attach, open_folders
-from flipcore.store.writer import Writer
+from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows that are held at once
+_BESIDE = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
 _STEP_MB = 256  # of a large import's log before it is worked into the file; DuckDB's own 16 take a fifth more time
 
 
@@ -59,12 +62,22 @@ class Store:
 
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
+        for one in leftovers([path.parent], [path.parent / name for name in _BESIDE]):
+            logging.getLogger(__name__).warning(
+                "%s was left by a process that ended while it wrote it. Nothing uses it: delete it, and do again what it was for.",
+                one,
+            )
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
             marks.prepare(connection)
-        except duckdb.IOException as error:
-            raise _lock_error(path, str(error)) from error
         except duckdb.Error as error:
+            if is_of_disk(error):
+                raise NotStored(
+                    f"{path} could not be opened: {str(error).splitlines()[0]}. Nothing in it was changed. Make room on its disk, "
+                    "then open it again."
+                ) from error
+            if isinstance(error, duckdb.IOException):
+                raise _lock_error(path, str(error)) from error
             raise BadInput(
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
                 "FLIPSCOPE_DB, or move this one away."

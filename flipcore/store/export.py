@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.core.errors import BadInput
+from flipcore.core.whole_files import whole_file
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 from flipcore.store.queries.readout_rows import as_texts
@@ -24,12 +25,12 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     if studies.study(store, study_id) is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     store.told("exported a study", study_id)
     paths = []
     for name, frame in _frames(store, study_id):
         path = folder / f"{study_id}-{name}.{format}"
-        frame.to_parquet(path, index=False) if format == "parquet" else safe(frame).to_csv(path, index=False)
+        with whole_file(path) as draft:
+            frame.to_parquet(draft, index=False) if format == "parquet" else safe(frame).to_csv(draft, index=False)
         paths.append(path)
     return paths
 

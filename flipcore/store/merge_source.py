@@ -66,28 +66,29 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
         child = subprocess.run(
             [sys.executable, "-c", code, arguments],
             capture_output=True,
-            text=True,
             timeout=LONGEST_READ_S,
             cwd=Path(__file__).resolve().parents[2],
+            encoding="utf-8",
             env={key: value for key, value in os.environ.items() if key in _ENVIRONMENT},  # no key for a stranger's file
         )
     except subprocess.TimeoutExpired as error:
         raise BadInput(f"{name} could not be read within {LONGEST_READ_S} s. Nothing of it was taken over.") from error
-    problem = folder / "problem.txt"
-    if problem.is_file():
-        raise BadInput(f"{name} {problem.read_text(encoding='utf-8')} Nothing of it was taken over.")
+    if child.stdout:
+        raise BadInput(f"{name} {child.stdout} Nothing of it was taken over.")
     if child.returncode != 0:
         raise BadInput(f"{name} is damaged: reading it ended with code {child.returncode}. Nothing of it was taken over.")
 
 
 def write_tables(copy: str, folder: str, columns_by_table: dict[str, list[str]]) -> None:
-    """In the child: writes an Arrow file a table, or problem.txt with the end of a sentence that begins with the file's name."""
+    """In the child: writes an Arrow file a table, or says the end of a sentence that begins with the file's name."""
     try:
         _write(copy, Path(folder), columns_by_table)
     except Exception as error:  # whatever a file from elsewhere provokes becomes a sentence
         why = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-        sentence = why if isinstance(error, BadInput) else f"is not a database that can be read ({why})."
-        (Path(folder) / "problem.txt").write_text(sentence, encoding="utf-8", errors="replace")
+        sentence = f"is not a database that can be read ({why})."
+        if isinstance(error, OSError):
+            sentence = f"could not be unpacked in {folder} ({why}). Make room there, then merge again."
+        sys.stdout.buffer.write((why if isinstance(error, BadInput) else sentence).encode("utf-8", "replace"))
 
 
 def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> None:

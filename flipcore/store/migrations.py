@@ -7,11 +7,12 @@ number was written by a newer release and is refused.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flipcore.core import whole_files
 from flipcore.core.errors import BadInput
 from flipcore.store import schema
 
@@ -78,7 +79,9 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
         connection.execute("UPDATE store_info SET value = $v WHERE key = 'schema'", {"v": str(SCHEMA_VERSION)})
         connection.execute("COMMIT")
     except Exception:
-        connection.execute("ROLLBACK")
+        with suppress(Exception):  # a commit that failed has rolled back
+            connection.execute("ROLLBACK")
+        connection.close()
         raise
 
 
@@ -117,4 +120,4 @@ def _back_up(path: Path, version: int) -> None:
     copy, n = path.with_name(f"{path.stem}.schema-{version}{path.suffix}"), 1
     while copy.exists():
         copy, n = path.with_name(f"{path.stem}.schema-{version}-{n}{path.suffix}"), n + 1
-    shutil.copy2(path, copy)
+    whole_files.copy(path, copy)

@@ -9,6 +9,7 @@ from pathlib import Path
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.access.telling import tell
+from flipcore.core.whole_files import write
 from flipcore.store.connection import default_path
 
 
@@ -22,11 +23,10 @@ def keep_upload(name: str, content: bytes) -> Path:
     sentence can name the file and no name can leave the folder."""
     require(Permission.BRING)
     folder = uploads_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:10]
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem)[:40].strip("-")
     path = folder / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
-    if not path.exists():
-        path.write_bytes(content)
+    if not (path.is_file() and path.read_bytes() == content):  # one of an earlier release may have been cut
+        write(path, content)
         tell("uploaded a file", path.name)
     return path

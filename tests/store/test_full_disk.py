@@ -20,8 +20,9 @@ from flipcore.runs.background import Registry
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.store import writer
+from flipcore.store import migrations, writer
 from flipcore.store.archiving import archive, restore
+from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from tests.conftest import ROOT
@@ -226,6 +227,7 @@ WORKS = {
     "merge": _merge,
     "archive": lambda store, folder: archive(store, STUDY.study_id) if STUDY.study_id not in store.archives else None,
     "restore": lambda store, folder: restore(store, STUDY.study_id) if STUDY.study_id in store.archives else None,
+    "backup": lambda store, folder: back_up(store),
 }
 
 
@@ -288,7 +290,7 @@ def fill(place, leaving):
 _RUN = """
 import sys
 from flipcore.models.simulated import Simulated
-from flipcore.store import writer
+from flipcore.store import migrations, writer
 import asyncio, dataclasses, random
 writer.ROOM_BYTES = int(sys.argv[2])
 answered = Simulated.complete
@@ -328,4 +330,27 @@ def test_a_run_whose_disk_fills_midway_says_so_and_goes_on_with_room(small_disk,
     last = runner.run(LONG, store)
     assert n_before > 0 and last.state == "done" and last.n_reused >= 1
     assert contents(store, LONG).keys() == whole(tmp_path, LONG).keys()
+    store.close()
+
+
+@pytest.mark.slow
+def test_an_old_file_on_a_full_disk_is_left_as_it_is(small_disk, ran):
+    path = small_disk / "flips.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute((ROOT / "tests" / "store" / "schemas" / "1.sql").read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO store_info VALUES ('schema', '1')")
+        connection.execute("CREATE TABLE more AS SELECT range AS a, random() AS b FROM range(1000000)")
+    before = path.read_bytes()
+    for leaving in (0, 1_000_000, len(before) // 2, len(before) + 4096):
+        fill(small_disk, leaving)
+        with pytest.raises(FlipscopeError, match="No space left"):
+            Store.open(path)
+        (small_disk / "ballast").unlink()
+        assert {one.name for one in small_disk.iterdir()} <= {"flips.duckdb", "flips.duckdb.wal", "flips.schema-1.duckdb"}
+        with duckdb.connect(str(path)) as connection:
+            assert connection.execute("SELECT count(*) FROM more").fetchall() == [(1_000_000,)]
+            assert connection.execute("SELECT value FROM store_info").fetchall() == [("1",)]
+        (small_disk / "flips.schema-1.duckdb").unlink(missing_ok=True)
+    store = Store.open(path)
+    assert store.rows("SELECT value FROM store_info WHERE key = 'schema'") == [(str(migrations.SCHEMA_VERSION),)]
     store.close()

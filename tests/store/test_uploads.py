@@ -19,3 +19,10 @@ def test_the_same_content_is_the_same_file():
 def test_no_name_leaves_the_folder(name):
     path = keep_upload(name, b"content")
     assert path.resolve().parent == uploads_folder().resolve() and len(path.name) < 80
+
+
+def test_an_upload_that_an_earlier_release_left_cut_becomes_whole_when_it_comes_again():
+    path = keep_upload("a.csv", b"whole")
+    path.write_bytes(b"wh")
+    assert keep_upload("a.csv", b"whole") == path and path.read_bytes() == b"whole"
+    assert [one.name for one in uploads_folder().iterdir()] == [path.name]

@@ -22,6 +22,7 @@ from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.ratings import agreement, models_sentence, people, retained
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION
 from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.core.whole_files import whole_file, write
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.connection import Store
@@ -236,9 +237,9 @@ def publish(
 
 def _write(dataset, text: str, folder: Path) -> None:
     """One Parquet file and the card that names it."""
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    dataset.to_parquet(str(folder / "data" / "train.parquet"))
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    with whole_file(folder / "data" / "train.parquet") as draft:
+        dataset.to_parquet(str(draft))
+    write(folder / "README.md", text)
 
 
 def _dataset(rows: list[dict]):

@@ -15,6 +15,7 @@ from typing import BinaryIO, Self
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
+from flipcore.core.whole_files import write
 
 HEAD = 262_144
 MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
@@ -201,8 +202,7 @@ def store_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
     for name, content in files:
         mark.update(name.encode() + hashlib.sha256(content).digest())
     own = folder / f"logs-{mark.hexdigest()[:12]}"
-    own.mkdir(parents=True, exist_ok=True)
     for name, content in files:
         plain = name.replace("\\", "/").rpartition("/")[2].lstrip(".") or "log"
-        (own / plain).write_bytes(content)
+        write(own / plain, content)
     return own

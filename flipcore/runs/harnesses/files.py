@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Study
+from flipcore.core.whole_files import write
 from flipcore.runs.harnesses.planned import PlannedPrompt
 
 DATASET, TASK_NAME = "dataset.jsonl", "flipscope_variants"
@@ -76,7 +77,7 @@ def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     code = _INSPECT.format(
         study_id=study.study_id, file=f"{TASK_NAME}.py", task=TASK_NAME, dataset=DATASET, settings=", ".join(words)
     )
-    return [_lines(folder / DATASET, rows), _text(folder / f"{TASK_NAME}.py", code)]
+    return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.py", code)]
 
 
 def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
@@ -101,7 +102,7 @@ def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     system = next((one.request.system for one in planned_prompts if one.request.system), "")
     flag = f" --system_instruction {json.dumps(system)}" * bool(system)
     code = _LM_EVAL.format(study_id=study.study_id, task=TASK_NAME, dataset=DATASET, settings=lines, system=flag)
-    return [_lines(folder / DATASET, rows), _text(folder / f"{TASK_NAME}.yaml", code)]
+    return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.yaml", code)]
 
 
 def write_jsonl(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
@@ -138,9 +139,4 @@ def _messages(one: PlannedPrompt) -> list[dict[str, str]]:
 
 
 def _lines(path: Path, rows: Sequence[dict]) -> Path:
-    return _text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
-def _text(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
+    return write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

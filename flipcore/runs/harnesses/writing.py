@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
+from flipcore.core.whole_files import write
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.files import TASK_NAME, WRITERS
 from flipcore.runs.harnesses.planned import planned_of, prompts, shown_items, use_of
@@ -46,9 +47,8 @@ def write_variants(store: Store, study: Study, harness: str, folder: str | Path,
     if not planned_prompts:
         raise BadInput("Every item of this study is set aside until its settings are locked, so no prompt can be written.")
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     files = WRITERS[harness](folder, study, use, planned_prompts)
-    (folder / "study.toml").write_text(study.to_toml(), encoding="utf-8")
+    write(folder / "study.toml", study.to_toml())
     if studies.study(store, study.study_id) is None:
         row = rows.study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
         store.writer.add_together([*declared_rows(study_plan), ("studies", [row])]).result(60)

@@ -1,0 +1,205 @@
+"""Kills -9 while files are written: `python -m tests.core.file_kills [N]` writes a table of them beside this file.
+
+A child writes files of one kind one after the other; it is killed at a seeded moment, N times. After each kill every file that has
+its name is whole, and the database holds what it held; what was left half written has the name of a draft."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+
+from flipcore.commands.report import write_report
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.whole_files import DRAFT
+from flipcore.models import own_models
+from flipcore.reports.every_eval_ever import write_every_eval_ever
+from flipcore.runs import runner
+from flipcore.store import backup
+from flipcore.store.archives import fingerprint
+from flipcore.store.archiving import archive, restore
+from flipcore.store.connection import Store
+from flipcore.store.export import export
+from flipcore.store.schema import tables
+from flipcore.store.uploads import keep_upload
+from tests.conftest import ROOT
+
+TABLE = Path(__file__).with_suffix(".md")
+FIRST = ROOT / "tests" / "store" / "schemas" / "1.sql"
+STUDY = Study(
+    "files",
+    (ItemSource("flipscope_choice", n=20),),
+    (Part("option_order", {"n": 4}), Part("identity")),
+    (Part("regex"),),
+    (ModelUse("simulated-noisy", n_samples=4), ModelUse("simulated-artifact-prone", n_samples=4)),
+)
+N_OLD = 300_000  # rows of an old database
+
+
+def _upload(folder: Path) -> None:
+    for number in count():
+        keep_upload(f"{number}.csv", random.Random(number).randbytes(3_000_000))
+
+
+def _backup(folder: Path) -> None:
+    with_store = Store.open(folder / "flips.duckdb")
+    for number in count():
+        moment = pd.Timestamp("2026-01-01", tz="UTC") + pd.Timedelta(number, "s")
+        backup.now = lambda moment=moment: moment  # type: ignore[attr-defined, assignment]  # a copy a second
+        if not (folder / "backups" / f"flips-{moment:%Y%m%d-%H%M%S}.duckdb").exists():
+            backup.back_up(with_store)
+
+
+def old_file(path: Path) -> None:
+    """A database of the first release."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(FIRST.read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO store_info VALUES ('schema', '1')")
+        connection.execute(f"CREATE TABLE more AS SELECT range AS a, hash(range) AS b FROM range({N_OLD})")
+
+
+def _migration(folder: Path) -> None:
+    for number in count(int(time.time() * 1000)):
+        path = folder / f"old-{number}.duckdb"
+        old_file(path)
+        Store.open(path).close()
+
+
+def _export(folder: Path) -> None:
+    store = Store.open(folder / "flips.duckdb")
+    for number in count():
+        export(store, STUDY.study_id, folder / "exports", ("csv", "parquet")[number % 2])
+        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=0.0)
+
+
+def _archive(folder: Path) -> None:
+    store = Store.open(folder / "flips.duckdb")
+    while True:
+        (restore if STUDY.study_id in store.archives else archive)(store, STUDY.study_id)
+
+
+def _report(folder: Path) -> None:
+    store = Store.open(folder / "flips.duckdb")
+    while True:
+        write_report(store, STUDY.study_id, str(folder / "report.html"), None)
+        own_models.save(own_models.ModelCard("mine", "openai"))
+        own_models.remove("mine")
+
+
+WORKS: dict[str, Callable[[Path], None]] = {
+    "upload": _upload,
+    "backup": _backup,
+    "migration": _migration,
+    "export": _export,
+    "archive": _archive,
+    "report": _report,
+}
+
+
+def whole_tables(path: Path) -> dict[str, tuple[int, str]]:
+    """Table -> how many rows and a fingerprint of them, wherever they stand."""
+    store = Store.open(path)
+    try:
+        with store.cursor() as cursor:
+            names = [one.name for one in tables().values() if one.name not in ("store_info", "acts")]
+            return {name: fingerprint(cursor, name, f"SELECT * FROM {name}") for name in names}
+    finally:
+        store.close()
+
+
+def half_files(folder: Path, before: dict[str, tuple[int, str]], exported: dict[str, bytes]) -> list[str]:
+    """The files that have their name and are not whole."""
+    wrong = []
+    for path in sorted(one for one in folder.rglob("*") if one.is_file() and DRAFT not in one.name):
+        name = path.relative_to(folder).as_posix()
+        if path.parent.name == "uploads":
+            whole = hashlib.sha256(path.read_bytes()).hexdigest()[:16] in path.name
+        elif path.parent.name == "backups":
+            whole = whole_tables(path) == before
+        elif path.name.startswith("old-") and path.suffix == ".duckdb":
+            whole = _is_old_whole(path)
+        elif name in exported:
+            whole = path.read_bytes() == exported[name]
+        elif path.suffix == ".html":
+            whole = path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+        else:
+            continue
+        if not whole:
+            wrong.append(name)
+    return wrong
+
+
+def _is_old_whole(path: Path) -> bool:
+    with duckdb.connect(str(path)) as connection:
+        names = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        if "more" not in names:  # killed while the test itself made it
+            return "schema-1" not in path.name
+        return connection.execute("SELECT count(*) FROM more").fetchall() == [(N_OLD,)]
+
+
+def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, list[str], bool]:
+    """(kills at work, files that are not whole, whether the tables are what they were)."""
+    rng, path = random.Random(seed), folder / "flips.duckdb"
+    environment = {**os.environ, "FLIPSCOPE_DB": str(path), "FLIPSCOPE_HOME": str(folder / "home")}
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    exported = {}
+    if work == "export":
+        for form in ("csv", "parquet"):
+            export(store, STUDY.study_id, folder / "exports", form)
+        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=0.0)
+        exported = {one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+        exported = {name: content for name, content in exported.items() if name.startswith("ex")}
+    store.close()
+    before, n_at_work, wrong = whole_tables(path), 0, []
+    for _ in range(n_kills):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.core.file_kills", "child", work, str(folder)],
+            env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert child.stdout and child.stdout.readline() == b"begins\n"
+        time.sleep(rng.uniform(0.05, 1.5))
+        n_at_work += child.poll() is None
+        child.send_signal(signal.SIGKILL)
+        child.wait(30)
+        child.stdout.close()
+        wrong += half_files(folder, before, exported)
+    return n_at_work, wrong, whole_tables(path) == before
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["child"]:
+        print("begins", flush=True)
+        WORKS[sys.argv[2]](Path(sys.argv[3]))
+        return
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    lines = [
+        "# Kills -9 while files are written",
+        "",
+        "`python -m tests.core.file_kills` writes this table. A child writes one kind of file after the other and is killed at seeded",
+        "moments; every file that has its name is read, and every table is compared with what it was before.",
+        "",
+        "| written | kills at work | half files | tables |",
+        "|---|---|---|---|",
+    ]
+    for work in WORKS:
+        with tempfile.TemporaryDirectory() as folder:
+            n_at_work, wrong, same = killed(work, n, Path(folder))
+        lines.append(f"| {work} | {n_at_work} | {', '.join(wrong) or 'none'} | {'identical' if same else 'DIFFER'} |")
+        print(lines[-1], flush=True)
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
