@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.annotation.control_matching import (
     matched_from_set,
     matched_in_study,
@@ -41,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """0 when the pairs were found, and stored where that was asked."""
+    if options.write:
+        require(Permission.PUBLISH)
     study = studies.declared(store, study_id)
     models = options.models or reference_models(store, study)
     if options.path and not options.dataset:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.commands.opening import add_study, on_study
 from flipcore.core.whole_files import write
 from flipcore.store.connection import Store
@@ -30,6 +32,7 @@ def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | 
     """Writes the file; the sentence that says where. Raises BadInput where it cannot be written."""
     from flipcore.handouts.document import N_OUTPUTS, report
 
+    require(Permission.PUBLISH)
     path = Path(out or f"{study_id}.html")
     text = report(store, study_id, N_OUTPUTS if n_outputs is None else n_outputs)
     write(path, text)

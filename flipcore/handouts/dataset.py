@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EXAMPLE_TURNS, Prompt
@@ -79,6 +81,7 @@ class DatasetFolder:
 
     def write(self, folder: str | Path) -> Path:
         """Writes the folder; BadInput where it cannot be written, or where it holds something else already."""
+        require(Permission.PUBLISH)
         place = Path(folder)
         others = [one.name for one in place.iterdir() if one.name not in ("README.md", "data")] if place.is_dir() else []
         if others:

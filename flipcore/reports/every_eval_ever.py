@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
@@ -66,6 +68,7 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
     """The files, aggregates first. A base prompt that several axes share is written once; a version of it under the axis's own
     evaluation name. Readouts without right or wrong (losses, failed calls, no right answer) are counted and left out. Raises
     BadInput for a study that is not stored or has nothing to write."""
+    require(Permission.PUBLISH)
     study = studies.study(store, study_id)
     if study is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.core.whole_files import write
 from flipcore.models import model_cards
 from flipcore.runs.demo import demo_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from flipcore.store.uploads import keep_upload
 
 ASKABLE = ("choice", "number")
 _COLUMNS = {"key": "key", "question": "question", "target": "target", "category": "category"}
@@ -31,12 +29,12 @@ class Draft:
     notes: tuple[str, ...]
 
 
-def asked_again(store: Store, study_id: str, folder: str | Path, item_ids: Collection[str] | None = None) -> Draft:
-    """The open items of a study (of `item_ids` where they are given), each in its role, written to `folder`, and a draft with
+def asked_again(store: Store, study_id: str, item_ids: Collection[str] | None = None) -> Draft:
+    """The open items of a study (of `item_ids` where they are given), each in its role, kept among the uploads, and a draft with
     its models and two axes to begin with.
 
     A model is found by its own name, or by the name that its server knows. Raises BadInput where no item of the
-    study can be asked in another way."""
+    study can be asked in another way, AccessDenied for whoever may bring in no file."""
     study = studies.declared(store, study_id)
     items = studies.study_items(store, study_id)
     items = items[~items["confirmatory"].astype(bool)]
@@ -50,9 +48,7 @@ def asked_again(store: Store, study_id: str, folder: str | Path, item_ids: Colle
     notes = [
         f"{len(items) - len(usable):,} of {len(items):,} items are left out: their right answer is text, several, or missing."
     ]
-    sources = [
-        _source(part, str(role), str(kind), Path(folder)) for (role, kind), part in usable.groupby(["role", "kind"], sort=False)
-    ]
+    sources = [_source(part, str(role), str(kind)) for (role, kind), part in usable.groupby(["role", "kind"], sort=False)]
     models, missing = _models(study)
     axes = (Part(IDENTITY), *([Part("option_order")] if (usable["kind"] == "choice").any() else []), Part("prompt_format"))
     draft = Study(
@@ -75,12 +71,11 @@ def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
     return uses or list(demo_study().models[:1]), missing
 
 
-def _source(items: pd.DataFrame, role: str, kind: str, folder: Path) -> ItemSource:
-    """Items of one role and kind as a JSONL file under its content's hash."""
+def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
+    """Items of one role and kind as a JSONL file."""
     lines = [_line(row, kind) for row in items.to_dict("records")]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    path = folder / f"asked-again-{hashlib.sha256(text.encode()).hexdigest()[:16]}.jsonl"
-    write(path, text)
+    path = keep_upload("asked-again.jsonl", text.encode())
     columns = _COLUMNS | ({"options": "options", "target_as": "index"} if kind == "choice" else {})
     return ItemSource("file", role, path=str(path), columns=columns)
 

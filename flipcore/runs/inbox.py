@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.whole_files import write
@@ -21,6 +23,7 @@ _ON = "# on "  # the file's first line, where the study is to run on a cluster
 
 def hand_over(study: Study, on: str = "") -> Path:
     """Leaves the study for the dashboard, with the cluster that it is to run on."""
+    require(Permission.RUN)
     return write(inbox_path() / f"{study.study_id}.toml", (f"{_ON}{on}\n" if on else "") + study.to_toml())
 
 

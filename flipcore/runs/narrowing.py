@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import OTHER_CONTROL, PAIRED_CONTROL, ItemSource
@@ -15,13 +14,13 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
 
-def narrowed(store: Store, study_id: str, item_ids: Collection[str], folder: str | Path) -> Draft:
+def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     """The study with `item_ids` alone, each in its role, and everything else as declared; of recorded outputs what
-    `asked_again` makes of these items, written to `folder`. What the study set aside is never taken. Raises BadInput where no
+    `asked_again` makes of these items. What the study set aside is never taken. Raises BadInput where no
     item is left."""
     study = studies.declared(store, study_id)
     if study.is_recorded:
-        return asked_again(store, study_id, folder, item_ids)
+        return asked_again(store, study_id, item_ids)
     members = studies.study_items(store, study_id)
     open_ids = set(members.loc[~members["confirmatory"].astype(bool), "item_id"]) & set(item_ids)
     sources, n = [], 0

@@ -62,10 +62,10 @@ class Store:
 
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        for one in leftovers([path.parent], [path.parent / name for name in _BESIDE]):
+        if left := leftovers([path.parent], [path.parent / name for name in _BESIDE]):
             logging.getLogger(__name__).warning(
-                "%s was left by a process that ended while it wrote it. Nothing uses it: delete it, and do again what it was for.",
-                one,
+                "%s: left half written by a process that ended meanwhile. Nothing uses it: delete it, and do again what it was for.",
+                ", ".join(map(str, left)),
             )
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file
 from flipcore.store.connection import Store
@@ -19,7 +21,8 @@ from flipcore.text.tables import FORMULA
 
 def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
     """Writes <study>-readouts, <study>-items and, where they hold something, the other tables of the study; the paths. Raises
-    BadInput for an unknown study or format."""
+    BadInput for an unknown study or format, AccessDenied for whoever may write to no folder."""
+    require(Permission.PUBLISH)
     if format not in ("parquet", "csv"):
         raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
     if studies.study(store, study_id) is None:

@@ -8,7 +8,6 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.rereading import CAN_REREAD, reread
-from flipcore.store.connection import default_path
 from pages.audit import judging
 from pages.common import session
 from pages.common.notes import shown_problem
@@ -40,7 +39,7 @@ def _read_again(study_id: str) -> None:
 
 
 def _ask_again(study_id: str) -> None:
-    draft = asked_again(session.store(), study_id, default_path().parent / "uploads")
+    draft = asked_again(session.store(), study_id)
     st.session_state.setdefault("offered-drafts", {})[f"again-{study_id}"] = draft.study
     st.session_state.setdefault("draft-notes", {})[f"again-{study_id}"] = draft.notes
     st.switch_page("new_study/page.py", query_params={"from_study": f"again-{study_id}"})

@@ -9,7 +9,6 @@ import streamlit as st
 from flipcore.boards.steps import Steps
 from flipcore.core.errors import FlipscopeError
 from flipcore.runs.narrowing import narrowed
-from flipcore.store.connection import default_path
 from flipcore.store.export import safe
 from flipcore.store.queries import review
 from pages.common import session
@@ -87,7 +86,7 @@ def _review(view: View, selection: list[str]) -> None:
 def _new_study(view: View, selection: list[str]) -> None:
     """A draft of this study on these items alone."""
     try:
-        draft = narrowed(session.store(), view.study_id, selection, default_path().parent / "uploads")
+        draft = narrowed(session.store(), view.study_id, selection)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return

@@ -7,11 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore.commands.import_outputs import are_logs, why_no_log
-from flipcore.datasets.recorded.log_files import store_uploads
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_survey import Survey, preview_row, survey
-from flipcore.store.uploads import uploads_folder
+from flipcore.store.uploads import keep_together
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
@@ -40,7 +39,7 @@ def section() -> None:
 
 def upload_folder(uploads: list) -> list[str]:
     """The uploads as one folder, names kept, because results files are found by the names of their samples."""
-    folder = store_uploads(uploads_folder(), [(one.name, one.getvalue()) for one in uploads])
+    folder = keep_together([(one.name, one.getvalue()) for one in uploads])
     return [str(folder)]
 
 

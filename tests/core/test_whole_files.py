@@ -113,7 +113,7 @@ def test_a_draft_of_a_process_that_is_gone_is_named_at_the_start(tmp_path, caplo
         path.write_text("half")
     assert leftovers([tmp_path], [tmp_path / "uploads"]) == [left]
     Store.open(tmp_path / "flips.duckdb").close()
-    assert [record.getMessage().partition(" ")[0] for record in caplog.records] == [str(left)]
+    assert [record.getMessage().partition(": ")[0] for record in caplog.records] == [str(left)]
 
 
 @pytest.mark.slow

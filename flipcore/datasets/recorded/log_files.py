@@ -15,7 +15,6 @@ from typing import BinaryIO, Self
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
-from flipcore.core.whole_files import write
 
 HEAD = 262_144
 MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
@@ -191,18 +190,3 @@ def lfs_pointer(source: Source) -> str:
     if not source.head.startswith(_LFS):
         return ""
     return f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git lfs pull` and import that."
-
-
-def store_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
-    """Uploads in a folder of their own, named after their content: the same files are the same folder. Names are kept without
-    their paths, so that none can leave the folder."""
-    import hashlib
-
-    mark = hashlib.sha256()
-    for name, content in files:
-        mark.update(name.encode() + hashlib.sha256(content).digest())
-    own = folder / f"logs-{mark.hexdigest()[:12]}"
-    for name, content in files:
-        plain = name.replace("\\", "/").rpartition("/")[2].lstrip(".") or "log"
-        write(own / plain, content)
-    return own

@@ -8,6 +8,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.whole_files import write
@@ -39,6 +41,11 @@ class VariantFiles:
 def write_variants(store: Store, study: Study, harness: str, folder: str | Path, model: str = "") -> VariantFiles:
     """The planned prompts of one model of the study, and study.toml. The study is stored as planned where it is not there yet, so
     that the answers find it. Raises BadInput for a study whose prompts cannot be written out."""
+    require(Permission.PUBLISH)
+    return _files_of(store, study, harness, Path(folder), model)
+
+
+def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str) -> VariantFiles:
     if harness not in WRITERS:
         raise BadInput(f"There is no harness {harness!r}; choose one of {', '.join(HARNESSES)}.")
     study_plan, use = planned_of(study, store), use_of(study, model)
@@ -46,7 +53,6 @@ def write_variants(store: Store, study: Study, harness: str, folder: str | Path,
     planned_prompts = list(prompts(study_plan, use, items))
     if not planned_prompts:
         raise BadInput("Every item of this study is set aside until its settings are locked, so no prompt can be written.")
-    folder = Path(folder)
     files = WRITERS[harness](folder, study, use, planned_prompts)
     write(folder / "study.toml", study.to_toml())
     if studies.study(store, study.study_id) is None:
@@ -68,7 +74,7 @@ def write_variants(store: Store, study: Study, harness: str, folder: str | Path,
 def zipped_variants(store: Store, study: Study, harness: str, model: str = "") -> tuple[bytes, str]:
     """(a zip of the same files, the sentence)."""
     with tempfile.TemporaryDirectory(prefix="flipscope-variants-") as folder:
-        variant_files = write_variants(store, study, harness, folder, model)
+        variant_files = _files_of(store, study, harness, Path(folder), model)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in variant_files.files:
