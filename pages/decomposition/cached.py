@@ -50,7 +50,9 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     cells = decomposition.decompositions(
         coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
     )
-    return banded(cells, _board(study_id, model, mode, revision, ()), level, policy) if mode == "simultaneous" else cells
+    if mode != "simultaneous" or not cells:  # nothing but the same prompts again: there is nothing that a band could hold
+        return cells
+    return banded(cells, _board(study_id, model, mode, revision, ()), level, policy)
 
 
 def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) -> dict:

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import in_cached_function
 from streamlit.testing.v1 import AppTest
 
+from flipcore.core.study import Part
 from flipcore.reports.flips import claimed_headline
 from flipcore.runs import demo, runner
 from flipcore.runs.progress import Progress
@@ -67,6 +68,17 @@ def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     app = shown("flip_surface/page.py")
     assert not app.exception and "Nothing has been measured yet" in words(app)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["Explore", "Simultaneous"])
+def test_a_study_that_only_sends_the_same_prompts_again_says_so(path, monkeypatch, mode):
+    store = Store.open(path)
+    runner.run(replace(tiny_study(), axes=(Part("identity"),)), store)
+    store.close()
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    app = opened("decomposition/page.py", mode=mode)
+    assert not app.exception and "only sends the same prompts again" in words(app)
 
 
 @pytest.mark.slow
