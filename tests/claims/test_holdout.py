@@ -143,3 +143,16 @@ def test_words_that_give_a_set_away():
     assert not words_claim(ngrams(["red cat"] * 20, ["red cat"] * 20)).is_made
     assert words_claim(ngrams(["a"], ["b"])).text.startswith("Undecided: at least 10 entries")
     assert words_claim(ngrams(list("abcdefghij"), list("klmnopqrst"))).text.startswith("No word or word pair is in 5 entries")
+
+
+def test_a_retro_set_may_be_less_alike_inside():
+    target, retro, difference = (
+        Estimate(value, value - 0.02, value + 0.02, 0.95, "clt_cluster", 20, None) for value in (0.3, 0.2, -0.1)
+    )
+    claim = likeness_claim(target, retro, difference)
+    assert claim.is_made and claim.outcome == "less"
+    assert claim.text == (
+        "Retro entries are less alike than target entries: mean cosine 0.200 [0.180, 0.220] in retro, 0.300 [0.280, 0.320] in "
+        "the target."
+    )
+    assert claim.detail == "Difference −0.100 [−0.120, −0.080]."

@@ -75,3 +75,9 @@ def test_the_excess_test_holds_its_size_and_finds_an_effect():
 
 def test_without_a_second_sample_there_is_no_test():
     assert np.isnan(excess_test(np.zeros((5, 3, 1), dtype=int)).p)
+
+
+def test_an_item_that_flips_between_variants_alone_is_permuted_too():
+    """Two variants, two samples each, the same within: of three ways to pair four answers one is as far apart, so p is a third."""
+    result = excess_test(np.array([[[0, 0], [1, 1]]]), seed=3)
+    assert 0.2 < result.p < 0.45

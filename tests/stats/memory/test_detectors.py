@@ -41,3 +41,11 @@ def test_the_note_on_pairs_says_who_is_silent_and_who_is_the_same():
         "In 2 of 3 pairs one detector flags nothing, so κ says nothing there. x and y flag the very same items."
     )
     assert pairs_note([]) == ""
+
+
+def test_a_pair_is_silent_where_one_of_the_two_flags_nothing():
+    loud = {"x": {"a": True, "b": True, "c": True, "d": True}, "y": {"a": True, "b": True, "c": False, "d": False}}
+    assert not pairs(loud)[0].is_silent  # y flags nothing that x does not
+    assert pairs({"x": {"a": True, "b": True}, "y": {"a": False, "b": False}})[0].is_silent
+    assert not pairs({"x": {"a": True, "b": True, "c": False}, "y": {"a": True, "b": False, "c": True}})[0].is_silent
+    assert not pairs({"x": {"a": True, "b": False}, "y": {"a": False, "b": True}})[0].is_silent

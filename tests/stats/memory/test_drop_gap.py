@@ -127,3 +127,9 @@ def test_equivalence_needs_a_known_standard_error():
 
 def test_few_degrees_of_freedom_make_equivalence_harder():
     assert drop_gap.tost_mean(0.0, 0.02, 0.05, df=4)["p"] > drop_gap.tost_mean(0.0, 0.02, 0.05)["p"]
+
+
+def test_an_empty_set_has_no_gap_and_no_flag():
+    for first, second in (([], [1, 1]), ([1, 1], [])):
+        result = drop_gap.drop_gap_source(first, first, second, second)
+        assert result["flag_literal"] is False and result["flag_directional"] is False and math.isnan(result["gap"])

@@ -30,3 +30,9 @@ def test_a_set_that_is_shifted_is_beyond_at_some_cut_off_and_a_clean_one_is_not(
     assert not clean.is_made and clean.text.startswith("After a drag: no cut-off is shown")
     assert "Unlike controls" in any_cutoff_claim(0.01, OTHER).text
     assert not any_cutoff_claim(0.001, RANDOM, withheld="Templates.").is_made
+
+
+def test_a_set_without_items_or_without_controls_has_no_p():
+    for items, controls in (([], [1.0, 2.0]), ([1.0, 2.0], []), ([], [])):
+        test = exceedance.set_test(items, controls)
+        assert (test.n, test.m, test.n_beyond, test.n_least) == (len(items), len(controls), 0, 0) and np.isnan(test.p)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from flipcore.stats.memory.gap_intervals import drops_estimate, padded_limits
 
@@ -29,3 +30,11 @@ def test_limits_hold_the_mean_and_stay_within_what_a_drop_can_be():
 def test_below_ten_items_a_set_there_is_a_value_and_no_interval():
     gap = drops_estimate(np.zeros(5), np.ones(30), 0.95)
     assert gap.value == -1 and math.isnan(gap.low) and "a set has 5 items" in gap.note
+
+
+def test_padded_limits_are_students_t_over_the_padded_drops():
+    """Ten unchanged items and one change of either kind: mean 0, variance 2 / 11, nine degrees of freedom."""
+    half = t.ppf(0.975, 9) * math.sqrt(2 / 11) / math.sqrt(12)
+    assert padded_limits(np.zeros(10), 0.95) == pytest.approx((-half, half))
+    half = t.ppf(0.95, 39) * math.sqrt((4 - 4 / 42) / 41 / 42)  # two of 40 changed: mean 2 / 42, the squares add up to 4
+    assert padded_limits(np.array([0.0] * 38 + [1.0, 1.0]), 0.9) == pytest.approx((2 / 42 - half, 2 / 42 + half))

@@ -161,3 +161,17 @@ def test_without_both_kinds_of_items_it_is_a_sentence():
         ground_truth({"x": {"a": 1.0}}, {"a": 16})
     with pytest.raises(BadInput, match="conformal"):
         detector("x", np.zeros(40), np.zeros(40), {1: np.zeros(4)}, rule="none")
+
+
+def test_of_detectors_that_see_the_same_dose_the_better_one_is_best():
+    near, doses = made(1.0)
+    nearer = {item: score + (0.1 if doses[item] else 0.0) for item, score in near.items()}
+    first, second = (ground_truth({"a": one, "b": other}, doses) for one, other in ((near, nearer), (nearer, near)))
+    assert first.detectors[0].sees is not None and len({one.sees for one in first.detectors}) == 1
+    assert (best_detector(first).name, best_detector(second).name) == ("b", "a")
+
+
+def test_that_all_detectors_show_nothing_is_said_once():
+    blind, doses = made(-1.0)
+    claim = truth_claim(ground_truth({"a": blind}, doses))
+    assert not claim.is_made and "Nothing is shown by" not in claim.detail

@@ -1,0 +1,42 @@
+"""What is said of a set's items: "At least X %" never says more than was shown, and nothing where nothing was."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from flipcore.claims.claim import Claim
+from flipcore.claims.memory_sets import AT_LEAST, at_least_claim
+from flipcore.stats.memory.exceedance import SetTest
+
+TEST = SetTest(n=300, m=300, k=15, n_beyond=60, chance=0.05, p=0.001, n_least=29, sd=1.0, control_sd=1.0, spread_p=0.5)
+SHOWN = Claim(AT_LEAST, "shown", "Shown.", True)
+
+
+def test_a_share_is_a_bound_that_is_rounded_down():
+    claim = at_least_claim(TEST, SHOWN, "problems")
+    assert claim.text == "At least 9.6 % of the 300 problems are beyond chance (one-sided 95 %)."  # 29 of 300 are 9.67 %
+    assert claim.is_made and claim.outcome == "at least" and claim.numbers == {"n_least": 29, "share_least": 29 / 300}
+
+
+@pytest.mark.parametrize("n", [7, 300, 1000, 2630])
+def test_no_bound_is_printed_as_more_than_it_is_nor_as_a_tenth_less(n):
+    for n_least in range(1, n + 1):
+        text = at_least_claim(replace(TEST, n=n, n_least=n_least), SHOWN).text
+        printed = float(re.match(r"At least ([\d.]+) %", text).group(1))
+        assert n != 1000 or printed == n_least / 10  # what is a tenth of a percent exactly stays one
+        assert 0 <= 100 * n_least / n - printed + 1e-6 < 0.1 + 1e-5, (n_least, n, text)
+
+
+def test_no_bound_is_claimed_where_none_is_left_or_the_set_itself_is_not_claimed():
+    none = at_least_claim(replace(TEST, n_least=0), SHOWN)
+    assert not none.is_made and none.text == "No share beyond chance can be claimed." and none.outcome == "none shown"
+    withheld = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown.", False, "", "The gate is closed."))
+    assert not withheld.is_made and withheld.text == "Not claimed: The gate is closed." and withheld.numbers["n_least"] == 29
+    silent = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown.", False))
+    assert not silent.is_made and silent.text == "No share beyond chance is claimed."
+
+
+def test_a_set_without_items_has_no_least_share():
+    assert math.isnan(replace(TEST, n=0).share_least)
