@@ -67,7 +67,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "claims/test_gates.py": ("`stats` says what the gates let it say", "reports/plugins reports/whole_study"),
     "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
     "boards/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
-    "stats/memory/test_loss_analysis.py": ("a set's claim with the test below it", "claims/memory_sets"),
     "stats/memory/test_ground_truth.py": ("the claim with the truth below it", "claims/memory_truth"),
     "datasets/benchmarks/test_benchmarks.py": (
         "one contract over all benchmarks, on rows as their repositories serve them",

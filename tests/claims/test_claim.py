@@ -1,6 +1,10 @@
 """A claim that is not allowed says why in the place of its sentence; the first reason stays."""
 
+import json
+
+from flipcore.claims.catalogue import BY_NAME
 from flipcore.claims.claim import Assertion, Claim, description
+from tests.conftest import ROOT
 
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
@@ -18,3 +22,10 @@ def test_a_description_asserts_nothing_and_keeps_its_numbers():
     assert (
         sentence.assertion is None and not sentence.is_made and sentence.numbers == {"n": 5} and sentence.outcome == "described"
     )
+
+
+def test_an_assertion_states_the_rate_that_was_simulated():
+    """A stated error rate cannot be raised without simulating the claim again."""
+    for path in sorted((ROOT / "tests" / "stats" / "claims").glob("*.json")):
+        for row in json.loads(path.read_text(encoding="utf-8")):
+            assert BY_NAME[row["claim"]].error_rate == row["nominal"], row["name"]

@@ -7,9 +7,13 @@ import pytest
 from flipcore import __main__ as command_line
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.claims import gates
 from flipcore.claims.gates import closed_gates, reasons
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
+from flipcore.stats.base import gate_rules
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.intervals import wilson
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges, review, studies
 from tests.annotation.paraphrases.pairs import SAME
@@ -63,3 +67,29 @@ def test_rewordings_enter_claims_when_their_source_has_passed(path):
         take(store, name, [message(pair, SAME, n=name) for pair in review.pairs(store)])
     assert closed_gates(store, study_id, {"paraphrase"}, ()) == {}
     store.close()
+
+
+def test_a_judge_is_claimed_only_where_its_gate_is_open():
+    labels = [0, 1] * 60
+    steady = Estimate(0.0, *wilson(0, 60), 0.95, "wilson", 60, None)
+    shut = gates.judge_claim(gate_rules.judge_gate(labels, labels, None, steady))
+    assert not shut.is_made and shut.assertion is None and shut.outcome == "closed"
+    gate = gate_rules.judge_gate(labels, labels, gate_rules.position_bias(labels, labels), steady)
+    claim = gates.judge_claim(gate)
+    assert claim.is_made and claim.assertion is gates.JUDGE_PASSES and claim.outcome == "open" and claim.text == gate.sentence()
+    assert claim.numbers == {"kappa": gate.agreement.estimate, "again": steady}
+
+
+def test_sources_are_counted_and_claimed_only_where_one_passes():
+    some = [gate_rules.paraphrase_gate(60, 60), gate_rules.paraphrase_gate(9, 10)]
+    assert (
+        gates.sources_claim(some).text == "1 of 2 sources of paraphrases passed the gate." and gates.sources_claim(some).is_made
+    )
+    none = gates.sources_claim(some[1:])
+    assert none.text == "None of 1 source of paraphrases has passed the gate yet." and none.assertion is None
+
+
+def test_a_look_at_an_open_gate_is_claimed_only_where_it_holds_at_any_look():
+    often, once = gate_rules.paraphrase_gate(400, 400), gate_rules.paraphrase_gate(47, 50)
+    assert gates.looks_claim(often).is_made and gates.looks_claim(often).outcome == "holds"
+    assert not gates.looks_claim(once).is_made and gates.looks_claim(once).outcome == "one look"

@@ -128,3 +128,19 @@ def test_position_bias_has_its_nominal_size():
     for _ in range(runs):
         hits += gate_rules.position_bias(rng.integers(0, 4, 60).tolist(), rng.integers(0, 4, 60).tolist()).p < 0.05
     assert binomtest(hits, runs, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_pairs_that_do_not_count_are_counted_in_words():
+    one, two = (gate_rules.paraphrase_gate(9, 10, n_chosen=n).chosen_text for n in (1, 2))
+    assert one.startswith(" 1 reviewed pair was chosen") and two.startswith(" 2 reviewed pairs were chosen")
+    assert gate_rules.paraphrase_gate(9, 10).chosen_text == ""
+
+
+def test_thirty_texts_judged_both_ways_are_enough_and_29_are_not():
+    labels = ["right", "wrong"] * 60
+    for n, is_open in ((29, False), (30, True)):
+        position = gate_rules.position_bias(
+            [0, 1] * 15 if n == 30 else [0, 1] * 14 + [0], [0, 1] * 15 if n == 30 else [0, 1] * 14 + [0]
+        )
+        gate = gate_rules.judge_gate(labels, labels, position, STEADY)
+        assert position.flip_rate.n == n and gate.is_open is is_open, gate.sentence()
