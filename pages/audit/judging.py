@@ -8,18 +8,13 @@ from flipcore.models import model_cards
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
 from flipcore.store.queries import budgets
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.notes import RETRO, plain, shown_problem
 
 
+@cached("Counting the calls", 8)
 def price(study_id: str, judge: str, prompt: str) -> str:
     """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
-    return _price(study_id, judge, prompt, session.store().revision(study_id))
-
-
-@computed("Counting the calls")
-@st.cache_data(show_spinner=False, max_entries=8)
-def _price(study_id: str, judge: str, prompt: str, revision: int) -> str:
     return priced(session.store(), study_id, judge, prompt).sentence()
 
 

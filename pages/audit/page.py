@@ -10,19 +10,14 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.reports.audit import ALONE, Audit, audit
 from pages.audit import further
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.header import page_header
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
 
 
+@cached("Looking at every row", 8)
 def audit_of(study_id: str) -> Audit:
-    return _audit(study_id, session.store().revision(study_id))
-
-
-@computed("Looking at every row")
-@st.cache_data(show_spinner=False, max_entries=8)
-def _audit(study_id: str, revision: int) -> Audit:
     return audit(session.store(), study_id)
 
 

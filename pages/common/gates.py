@@ -18,6 +18,12 @@ def closed_gates(study_id: str, axes: Iterable[str], readouts: Iterable[str]) ->
     return gates.closed_gates(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id))
 
 
+def closed_in(study_id: str) -> dict[str, str]:
+    """Of all axes and extractors that the study declares."""
+    study = session.declared(study_id)
+    return closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
+
+
 def judge_report_of(study_id: str) -> JudgeReport:
     """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
     store = session.store()

@@ -14,7 +14,7 @@ from flipcore.reports.ranking import accuracies_sentence, compares_models, ranki
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import cells, gates, session
-from pages.common.computing import computed
+from pages.common.cached import cached
 
 COUNTING_TO_READING = 1.2  # how much longer flips are counted than their readouts are read, at any size
 
@@ -46,20 +46,16 @@ def _revision(study_id: str) -> int:
 
 def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
-    study = session.declared(study_id)
-    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
     models = session.study_row(study_id)["models"]
-    heat = session.temperature(study_id, models[0])
-    return _headline(study_id, _revision(study_id), len(models), tuple(closed_gates), heat)
+    return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), session.temperature(study_id, models[0]))
 
 
-@computed("Reading the answers")
-@st.cache_data(show_spinner=False, max_entries=64)
-def _headline(study_id: str, revision: int, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
+@cached("Reading the answers", 64, _revision)
+def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
     start = time.monotonic()
-    frame = session.readouts(study_id, revision)
+    frame = session.readouts(study_id)
     say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
-    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id, revision))
+    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id))
 
 
 def memory_headline(study_id: str) -> str:
@@ -68,13 +64,12 @@ def memory_headline(study_id: str) -> str:
         return ""
     study = session.declared(study_id)
     closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), ())
-    return _memory_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
+    return _memory_headline(study_id, tuple(closed_gates.items()))
 
 
-@computed("Testing for memory")
-@st.cache_data(show_spinner=False, max_entries=64)
-def _memory_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> str:
-    frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
+@cached("Testing for memory", 64, _revision)
+def _memory_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> str:
+    frame, items = session.readouts(study_id, everything=True), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id)
     claim = memory_computed(frame, session.declared(study_id), items, dict(closed_gates), pairs)
     return claim.text if claim else ""
@@ -82,30 +77,24 @@ def _memory_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str
 
 def ranking_headline(study_id: str) -> tuple[str, str]:
     """Of a study with several models who is first, and each of them with its accuracy; ("", "") of any other."""
-    study = session.declared(study_id)
-    if not compares_models(study):
+    if not compares_models(session.declared(study_id)):
         return "", ""
-    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
-    return _ranking_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
+    return _ranking_headline(study_id, tuple(gates.closed_in(study_id).items()))
 
 
-@computed("Comparing the models")
-@st.cache_data(show_spinner=False, max_entries=64)
-def _ranking_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    report = ranking_report(session.readouts(study_id, revision), closed_gates=dict(closed_gates))
+@cached("Comparing the models", 64, _revision)
+def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates))
     return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
 
 
 def harness_headline(study_id: str) -> str:
     """What rotation adds to a single vote, of the first model of a study that was asked so; else empty."""
-    if session.declared(study_id).protocol.name != "rotation":
-        return ""
-    return _harness_headline(study_id, _revision(study_id))
+    return _harness_headline(study_id) if session.declared(study_id).protocol.name == "rotation" else ""
 
 
-@computed("Counting the rotations")
-@st.cache_data(show_spinner=False, max_entries=64)
-def _harness_headline(study_id: str, revision: int) -> str:
-    frame = session.readouts(study_id, revision, everything=True)
+@cached("Counting the rotations", 64, _revision)
+def _harness_headline(study_id: str) -> str:
+    frame = session.readouts(study_id, everything=True)
     accuracy = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
     return accuracy.sentence() if accuracy else ""

@@ -9,12 +9,13 @@ import streamlit as st
 from flipcore.core.records import Item
 from flipcore.text.templates import repeated_templates
 from pages.common import session
+from pages.common.cached import cached
 from pages.common.notes import plain
 
 
 def show(study_id: str) -> None:
     """A warning where there are such items."""
-    _warn(_warning(study_id, session.store().revision(study_id)))
+    _warn(_warning(study_id))
 
 
 def show_of(items: Sequence[Item]) -> None:
@@ -24,7 +25,7 @@ def show_of(items: Sequence[Item]) -> None:
 
 def in_small_type(study_id: str) -> None:
     """The same on a card."""
-    if warning := _warning(study_id, session.store().revision(study_id)):
+    if warning := _warning(study_id):
         st.caption(plain(warning))
 
 
@@ -33,7 +34,7 @@ def _warn(warning: str) -> None:
         st.warning(plain(warning), icon=":material/content_copy:")
 
 
-@st.cache_data(show_spinner=False, max_entries=24)
-def _warning(study_id: str, revision: int) -> str:
+@cached()
+def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     return repeated_templates(list(items["question"]), list(items["family"]))

@@ -7,12 +7,13 @@ import streamlit as st
 from flipcore.boards.steps import Steps
 from flipcore.stats.flips import surface
 from pages.common import session
+from pages.common.cached import cached
 from pages.common.inspector import inspector_place, open_item
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _items(study_id: str, revision: int, lock: str | None, model: str, extractor: str, reference: str, axis: str) -> list[str]:
-    frame = session.readouts(study_id, revision, lock=lock)
+@cached(max_entries=64)
+def _items(study_id: str, lock: str | None, model: str, extractor: str, reference: str, axis: str) -> list[str]:
+    frame = session.readouts(study_id, lock=lock)
     frame = frame[frame["model"] == model]
     order = list(frame["item_id"].unique())
     first, second = surface.aligned(surface.opened(frame, axis, extractor), surface.opened(frame, axis, reference), order)
@@ -23,7 +24,7 @@ def items(study_id: str, model: str, mode: str, row: str, reference: str) -> lis
     """The items of a row ("axis|extractor"), those first on which the two extractors differ most."""
     axis, extractor = row.split("|")
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
-    return _items(study_id, session.store().revision(study_id), lock, model, extractor, reference, axis)
+    return _items(study_id, lock, model, extractor, reference, axis)
 
 
 def opened_row() -> str:

@@ -13,34 +13,23 @@ from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from pages.common import cells, session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.notes import plain
 from pages.common.tables import show_table
 
 
 def answers(study_id: str, model: str, mode: str) -> CodedAnswers:
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
-    return cells.answers(study_id, session.store().revision(study_id), model, lock)
+    return cells.answers(study_id, model, lock)
 
 
 def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
     """All cells at the settings that the board was left at."""
-    return _decompositions(
-        study_id,
-        model,
-        mode,
-        session.store().revision(study_id),
-        view["reference"],
-        view["policy"],
-        view["kind"],
-        view["level"],
-        view["rule"],
-    )
+    return _decompositions(study_id, model, mode, *(view[name] for name in ("reference", "policy", "kind", "level", "rule")))
 
 
-@computed("Resampling the items")
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _decompositions(study_id, model, mode, revision, reference, policy, kind, level, rule):
+@cached("Resampling the items")
+def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
     """In simultaneous mode with the band's limits, as the board has them."""
     coded = answers(study_id, model, mode)
     if reference not in coded.extractors:
@@ -52,17 +41,16 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     )
     if mode != "simultaneous" or not cells:  # nothing but the same prompts again: there is nothing that a band could hold
         return cells
-    return banded(cells, _board(study_id, model, mode, revision, ()), level, policy)
+    return banded(cells, _board(study_id, model, mode, ()), level, policy)
 
 
 def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) -> dict:
     """The arrays and sentences that the threshold board looks up."""
-    return _board(study_id, model, mode, session.store().revision(study_id), tuple(closed_gates.items()))
+    return _board(study_id, model, mode, tuple(closed_gates.items()))
 
 
-@computed("Preparing the board")
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _board(study_id: str, model: str, mode: str, revision: int, closed_gates: tuple) -> dict:
+@cached("Preparing the board", 12)
+def _board(study_id: str, model: str, mode: str, closed_gates: tuple) -> dict:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     return arrays(
         answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat

@@ -10,15 +10,13 @@ from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
-from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.decomposition.cached import answers
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:
-    revision = session.store().revision(study_id)
     with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
         show_table(
             "each-extractor",
@@ -37,7 +35,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
                     "items": one.n_items,
                     "note": one.note,
                 }
-                for one, p in _alone(study_id, model, mode, policy, revision)
+                for one, p in _alone(study_id, model, mode, policy)
             ],
         )
         st.caption(
@@ -50,7 +48,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         axis = st.selectbox(
             "Axis", axes, key="arriving-axis", bind="query-params", format_func=lambda name: name.replace("_", " "), width=280
         )
-        paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy, revision).items()}
+        paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy).items()}
         st.plotly_chart(
             sequence(paths, colours(st.context.theme.type), "flip rate T"),
             key="arriving",
@@ -65,13 +63,11 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         )
 
 
-@computed("Permuting the readouts")
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _alone(study_id: str, model: str, mode: str, policy: str, revision: int):
+@cached("Permuting the readouts", 12)
+def _alone(study_id: str, model: str, mode: str, policy: str):
     return alone(answers(study_id, model, mode), policy)
 
 
-@computed("Following the items as they arrived")
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str, revision: int):
+@cached("Following the items as they arrived", 12)
+def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return arriving(answers(study_id, model, mode), axis, policy)

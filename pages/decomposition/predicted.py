@@ -9,7 +9,7 @@ from flipcore.core.records import FIRST_TOKEN
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import studies
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.notes import plain, shown_problem
 from pages.common.tables import show_table
 
@@ -25,7 +25,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
     if not st.toggle("Compute", key="predictor", bind="query-params"):
         return
     with shown_problem():
-        fit = _predicted(study_id, model, mode, session.store().revision(study_id))
+        fit = _predicted(study_id, model, mode)
         if fit is None:
             st.info("This study has no first-token extractor, whose margin the predictor uses. Add that extractor.")
         elif fit.note:
@@ -41,11 +41,10 @@ def predictor(study_id: str, model: str, mode: str) -> None:
             )
 
 
-@computed("Cross-validating")
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _predicted(study_id: str, model: str, mode: str, revision: int):
+@cached("Cross-validating", 12)
+def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
-    frame = session.readouts(study_id, revision, lock=lock)
+    frame = session.readouts(study_id, lock=lock)
     base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
     if base.empty:
         return None

@@ -6,8 +6,6 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
 from flipcore.boards import flip_map
 from flipcore.boards.steps import Steps
 from flipcore.core.records import digest
@@ -15,7 +13,7 @@ from flipcore.core.version import __version__
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.flip_surface.cached import View, categories, cells, families, questions
 
 
@@ -34,12 +32,11 @@ class DrawnMap:
 
 def drawn_map(view: View) -> DrawnMap:
     """The map of a view, made again only when something new came."""
-    return _drawn_map(view, session.store().revision(view.study_id))
+    return _drawn_map(view)
 
 
-@computed("Drawing the map")
-@st.cache_resource(show_spinner=False, max_entries=12)
-def _drawn_map(view: View, revision: int) -> DrawnMap:
+@cached("Drawing the map", 12)
+def _drawn_map(view: View) -> DrawnMap:
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
     first, second = pairs[0] if len(pairs) == 1 else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
     model_of_row = [model for model, pair in zip(view.models, pairs, strict=True) for _ in pair[0].items]
@@ -61,7 +58,7 @@ def _drawn_map(view: View, revision: int) -> DrawnMap:
         signed=view.is_difference,
         models=[group.label for group in rows.groups] if view.group == "model" else (),
     )
-    version = digest(view.study_id, revision, repr(view))[:16]
+    version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
     return DrawnMap(arrays, version, _caption(view, len(items)), tuple(items), tuple(models), Steps(items))
 
 

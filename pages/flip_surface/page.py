@@ -6,7 +6,7 @@ from flipcore.boards.flip_map import flip_table
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.stats.flips.surface import Choices
-from pages.common import repeats, screen, session
+from pages.common import repeats, screen
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
 from pages.flip_surface import cached, under_map
@@ -121,7 +121,7 @@ def picture(study_id: str) -> None:
     answer = cached.answer(study_id, view.model, view.field, view.faithful, one_axis)
     answer_place.markdown(f"## {plain(answer.text)}")
     answer_place.caption(plain(answer.detail))
-    for warning in cached.label_warnings(study_id, session.store().revision(study_id), view.model):
+    for warning in cached.label_warnings(study_id, view.model):
         st.warning(plain(warning), icon=":material/label_off:")
     flipmap = drawn_map(view)
     if flipmap.items:

@@ -7,24 +7,22 @@ import streamlit as st
 from flipcore.charts.matrix import matrix
 from flipcore.charts.theme import colours
 from flipcore.stats.flips.readout_mismatch import disagreements
-from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.inspector import open_item
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.flip_surface.cached import of_model
 
 
-@computed("Comparing the extractors")
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _disagreements(study_id: str, model: str, revision: int):
-    return disagreements(of_model(study_id, revision, model))
+@cached("Comparing the extractors", 16)
+def _disagreements(study_id: str, model: str):
+    return disagreements(of_model(study_id, model))
 
 
 def disagreement(study_id: str, model: str, title_of) -> None:
     """The same completion read in two ways: how often do they differ?"""
     st.subheader("Do the extractors agree with each other?", anchor=False)
-    agreement = _disagreements(study_id, model, session.store().revision(study_id))
+    agreement = _disagreements(study_id, model)
     if len(agreement.extractors) < 2:
         st.info(
             "This study has one extractor, so there is nothing to compare. Add another and run it again: calls "

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pandas as pd
-import streamlit as st
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors import (
     DETECTORS,
@@ -34,7 +31,7 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,12 @@ class View:
 
     @property
     def frame(self) -> pd.DataFrame:
-        require(Permission.READ)  # what is remembered was read by somebody else
         return _of_kind(self, self.lock).copy(deep=False)
 
     @property
     def all_kinds(self) -> pd.DataFrame:
         """What the model answered on every kind of items."""
-        rows = session.readouts(self.study_id, self.revision, lock=self.lock, everything=True)
+        rows = session.readouts(self.study_id, lock=self.lock, everything=True)
         return rows[rows["model"] == self.model]
 
     @property
@@ -71,7 +67,7 @@ class View:
         return tuple(frames.roles_of(self.frame)[1])
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@cached(max_entries=8)
 def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
     rows = view.all_kinds
     return rows[rows["kind"] == view.kind]
@@ -104,26 +100,24 @@ def _analysis(view: View, detector: Detector, **settings):
     return analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
 
 
-@computed("Resampling the items")
-@st.cache_resource(show_spinner=False, max_entries=32)
+@cached("Resampling the items", 32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
     return _analysis(view, gaps_of(view)[operator], extractor=extractor, margin=margin)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@cached(max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row an item of the judged and of the compared, as that detector scores it."""
     detector, frame = DETECTORS[name], view.frame
     return item_scores(detector, frame, view.item_roles), item_scores(detector, frame, view.control_roles)
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@cached(max_entries=32)
 def loss(view: View, measure: str) -> LossTest:
     return _analysis(view, DETECTORS[measure])
 
 
-@computed("Comparing the continuations")
-@st.cache_resource(show_spinner=False, max_entries=32)
+@cached("Comparing the continuations", 32)
 def sensitivities(view: View, detector: PearlDetector, rule: str, fpr: float) -> Pearl:
     """PEARL on the judged texts, its alpha from the compared ones."""
     return _analysis(view, detector, rule=rule, fpr=fpr)

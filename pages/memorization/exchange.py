@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.notes import plain, shown_problem
 from pages.common.tables import show_table
 from pages.memorization.cached import View, loss, losses
@@ -30,8 +30,7 @@ def show(view: View, measure: str, test: LossTest) -> None:
         )
 
 
-@computed("Comparing the texts")
-@st.cache_resource(show_spinner=False, max_entries=16)
+@cached("Comparing the texts", 16)
 def _diagnosis(view: View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     rows, control_rows = losses(view, measure)

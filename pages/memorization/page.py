@@ -32,8 +32,7 @@ if study_id is not None:
         controls = screen.Controls()
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
-    revision = session.store().revision(study_id)
-    frame = session.readouts(study_id, revision, lock=lock["lock_id"] if lock else None, everything=True)
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, everything=True)
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, settings)
     elif frame.empty:
@@ -54,7 +53,7 @@ if study_id is not None:
                 format_func=KINDS.__getitem__,
             )
         controls.note(model, KINDS[kind].lower())
-        view = View(study_id, revision, model, kind, mode == "locked")
+        view = View(study_id, session.store().revision(study_id), model, kind, mode == "locked")
         if not view.item_roles or not view.control_roles:
             st.info(
                 "This page compares items that may have been trained on with controls that cannot have been. "

@@ -8,6 +8,7 @@ from flipcore.claims.memory_truth import truth_claim
 from flipcore.stats.memory.ground_truth import ground_truth as truth_of_scores
 from flipcore.stats.memory.ground_truth import rules_of
 from pages.common import session
+from pages.common.cached import cached
 from pages.common.notes import plain
 from pages.memorization import ground_truth
 from pages.memorization.cached import View, scores
@@ -33,7 +34,7 @@ def _open_truth() -> None:
     st.session_state["tab"] = "truth"
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
+@cached(max_entries=16)
 def _best(view: View) -> str:
     known_scores, doses, fresh = _scores_and_doses(view)
     if not known_scores or 0 not in doses.values() or not any(doses.values()):

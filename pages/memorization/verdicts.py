@@ -21,24 +21,23 @@ from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
+from pages.common.cached import cached
 from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.memorization.cached import View, gap, members
 
 
-@computed("Simulating what this study could find")
-@st.cache_resource(show_spinner=False, max_entries=32)
+@cached("Simulating what this study could find", 32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
     """The study's design and the smallest gap that its rule finds four times in five."""
     design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
 
-@computed("Testing every detector")
-@st.cache_resource(show_spinner=False, max_entries=16)
-def detectors(study_id: str, revision: int, model: str, lock: str | None) -> list[Measurement]:
+@cached("Testing every detector", 16)
+def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
     """Every detector of one model on every kind of item: the family of the page's verdicts."""
-    frame = session.readouts(study_id, revision, lock=lock, everything=True)
+    frame = session.readouts(study_id, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
     return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs))
@@ -46,7 +45,7 @@ def detectors(study_id: str, revision: int, model: str, lock: str | None) -> lis
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:
     """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
-    family = detectors(view.study_id, view.revision, view.model, view.lock)
+    family = detectors(view.study_id, view.model, view.lock)
     if operator:
         family = with_gap(family, view.kind, operator, gap(view, operator, extractor, margin).decided)
     closed_gates = gates.closed_gates(view.study_id, {one.axis for one in family}, ())

@@ -20,7 +20,7 @@ from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.computing import computed
+from pages.common.cached import cached
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
@@ -103,10 +103,10 @@ def _estimate(studies: dict[str, str]) -> None:
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     st.caption(f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set aside.")
     with shown_problem():
-        effect = _effect(study_id, axis, model, readout, reference, session.store().revision(study_id))
+        effect = _effect(study_id, axis, model, readout, reference)
         st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
         if name := reviewer():
-            st.markdown(plain(_own(study_id, axis, model, readout, reference, name, session.store().revision(study_id))))
+            st.markdown(plain(_own(study_id, axis, model, readout, reference, name)))
         _table(effect)
         risk.strikes(study_id, axis)
         marked_flips(study_id, model, readout, effect.subsets[1][2])
@@ -118,22 +118,21 @@ def _estimate(studies: dict[str, str]) -> None:
     )
 
 
-def _rows(study_id: str, axis: str, model: str, revision: int) -> pd.DataFrame:
-    frame = session.readouts(study_id, revision, paraphrases="all")
+def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
+    frame = session.readouts(study_id, paraphrases="all")
     return frame[(frame["model"] == model) & frame["axis"].isin([axis, IDENTITY])]
 
 
-@st.cache_data(show_spinner=False, max_entries=24)
-def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
+@cached()
+def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
     pairs, verdicts = review.materials(session.store(), study_id, axis), review.verdicts(session.store())
-    return own_effect(_rows(study_id, axis, model, revision), pairs, verdicts, name, readout, reference, axis)
+    return own_effect(_rows(study_id, axis, model), pairs, verdicts, name, readout, reference, axis)
 
 
-@computed("Striking out")
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _effect(study_id: str, axis: str, model: str, readout: str, reference: str, revision: int) -> Effect:
+@cached("Striking out")
+def _effect(study_id: str, axis: str, model: str, readout: str, reference: str) -> Effect:
     pairs, states = review.materials(session.store(), study_id, axis), queries.paraphrase_states(session.store())
-    return effect_of(_rows(study_id, axis, model, revision), pairs, states, readout, reference, axis)
+    return effect_of(_rows(study_id, axis, model), pairs, states, readout, reference, axis)
 
 
 def _table(effect: Effect) -> None:

@@ -14,6 +14,7 @@ from flipcore.reports.holdout import inflation_of
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.contents import study_contents
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.ranking import cached
@@ -71,7 +72,7 @@ def memory_and_inflation(view: View) -> None:
         return
     st.subheader("Memory, model by model", anchor=False)
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
-        show_table("memory-by-model", memory_rows(cached.memory(view.study_id, view.revision)))
+        show_table("memory-by-model", memory_rows(study_contents(view.study_id).report.memory))
 
 
 def _tests_memory(study_id: str) -> bool:

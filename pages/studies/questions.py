@@ -14,6 +14,7 @@ from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_t
 from flipcore.reports.holdout import inflation_of
 from flipcore.runs.demo import demo_studies
 from pages.common import repeats, session
+from pages.common.cached import cached
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain
@@ -70,18 +71,17 @@ def _flips(study_id: str) -> None:
     if summary.flips is None:
         return
     _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
-    if there := _flip_to_open(study_id, session.store().revision(study_id), summary.flips.extractor):
+    if there := _flip_to_open(study_id, summary.flips.extractor):
         _link("flip_surface/page.py", {"study": study_id} | there)
     st.caption(plain(summary.claims[0].detail))
 
 
 def _memory(study_id: str) -> None:
     st.markdown(plain(memory_headline(study_id)))
-    revision = session.store().revision(study_id)
-    view = View(study_id, revision, session.study_row(study_id)["models"][0], "number", False)
+    view = View(study_id, session.store().revision(study_id), session.study_row(study_id)["models"][0], "number", False)
     drop = gap(view, REWRITING, ANSWER, MARGIN)
     _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
-    if there := _break_to_open(study_id, revision):
+    if there := _break_to_open(study_id):
         _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)
     st.caption("The picture is one of the detectors: accuracy on problems as they were published, and with other numbers.")
 
@@ -108,11 +108,11 @@ def _link(page: str, params: dict[str, str]) -> None:
     st.page_link(page, label="See the two outputs behind it", icon=":material/arrow_forward:", query_params=params)
 
 
-@st.cache_data(show_spinner=False, max_entries=4)
-def _flip_to_open(study_id: str, revision: int, field: str) -> dict[str, str] | None:
-    return flip_to_open(session.readouts(study_id, revision), field)
+@cached(max_entries=4)
+def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
+    return flip_to_open(session.readouts(study_id), field)
 
 
-@st.cache_data(show_spinner=False, max_entries=4)
-def _break_to_open(study_id: str, revision: int) -> dict[str, str] | None:
-    return break_to_open(session.readouts(study_id, revision, everything=True))
+@cached(max_entries=4)
+def _break_to_open(study_id: str) -> dict[str, str] | None:
+    return break_to_open(session.readouts(study_id, everything=True))
