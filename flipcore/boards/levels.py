@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -52,7 +52,29 @@ def readable(answers: CodedAnswers) -> tuple[str, ...]:
     )
 
 
-def board(
+@dataclass(frozen=True, eq=False)
+class Board:
+    """`arrays` is what the browser looks up; `limits["reference|policy"]` a simultaneous band as numbers, low and high, each (rows,
+    quantities, levels)."""
+
+    arrays: dict[str, Any]
+    limits: Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+    def at(self, reference: str, policy: str, row: str, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) of the quantities of one row at the level that is nearest."""
+        levels = self.arrays["levels"]
+        at = min(range(len(levels)), key=lambda i: abs(levels[i] - level))
+        place = [one["id"] for one in self.arrays["rows"]].index(row)
+        low, high = self.limits[f"{reference}|{policy}"]
+        return low[place, :, at], high[place, :, at]
+
+
+def board(answers: CodedAnswers, title_of: Callable[[str], str], **settings: Any) -> dict:
+    """The arrays of `level_board` alone."""
+    return level_board(answers, title_of, **settings).arrays
+
+
+def level_board(
     answers: CodedAnswers,
     title_of: Callable[[str], str],
     *,
@@ -61,8 +83,8 @@ def board(
     simultaneous: bool = False,
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
-) -> dict:
-    """`levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
+) -> Board:
+    """Arrays: `levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
     limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row.
     `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
@@ -78,22 +100,26 @@ def board(
     wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
     band = _band(answers, by_level, wording_of, seed, n_boot) if simultaneous else None
     tables: dict[str, dict] = {}
+    limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
         low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
         silent, too_short = (None, None) if band else (by_level.methods[r, p, k] == WITHOUT_SPREAD, by_level.too_short[r, p, k])
         outcomes = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
+        if band:
+            limits[f"{reference}|{policy}"] = low, high
         tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
     rows = [
         {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
         for axis, e in by_level.rows
     ]
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
-    return arrays | {
+    arrays |= {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
         "start": LEVELS.index(0.95),
         "chosen": _start_choice(references, next(iter(kinds))),
     }
+    return Board(arrays, limits)
 
 
 def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
@@ -142,15 +168,12 @@ def band_words(cells: Sequence[Decomposition]) -> str:
     return f"for every row, reference extractor and policy for unreadable answers at once, at any one level{caveat}"
 
 
-def banded(cells: Sequence[Decomposition], band_board: dict, level: float, policy: str) -> list[Decomposition]:
+def banded(cells: Sequence[Decomposition], band_board: Board, level: float, policy: str) -> list[Decomposition]:
     """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place of each interval by itself:
     what the board shows has one, every other estimate and p-value is left without, because nothing holds for all at once."""
-    at = min(range(len(band_board["levels"])), key=lambda i: abs(band_board["levels"][i] - level))
-    rows = {row["id"]: i for i, row in enumerate(band_board["rows"])}
     out = []
     for one in cells:
-        table, row = band_board["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
-        low, high = (_unpacked(table[side], len(rows), len(band_board["levels"]))[:, row, at] for side in ("low", "high"))
+        low, high = band_board.at(one.reference, policy, f"{one.axis}|{one.extractor}", level)
         bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method=BAND, note="", coverage=None)
             for i, name in enumerate(QUANTITIES)
@@ -163,10 +186,6 @@ def banded(cells: Sequence[Decomposition], band_board: dict, level: float, polic
         }
         out.append(replace(one, **bands, **rest, p_artifact=math.nan, p_more=math.nan))
     return out
-
-
-def _unpacked(text: str, n_rows: int, n_levels: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype="<f8").reshape(len(QUANTITIES), n_rows, n_levels)
 
 
 def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.boards.levels import banded, resamples
-from flipcore.boards.levels import board as arrays
+from flipcore.boards.levels import Board, banded, level_board, resamples
 from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
 from flipcore.reports.study import table as rows
@@ -46,13 +45,13 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
 
 def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) -> dict:
     """The arrays and sentences that the threshold board looks up."""
-    return _board(study_id, model, mode, tuple(closed_gates.items()))
+    return _board(study_id, model, mode, tuple(closed_gates.items())).arrays
 
 
 @cached("Preparing the board", 12)
-def _board(study_id: str, model: str, mode: str, closed_gates: tuple) -> dict:
+def _board(study_id: str, model: str, mode: str, closed_gates: tuple) -> Board:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
-    return arrays(
+    return level_board(
         answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat
     )
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from flipcore.boards.level_limits import QUANTITIES, level_limits
-from flipcore.boards.levels import BAND_HOLDS_FROM, LEVELS, band_words, banded, board, resamples
+from flipcore.boards.levels import BAND_HOLDS_FROM, LEVELS, band_words, banded, board, level_board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.reports.flips import claimed_headline, headline
@@ -77,8 +77,8 @@ def test_every_reference_policy_and_kind_has_a_table():
 
 def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
     answers = study()
-    made = board(answers, str, simultaneous=True)
-    table = made["tables"]["regex|own_class|simultaneous"]
+    made = level_board(answers, str, simultaneous=True)
+    table = made.arrays["tables"]["regex|own_class|simultaneous"]
     for row, one in enumerate(banded(decompositions(answers, "regex", level=0.9), made, 0.9, "own_class")):
         for i, name in enumerate(("T", "G", "A", "A_minus_G", "A_plus", "excess")):
             assert getattr(one, name).low == pytest.approx(limits(table, "low", 2)[i, row, LEVELS.index(0.9)], nan_ok=True)
@@ -96,7 +96,8 @@ def test_no_verdict_contradicts_the_band_beside_it():
             text = ["A" if rng.random() < 0.9 else "B" for _ in range(3)]  # nothing but noise
             rows += asked(f"i{i}", text, sample=sample) + asked(f"i{i}", token, extractor="first_token", sample=sample)
     answers = coded_answers(frame(rows))
-    made, alone = (board(answers, str, simultaneous=band) for band in (True, False))
+    band, alone = level_board(answers, str, simultaneous=True), board(answers, str)
+    made = band.arrays
     table, row = made["tables"]["regex|own_class|simultaneous"], answers.extractors.index("first_token")
     low, high = (limits(table, side, 2)[3, row] for side in ("low", "high"))
     for rule, verdicts in table["verdicts"].items():
@@ -109,7 +110,7 @@ def test_no_verdict_contradicts_the_band_beside_it():
     ]
     assert 0 < paired[0].count("m") < paired[1].count("m")
     for level in (0.55, 0.8, 0.95):
-        cells = banded(decompositions(answers, "regex", level=level), made, level, "own_class")
+        cells = banded(decompositions(answers, "regex", level=level), band, level, "own_class")
         said = [one.outcome for one in flips.cell_claims(cells)][row]
         assert said == {"m": flips.MORE, "u": flips.OPEN}[paired[0][LEVELS.index(level)]]
 
