@@ -55,7 +55,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "handouts/test_dataset.py": ("the command writes the folder", "commands/publish"),
     "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),
     "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/paper methods/terms"),
-    "charts/test_term_pictures.py": ("pictures are made of strokes", "charts/strokes"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
     "claims/test_audit.py": (
         "an audit's checks, on one planted log",

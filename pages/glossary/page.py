@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.charts.term_pictures import PICTURES, picture
+from flipcore.charts.term_pictures import about, picture
 from flipcore.methods.terms import TERMS
 from pages.common.header import page_header
 
@@ -20,6 +20,6 @@ for first in range(0, len(matches), 2):
         with column.container(border=True, height="stretch"):
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"## {term.name}\n{term.meaning}")
-            right.image(picture(term.picture, st.context.theme.type), width=220, alt=PICTURES[term.picture][1])
+            right.image(picture(term.picture, st.context.theme.type), width=220, alt=about(term.picture))
             st.latex(term.formula)
             st.caption(term.paper or OWN)
