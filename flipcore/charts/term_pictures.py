@@ -10,8 +10,8 @@ PICTURES = {path.stem: path for path in sorted((Path(__file__).parent / "terms")
 
 def picture(name: str, theme: str | None) -> str:
     """The picture as an SVG document; `name` is a key of `PICTURES`."""
-    chosen, lines = colours(theme), PICTURES[name].read_text(encoding="utf-8").splitlines()
-    return re.sub(r"var\(--(\w+)\)", lambda found: getattr(chosen, found[1]), "".join(lines))
+    palette, lines = colours(theme), PICTURES[name].read_text(encoding="utf-8").splitlines()
+    return re.sub(r"var\(--(\w+)\)", lambda match: getattr(palette, match[1]), "".join(lines))
 
 
 def about(name: str) -> str:

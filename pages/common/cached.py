@@ -34,8 +34,8 @@ def cached(
             return make(*settings)
 
         remembered.__signature__ = _SIGNATURE  # type: ignore[attr-defined]  # else Streamlit takes that of `make`
-        kept = st.cache_resource(show_spinner=False, max_entries=max_entries)(remembered)
-        waited = computed(step)(kept) if step else kept
+        memory = st.cache_resource(show_spinner=False, max_entries=max_entries)(remembered)
+        waited = computed(step)(memory) if step else memory
 
         @wraps(make)
         def read(first: Any, *settings: Any) -> T:
