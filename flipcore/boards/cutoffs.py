@@ -1,7 +1,5 @@
 """What a cut-off flags, wherever it is dragged: bands that hold at every position at once, and verdicts on a grid."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200 kB.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Collection, Mapping, Sequence

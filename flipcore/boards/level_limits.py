@@ -4,8 +4,6 @@ The board's JavaScript holds no estimator. It reads ``low`` and ``high`` at an i
 rule `paired` an artifact is established where low[A_minus_G] > 0, under `source_nonoverlap` where low[A] > high[G].
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """The threshold board's data: the level limits of every reference, null policy and kind, in the shape that the browser looks
 up; in simultaneous mode one band that holds for all of them at once."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The four tests as rows whose margins can be moved: every state and sentence is computed here, the browser looks them up."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

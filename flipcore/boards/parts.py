@@ -1,7 +1,5 @@
 """The browser parts that look a board's states up: markup, style and script, for pages and for files that open without a server."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.core.paths import COMPONENTS

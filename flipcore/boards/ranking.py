@@ -1,8 +1,6 @@
 """The ranking's board: what each model's rank may be under every way at every level, and the sentences that belong to it. The
 browser looks them up while the level is dragged."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

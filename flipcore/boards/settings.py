@@ -1,7 +1,5 @@
 """What the settings of a page may be, whoever set them: a hand, a link, a browser's message or a decision."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The items that J and K step through in the inspector."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -4,8 +4,6 @@ JavaScript looks an outcome up and puts the leading number with its interval int
 headline, the tally and the rows are always of one level.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands under a figure that is saved: what it shows, and the level, kind, n and seed of its intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from flipcore.stats.base.estimate import Estimate

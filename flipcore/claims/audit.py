@@ -4,8 +4,6 @@ Most findings describe (a count, a share, two numbers that do not agree). Two as
 that two readouts, or two models, differ in score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The checks of an audit, and what each of them needs: a log that holds nothing to compare was not cleared by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

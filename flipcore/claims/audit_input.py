@@ -1,7 +1,5 @@
 """What an audit is given, and what it says: shared by its checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

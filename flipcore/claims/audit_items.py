@@ -1,8 +1,6 @@
 """Findings of an audit that concern the items and the reported numbers themselves: golds, repeats, standard errors, impossible
 rates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

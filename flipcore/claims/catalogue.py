@@ -3,8 +3,6 @@
 A module of claims ends in one tuple ``ASSERTIONS`` and stands in `MODULES`.
 """
 
-from __future__ import annotations
-
 from flipcore.claims import audit, flips, gates, holdout, likeness, locks, memory, ranking
 from flipcore.claims.claim import Assertion
 

@@ -1,8 +1,6 @@
 """What is said of the flip predictor: its numbers. That it "predicts flips beyond the axis" is not claimed: the error rate of
 such a sentence has not been simulated."""
 
-from __future__ import annotations
-
 import math
 
 from flipcore.claims.claim import Claim, description

@@ -5,8 +5,6 @@ under the reference extractor alone (A-), some under both: G is no part of T, an
 floor comes first wherever both floors were measured.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

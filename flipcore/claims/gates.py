@@ -4,8 +4,6 @@ Every page, card, command, export and record asks `reasons` (or `closed_gates`, 
 names by `claim.not_claimed(reason)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report

@@ -1,7 +1,5 @@
 """What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from flipcore.claims.claim import Assertion, Claim, description

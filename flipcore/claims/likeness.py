@@ -1,7 +1,5 @@
 """What may be said of how alike two sets look: neighbours, likeness inside a set, words, a map."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the word "locked" claims, and when it may not be said."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every sentence about memory: the verdicts of all detectors of one model as one family, and the line above them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flipcore.claims import memory_gap, memory_sets

@@ -1,7 +1,5 @@
 """What may be said of a drop gap. It depends on what the control is, and the sentence says so."""
 
-from __future__ import annotations
-
 import math
 
 from flipcore.claims.claim import Assertion, Claim, description

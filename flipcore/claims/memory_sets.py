@@ -1,7 +1,5 @@
 """What may be said of a set of items that a per-item detector has scored: a verdict on a set is a test of the set."""
 
-from __future__ import annotations
-
 import math
 
 from flipcore.claims.claim import Assertion, Claim, description

@@ -1,7 +1,5 @@
 """What a detector sees where the truth is known: sentences about doses, and how often the product's own decision is right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What to do next about two sets, and what it costs: the cheapest step that can still change the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

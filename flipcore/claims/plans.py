@@ -1,7 +1,5 @@
 """What may be said of a plan: how many items a rule needs, with the power of that rule itself, or why there is no such plan."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ A way is a variant of the prompt under one extractor. Two families, because two 
 the reference extractor was declared beforehand, and all ways together were not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one line here, or an entry
 point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap without a line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

@@ -5,8 +5,6 @@ been trained on are compared with controls that cannot have been: by the roles o
 hands over evidence, and the claims decide, all detectors of a model as one family.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

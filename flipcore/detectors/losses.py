@@ -1,8 +1,6 @@
 """Loss test (statistics of source 001): is the published wording easier for the model than a paraphrase of it, beyond what
 controls show? Min-k % (arXiv:2310.16789): is the least likely part of the wording likely?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """PEARL (arXiv:2505.03019): does a text's continuation break off abruptly when a few bits of its beginning are flipped?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a reader checks a number with: every estimate, the items' own values, the readouts, and what each column means."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A table of a report: shown, with its caption, and to be saved as CSV, Markdown or LaTeX from the file itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The report as one HTML file: it opens from a folder, asks for nothing, and runs one script of its own and no other."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Figures of a report as SVG, in classes whose colours the style sheet picks for light, dark and print."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The report's part on flips: what is claimed, a bar a cell, the table, and the threshold board that still moves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flipcore.boards.levels import board

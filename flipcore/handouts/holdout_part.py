@@ -1,7 +1,5 @@
 """The report's part on two sets: the four tests with margins that still move, and the inflation of every model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flipcore.boards.margins import board

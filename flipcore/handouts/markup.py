@@ -1,7 +1,5 @@
 """HTML of a report: every text is escaped here and nowhere else, so that text from data is shown letter by letter."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import html

@@ -1,7 +1,5 @@
 """The report's part on memory: every detector's verdict as on its page, with the lines that still move."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The methods of a study as a paragraph with every n, method, seed and paper, ready to be copied, and its BibTeX."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report's part on several models: their order, and whether it holds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flipcore.boards.parts import part

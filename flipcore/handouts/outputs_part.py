@@ -1,7 +1,5 @@
 """The raw outputs behind each claim: for a chosen number of items the two prompts, the two answers and what was read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from flipcore.core.errors import FlipscopeError

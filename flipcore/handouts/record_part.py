@@ -1,7 +1,5 @@
 """What a result rests on: the declaration, the gates, what is set aside, the locks and the decisions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Does the answer flip? What is done to say so."""
 
-from __future__ import annotations
-
 from flipcore.methods.method import Method
 
 FLIP_RATE = Method(

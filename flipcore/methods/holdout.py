@@ -1,7 +1,5 @@
 """Is the holdout fair? What is done to say so."""
 
-from __future__ import annotations
-
 from flipcore.methods.method import Method
 
 INFLATION = Method(

@@ -1,7 +1,5 @@
 """How every interval was computed, by the name that an `Estimate` carries, and what is said of several tests together."""
 
-from __future__ import annotations
-
 from flipcore.methods.method import Method
 
 _WELCH = Method("Welch's t", "A difference of two means of different items with unequal variances.")

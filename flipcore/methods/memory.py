@@ -1,7 +1,5 @@
 """Is the score memory? What each detector does, by the name of the detector."""
 
-from __future__ import annotations
-
 from flipcore.methods.method import Method
 
 DROP_GAP = Method(

@@ -1,7 +1,5 @@
 """A method in words, with the papers that it comes from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.methods.papers import cited

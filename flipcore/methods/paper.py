@@ -1,7 +1,5 @@
 """One paper: as a line of text, as a short reference and as BibTeX."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

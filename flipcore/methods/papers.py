@@ -1,7 +1,5 @@
 """The papers that methods and words come from, each in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from flipcore.methods.paper import Paper

@@ -1,7 +1,5 @@
 """The words of pages and reports: meaning, formula, picture, papers. One word for one thing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.methods.papers import PAPERS

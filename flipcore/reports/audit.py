@@ -1,7 +1,5 @@
 """The audit of a stored study, for the page and the command line alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.claims.audit import findings

@@ -1,7 +1,5 @@
 """What qualifies every number of a study, in one or two words, and what would remove it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The questions of a study answered side by side for several models: flips, memory and inflation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

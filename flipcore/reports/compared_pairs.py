@@ -1,7 +1,5 @@
 """What stands beside what in the inspector: a variant with the one it is compared with, and whether the answers differ."""
 
-from __future__ import annotations
-
 from flipcore.core.records import ABSENT, CUT
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 from flipcore.text.answers import answer_text

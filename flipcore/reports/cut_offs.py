@@ -1,7 +1,5 @@
 """What was cut off, model by model and extractor by extractor, with accuracy as asked and among finished answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The decision record for people: what was decided from which two outputs, whether the rows behind it changed since, and the record
 as Markdown and CSV."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a study declares and what would come of it, in a line each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where to look first: of a study's readouts the item whose two outputs show best what its headline says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What a study's card says: which part of its flips is larger, and how right its answers are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What the models' answers say of two sets: which conditions count, the difficulty test on them, and how it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

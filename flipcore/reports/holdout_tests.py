@@ -3,8 +3,6 @@
 What a caller holds already (vectors, accuracies, a judge's report) is handed in as a function; without one it is computed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never
 were. For the model card, the Ground truth tab and the tests alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

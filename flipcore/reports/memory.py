@@ -1,7 +1,5 @@
 """Every memorization test of a study and its verdict: one family, for page, card, command line and export alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

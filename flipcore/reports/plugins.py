@@ -1,7 +1,5 @@
 """What is installed besides the shipped plug-ins, and what of it cannot be used: for the command line and for New study."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

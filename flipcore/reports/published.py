@@ -1,7 +1,5 @@
 """What the sources published, kept as counts and answers, so that what the product says of them is computed, not copied."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

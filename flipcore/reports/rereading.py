@@ -1,7 +1,5 @@
 """What a re-reading changed: two readouts of the same stored texts, side by side. Items that are set aside are in no number."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

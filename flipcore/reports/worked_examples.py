@@ -1,7 +1,5 @@
 """The page's own numbers put into its definitions: one line under "How to read this". It describes and asserts nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

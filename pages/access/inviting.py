@@ -1,7 +1,5 @@
 """Invitations: issue one, copy its link, see who came by it and when, revoke it."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What to do with a log next: read its texts again, or ask its items in other ways."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.extractors import EXTRACTORS

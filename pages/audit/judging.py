@@ -1,7 +1,5 @@
 """The stored texts read by a judge with a prompt of the user's own: priced, then asked."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.models import model_cards

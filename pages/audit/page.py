@@ -1,7 +1,5 @@
 """Audit: what does this log say, and does it hold?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.steps import Steps

@@ -1,7 +1,5 @@
 """What takes long is computed in a thread of its own, and the page says meanwhile what it is and for how long."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """What may be taken along from a page: its first sentence with the link to the view, and the methods of its study."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.version import __version__

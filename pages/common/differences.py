@@ -1,7 +1,5 @@
 """Texts with what differs marked by word. Text is data: it reaches the browser as text and never as HTML or Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 

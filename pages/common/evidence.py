@@ -1,7 +1,5 @@
 """One side of the inspector: a prompt with what differs, and below it what came back and what was read from it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.extractors import title_of

@@ -1,7 +1,5 @@
 """A fault of ours on a page: said in a sentence and written to the server's log, never shown as a traceback."""
 
-from __future__ import annotations
-
 import logging
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A file that is taken away: one button for all of them, so that the log of acts says who saved which."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

@@ -1,8 +1,6 @@
 """Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one.
 Beside the measured G stands how people judged single flips."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.flip_marks import mark_flip, own_mark

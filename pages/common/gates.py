@@ -1,7 +1,5 @@
 """Gates: what has not been checked by people is shown and not claimed. The judge's is computed again when labels or readouts came."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A study's flips are counted from the moment that its page is asked for: a browser needs a second before it asks for the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """The line at the top of every page: which study, on what, how far; and the badges that qualify every number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A study's headline, computed again only when something new was committed."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Who sits before this page: known by the cookie of an invitation or by a login, asked for a name where nobody is told apart."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 

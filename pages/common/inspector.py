@@ -3,8 +3,6 @@
 What is looked at stands in the link (item, axis, readout, variant), so that a copied link opens the same view.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.steps import Steps

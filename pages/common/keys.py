@@ -1,7 +1,5 @@
 """The keys of every page, listed by `?`."""
 
-from __future__ import annotations
-
 from pages.components.key_help import key_help
 from pages.components.tour import tour
 

@@ -1,7 +1,5 @@
 """What a link names and this store does not hold is said, wherever a page reads a study from its link."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Literal
 

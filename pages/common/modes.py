@@ -1,7 +1,5 @@
 """Explore, simultaneous, locked: what the intervals on a page may claim. Each page has its own settings and its own lock."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.settings import fitting

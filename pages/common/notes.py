@@ -1,7 +1,5 @@
 """Words and files from outside, safe to show and to keep; and how to read what is shown."""
 
-from __future__ import annotations
-
 import re
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The open store and the studies under way in this process, whoever asks first: a page, a link or a websocket."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Present and follow on every page, and the projector view."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.components.meeting import meeting

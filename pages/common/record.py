@@ -1,7 +1,5 @@
 """The decision record: who decided what, when, from which settings; and the log of moved thresholds."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where items repeat a template that nobody declared: claims take them as independent, on whichever page they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

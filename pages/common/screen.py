@@ -1,7 +1,5 @@
 """The button behind which a page's rarely changed controls lie, and the line that says what they are set to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The open store, the running studies and cached reads: the one seam between the pages and flipcore."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What the browser's tab says: which study has ended since somebody last did something here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every table of every page: shown by Streamlit, and saved as CSV, Markdown or LaTeX in the escapes of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

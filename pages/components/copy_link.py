@@ -1,7 +1,5 @@
 """A button that copies the address of the view as it stands."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 _JS = """

@@ -1,7 +1,5 @@
 """A button that copies what the page says first, with the numbers that stand in it, where it is from, and the link to the view."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 # of the boards that stand in shadow trees: where their sentences are, and the small print under them

@@ -1,7 +1,5 @@
 """A cut-off that moves live: a line dragged over two histograms or over intervals, with the sentences that it decides."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import streamlit as st

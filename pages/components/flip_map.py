@@ -4,8 +4,6 @@ The map holds every row of a study, the relay next to nothing: a click runs the 
 waits for 100,000 rows to be sent once more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 

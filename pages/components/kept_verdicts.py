@@ -1,7 +1,5 @@
 """Verdicts that this browser's window still keeps, because the server was away, and the name under which they are stored."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 _JS = """

@@ -1,7 +1,5 @@
 """`?` on every page: a dialog with the page's keys, opened by the key or by its button, closed by Escape."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

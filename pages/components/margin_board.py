@@ -1,7 +1,5 @@
 """The margin board: four tests, each interval against a margin that is dragged; verdict and sentences change as it moves."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import streamlit as st

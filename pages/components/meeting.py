@@ -1,7 +1,5 @@
 """Present and follow, on every page: the control that opens a meeting, joins one, and keeps everybody where the presenter is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Judging pairs with the keyboard: one pair in large type, three questions, a note, undo; nothing else on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """The ranking board: a row a way of asking and reading, each model's rank in it, and a level that is dragged."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The spacing of every page: one stylesheet for the whole document, with the colours of the theme; and how a chart is saved."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The threshold board: level, reference, null policy, interval kind and rule move live; verdict sentences change as they do."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import streamlit as st

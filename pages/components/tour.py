@@ -1,7 +1,5 @@
 """A tour of six steps, shown once: skippable, by keyboard, remembered by the browser. It lies over no page's own controls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

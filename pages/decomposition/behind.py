@@ -1,7 +1,5 @@
 """Behind a row of the board: its items, those first on which the two extractors differ most, in the inspector."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.steps import Steps

@@ -1,7 +1,5 @@
 """Cached statistics of the Decomposition page, and their tables."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.levels import Board, banded, level_board, resamples

@@ -1,7 +1,5 @@
 """Each readout by itself: its flip rate with the bounds that unreadable answers leave, and the rate as results arrived."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.sequence import sequence

@@ -1,7 +1,5 @@
 """The flip predictor: can it be told beforehand which items will flip?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.flip_predictions import prediction

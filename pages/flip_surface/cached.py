@@ -1,7 +1,5 @@
 """Cached cells of the flip map, and the sentence above it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The map as the browser takes it, made of cached cells."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass

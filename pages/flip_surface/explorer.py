@@ -1,7 +1,5 @@
 """The map, and beside it in a fragment of its own what a click on it shows: a click draws the fragment and nothing else."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.records import IDENTITY

@@ -1,7 +1,5 @@
 """Items that were brushed on the flip map: to step through, to send to review, to a new study, to export."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Under the map: how often readouts disagree with each other, and the items that flip most."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.matrix import matrix

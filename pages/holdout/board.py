@@ -1,7 +1,5 @@
 """The board of the four tests: at once with those that are quick, and whole when the cross-validation has been permuted."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.margins import board, waiting_board

@@ -1,7 +1,5 @@
 """Cached statistics of the Holdout page: embeddings, the four tests, duplicates. Keyed by the two sets and the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which two sets are compared: an example, a study's roles, a kept version, or two of one's own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

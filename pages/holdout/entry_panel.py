@@ -1,7 +1,5 @@
 """Beside the map: the entries that were chosen on it, to read, to label, to take out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

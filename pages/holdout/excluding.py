@@ -4,8 +4,6 @@ Only while exploring: what is taken out after a look at the map changes every te
 and under a lock the sets are those that were locked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """How to make a retro-holdout: the guide of source 002 (appendices D and E) in this product's own words."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 STEPS = {

@@ -1,7 +1,5 @@
 """Inflation: how much better is a model on the published set than on the holdout?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure

@@ -1,7 +1,5 @@
 """Names that somebody gave to entries on the map; they colour the map, and leave as a file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Both sets in one embedding, computed once for the tabs Map and Look inside, and which embedding that is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A lock on two sets: margins, embedding, classifier and seed are stored before the entries that were set aside are read."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.reports.holdout_sets import Sets

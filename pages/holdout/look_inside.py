@@ -1,7 +1,5 @@
 """Look inside: what would give a set away to somebody who reads closely? Duplicates first, then likeness, words, tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The map: do the two sets cover the same ground, and what lies where they do not?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

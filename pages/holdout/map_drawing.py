@@ -1,7 +1,5 @@
 """How the map is drawn: seed, neighbours and distance, the map as soon as it is there, and how far it may be believed."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.likeness import map_quality_text

@@ -1,7 +1,5 @@
 """The next step on two sets, and the margin that a lock starts from: both computed in the core, kept here."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step

@@ -1,7 +1,5 @@
 """Pairs of entries as a table; the chosen one below it, side by side, with the words marked that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Prediction accuracy of the Holdout page: minutes for thousands of entries, so it says how far it is and can be stopped."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What was chosen on the map or in its histogram."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 MAP, BARS, SELECTION = "entry-map", "closest-bars", "entries-chosen"

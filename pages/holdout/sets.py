@@ -1,7 +1,5 @@
 """Which share of two sets is set aside, chosen on the page and kept in the link; reading both sets once."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.records import digest

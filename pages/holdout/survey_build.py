@@ -1,7 +1,5 @@
 """Build a survey of two sets: how many examples, triples and attention checks a sheet has."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.surveys.sheets import most_triples, new_survey

@@ -1,7 +1,5 @@
 """The survey of two sets: build it, send its link, ask a model, take sheets out and in, read the result."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.surveys import files, models

@@ -1,7 +1,5 @@
 """The tests in detail: duplicates first, who may be asked about difficulty, what each number rests on."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim

@@ -1,7 +1,5 @@
 """Versions of a retro set: did the last edit help?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.equivalence import equivalence_figure

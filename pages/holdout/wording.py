@@ -1,7 +1,5 @@
 """Words and tokens: what does one set say more often, and by what does a classifier know it?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Do they agree? Which detector flags which item, and how far any two say the same."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.detectors import opened_under

@@ -1,7 +1,5 @@
 """Cached statistics of the Memorization page: one frame, and from it the drop gap, the loss test and PEARL."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the rewrite method could rewrite: coverage, whether the covered are special, and whether numbers kept their size."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.stats.memory.drop_gap_analysis import DropGap

@@ -1,7 +1,5 @@
 """Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.stats.memory.loss_analysis import LossTest

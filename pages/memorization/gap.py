@@ -1,7 +1,5 @@
 """Drop gap: does accuracy fall more under rewriting on the benchmark than on a control?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where the truth is known: what each detector sees of items that the model read a known number of times."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import streamlit as st

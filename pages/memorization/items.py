@@ -1,7 +1,5 @@
 """A table of items from which one opens in the inspector, and what the tabs share around it."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

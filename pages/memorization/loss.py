@@ -1,7 +1,5 @@
 """Loss test: is the published wording easier for the model than a paraphrase, beyond what controls show?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.cutoffs import detector_line, rule_rows

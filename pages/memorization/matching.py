@@ -1,7 +1,5 @@
 """Match controls: pairs of benchmark items and controls that are alike, how alike they are, and the study that declares them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.control_matching import (

@@ -1,7 +1,5 @@
 """PEARL: does a text's continuation break off abruptly when a few bits of its beginning are flipped?"""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """What PEARL is asked for: the task, the similarity, and how alpha comes from the non-members."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.detectors import Pearl

@@ -1,7 +1,5 @@
 """Summary: a row for every detector on every kind of items, with its verdict, its control, its error rate."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.models import model_cards

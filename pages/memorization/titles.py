@@ -1,7 +1,5 @@
 """What the Memorization page calls its parts, and kinds of items."""
 
-from __future__ import annotations
-
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",

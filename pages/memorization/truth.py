@@ -1,7 +1,5 @@
 """Ground truth: what each detector sees of items that the model read a known number of times."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.memory_truth import truth_claim

@@ -1,7 +1,5 @@
 """Cached verdicts of the Memorization page: all detectors of a model as one family, and what the study could find at all."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.memory_sets import any_cutoff_claim

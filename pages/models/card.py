@@ -1,7 +1,5 @@
 """One of the user's own models: what its test found out, and test, edit, remove."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.models import own_models

@@ -1,7 +1,5 @@
 """Adding and editing a model: the server or the folder that it is in, what it is called there, and what it costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where a new study starts from: the default, or the study that is being duplicated (`?from_study=`)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the hub."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

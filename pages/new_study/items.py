@@ -1,7 +1,5 @@
 """Step 1: which items, in what role."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 

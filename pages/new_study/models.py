@@ -1,7 +1,5 @@
 """Step 3: which models, how they are asked, and what each cannot do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

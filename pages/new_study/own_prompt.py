@@ -1,7 +1,5 @@
 """The user's own prompt: a preset or a template, examples from a split, a system prompt; none where the switch is off."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """New study: what do you want to know about which model?"""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The parameters of a plug-in: one control each, by the kind of its default."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 from flipcore.core import bounds

@@ -1,7 +1,5 @@
 """How many items does a claim need, and what is the smallest effect that this design can detect?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.claims.claim import Claim

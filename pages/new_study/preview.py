@@ -1,7 +1,5 @@
 """What will be asked: every variant of one item, with what differs from the base marked."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.axes import AXES

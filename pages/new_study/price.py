@@ -1,7 +1,5 @@
 """Beside the steps, always in view: calls, tokens, price, time, what can be detected; pilot, budget, start."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

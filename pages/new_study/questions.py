@@ -1,7 +1,5 @@
 """Step 2: what is changed, how the answer is read, and what every variant of one item looks like."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Where a new study runs: this machine, or a cluster that the dashboard offers."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.runs.cluster.places import HERE, offered_places, why_no_cluster

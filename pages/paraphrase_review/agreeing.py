@@ -1,7 +1,5 @@
 """Agreement: do reviewers who did not see each other say the same, where do they differ, and what does the audit keep?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

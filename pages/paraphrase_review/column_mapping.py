@@ -1,7 +1,5 @@
 """Which column of an uploaded file of pairs or verdicts is what."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.pair_files import COLUMNS, guessed_columns

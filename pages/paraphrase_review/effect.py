@@ -1,7 +1,5 @@
 """Effect: may these paraphrases be used, and what did striking some out do to the estimate?"""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

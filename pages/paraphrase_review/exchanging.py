@@ -1,7 +1,5 @@
 """Propose and exchange: paraphrases and verdicts in and out as files, and the verified set as a dataset."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.from_elsewhere import take_in

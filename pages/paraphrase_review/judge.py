@@ -1,7 +1,5 @@
 """Judge: does the model that reads answers read them as people do? Labels are given without seeing what it said."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.judge_labels import ids_to_label, label_row, undo_row

@@ -1,7 +1,5 @@
 """The gate of a study's judge: agreement with people, the order of the options, and itself when asked again."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.judge_labels import gate_rows

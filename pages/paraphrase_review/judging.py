@@ -1,7 +1,5 @@
 """Review: who is judging, which pairs in which order, and then the pair and nothing else."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.access.acting import acting, refusal

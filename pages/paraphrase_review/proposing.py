@@ -1,7 +1,5 @@
 """Propose: a model words questions anew; what passes the rules waits for a reviewer."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose

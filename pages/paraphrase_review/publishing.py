@@ -1,7 +1,5 @@
 """Publish the verified set: accepted paraphrases with their verdicts, as a folder or on the hub."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

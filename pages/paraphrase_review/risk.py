@@ -1,7 +1,5 @@
 """Which pairs matter most: how far a study's flip rate moves when one paraphrase is struck out."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import struck_rows

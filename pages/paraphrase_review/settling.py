@@ -1,7 +1,5 @@
 """Disagreements: what each reviewer said of a pair and why, and the third verdict that settles it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which pairs somebody judges, and in which order."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.access.acting import acting

@@ -1,7 +1,5 @@
 """Behind a way: the items that one of two models has right and the other wrong, with both raw outputs."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.boards.ranking import way_id

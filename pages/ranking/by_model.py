@@ -1,7 +1,5 @@
 """The questions of a study side by side for all of its models."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.bars import decomposition_bars

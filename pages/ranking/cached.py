@@ -1,7 +1,5 @@
 """Cached reports of the Ranking page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.boards import ranking as boards

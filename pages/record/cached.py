@@ -1,7 +1,5 @@
 """What the page reads of the record, which is read each time: a decision that was just written down is there at once."""
 
-from __future__ import annotations
-
 from flipcore.reports import decision_record
 from flipcore.reports.decision_record import Entry
 from flipcore.store.queries import decisions

@@ -1,7 +1,5 @@
 """One decision: its sentence, who and when, whether it still holds, and what it was made from."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 import streamlit as st

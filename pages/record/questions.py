@@ -1,7 +1,5 @@
 """Open questions: what was left open when something was decided, and who answers it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.store.queries import decisions

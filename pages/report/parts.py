@@ -1,7 +1,5 @@
 """What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.handouts.data_part import sentences, tables

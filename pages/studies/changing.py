@@ -1,7 +1,5 @@
 """What changes a stored study: its budget, and deleting it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.bounds import MOST_BUDGET_USD

@@ -1,7 +1,5 @@
 """Each guess about logs as a field; what differs from the guess becomes a word that `--map` takes."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.records import KINDS, ROLES

@@ -1,7 +1,5 @@
 """Logs of other harnesses become one study: what was recognised, each guess to correct, and the import with progress."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,8 +1,6 @@
 """An import in this run of the script, with its progress: Streamlit's own Stop ends it after the batch in hand, and it goes on from
 there."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

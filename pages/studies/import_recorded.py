@@ -1,7 +1,5 @@
 """Outputs that were recorded elsewhere become a study: what was guessed about the columns, corrected, checked, imported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

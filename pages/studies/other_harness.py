@@ -1,7 +1,5 @@
 """A study's prompts for another harness, as a download."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.core.study import Study

@@ -1,7 +1,5 @@
 """Studies: what have we measured, and what did it say?"""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.from_elsewhere import merge_files

@@ -1,7 +1,5 @@
 """Where a study comes from: when and by which version it was declared, and its declaration to take away."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.common import session

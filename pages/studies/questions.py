@@ -1,7 +1,5 @@
 """The three questions, each as the demo answers it: its claim's own sentence, a small picture, the two outputs behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The studies that wait for their turn: in which order, whose they are, and what can be done about it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.access.acting import acting

@@ -1,7 +1,5 @@
 """Which column of a recorded file is what: guessed, and corrected by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

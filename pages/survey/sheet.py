@@ -1,7 +1,5 @@
 """One annotator's sheet: instructions and examples, then one question at a time; answers are kept as they come."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.annotation.surveys import sheets
