@@ -236,9 +236,6 @@ def _numbers(rows: list[dict]) -> list[dict]:
     return [{key: None if isinstance(value, float) and value != value else value for key, value in row.items()} for row in rows]
 
 
-__all__ = ["alpha_line", "dkw_half_width", "loss_line", "margin_line", "packed"]
-
-
 def rule_rows(test: LossTest) -> list[dict]:
     """What each rule flags, with its share, as a table shows it; no smallest D where a rule flags nothing."""
     rows = []

@@ -1,29 +1,107 @@
 """Every memorization test of a study and its verdict: one family, for page, card, command line and export alike."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import pandas as pd
 
+from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import adjusted, by_kind_text, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
+from flipcore.core.errors import BadInput
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import origin_of
-from flipcore.reports.memory_detectors import NAMES, Measurement, detector_measurements, pearl_setting, settings_of
+from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors_in, origin_of
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.memory import frames
+from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
+from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.text.dates import span
 
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
+_TASKS = {axis.name: axis.task for axis in AXES}
+NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
+    `detector` is its title, `name` that of the plug-in;
+    `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name. `withheld` says why nothing is
+    claimed of the set although it was tested, `cut` what cut answers mean for it."""
+
+    kind: str
+    detector: str
+    axis: str
+    measure: str
+    gap: GapDecision | None = None
+    set_test: SetTest | None = None
+    templated: bool = False
+    n_named: int = 0
+    problem: str = ""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    names_items: bool = False
+    withheld: str = ""
+    cut: str = ""
+
+    def of(self, evidence: Evidence | None) -> Measurement:
+        """The same with what its detector hands over."""
+        return (
+            self if evidence is None else replace(self, **{one.name: getattr(evidence, one.name) for one in fields(Evidence)})
+        )
+
+
+def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFlip.name) -> Setting:
+    """Everything that PEARL's alpha depends on, as the study declares it."""
+    axis = next((part.params for part in study.axes if part.name == axis_name), {})
+    params = next((part.params for part in study.extractors if part.name == metric), {})
+    levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
+    return Setting(model, _TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10)))
+
+
+def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
+    """What a detector's analysis needs to know of the study's declaration."""
+    return {"setting": pearl_setting(study, model, detector.measure, detector.axis)} if isinstance(detector, Pearl) else {}
+
+
+def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measurement]:
+    """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out."""
+    measurements: list[Measurement] = []
+    for kind in NAMES:
+        part = frame[frame["kind"] == kind]
+        item_roles, control_roles = frames.roles_of(part)
+        if item_roles and control_roles:
+            measurements += _of_kind(kind, part, item_roles, control_roles, members)
+    return measurements
+
+
+def _of_kind(
+    kind: str, frame: pd.DataFrame, item_roles: list[str], control_roles: list[str], members: Members
+) -> Iterator[Measurement]:
+    for detector in detectors_in(frame):
+        try:
+            evidence, problem = detector.evidence(frame, item_roles, control_roles, members), ""
+        except BadInput as error:
+            evidence, problem = None, str(error)
+        except Exception as error:  # the detector of a package may raise anything
+            evidence, problem = None, DETECTORS.failure(detector.name, error)
+        if evidence is None and not problem:
+            continue  # these items were not asked for it at all
+        yield Measurement(
+            kind, detector.title, detector.axis, detector.measure or WRITTEN_ANSWER, problem=problem, name=detector.name
+        ).of(evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,22 +257,6 @@ def memory_headline(
     control = study.control if study else OTHER_CONTROL
     tests = family_tests(detector_measurements(frame, members_of(study, items, pairs)), control, closed_gates or {})
     return summary(tests, frame) if tests else None
-
-
-__all__ = [
-    "NAMES",
-    "Measurement",
-    "MemoryTest",
-    "detector_measurements",
-    "family_tests",
-    "members_of",
-    "memory_headline",
-    "memory_tests",
-    "pearl_setting",
-    "settings_of",
-    "summary",
-    "with_gap",
-]
 
 
 def fresh_control_warning(
