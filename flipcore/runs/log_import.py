@@ -13,17 +13,30 @@ from dataclasses import asdict, dataclass, replace
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
-from flipcore.datasets.recorded.log_places import OWN_PROMPT
+from flipcore.datasets.recorded.hash_table import HashTable
+from flipcore.datasets.recorded.log_places import OWN_PROMPT, call_number, completion_hash
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_corrections import corrected, model_of
 from flipcore.runs.log_survey import Survey, require_unchanged
-from flipcore.runs.progress import DONE
+from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, repeat_bases, store_marked
+from flipcore.store.recorded import (
+    BATCH,
+    BATCH_CHARS,
+    MEMORY_MB,
+    completions_at,
+    import_mark,
+    import_state,
+    remove_astray,
+    repeat_bases,
+    sources_of,
+    store_marked,
+    stored_elsewhere,
+)
 from flipcore.text.counts import count_of
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
@@ -42,7 +55,7 @@ class ImportProgress:
 
 def study_of(survey: Survey) -> Study:
     """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
-    leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
+    leave = _left_out(survey)
     names = [f"{name} (log)" if name in OWN_NAMES else name for name in survey.readouts if name not in leave]
     kinds = set(survey.kinds.values())
     ours = [one for one in (READ_TEXT, READ_WORDS) if survey.has_text and kinds & EXTRACTORS[one].applies_to]
@@ -99,30 +112,121 @@ def store_logs(
     if before >= n_all and import_state(store, study.study_id)[0] == DONE:
         return study.study_id
     require_unchanged(survey)
+    if not before:
+        remove_astray(store, study.study_id)
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     with store.memory_bound(MEMORY_MB), _fewer_collections():
-        refusals = _Refusals(survey.n_refused, survey.refusals[0] if survey.refusals else "")
-        if not _all_stored(study, survey, store, before, refusals, on_progress, stop):
+        elsewhere = _elsewhere(store, study.study_id, survey)
+        refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
+        if not _all_stored(study, survey, store, before, elsewhere, refusals, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
-    n, n_files = survey.n_records, len(survey.files)
-    sentence = f"Imported: {n:,} row{'s' * (n != 1)} of {n_files:,} file{'s' * (n_files != 1)}."
+        found = _read_again(study, survey, store, elsewhere, on_progress, stop)
+    if found is None:
+        return study.study_id
+    n_outputs, astray = found
+    sentence = f"Imported: {count_of(survey.n_records, 'row')} of {count_of(len(survey.files), 'file')}."
     if refusals.n_rows:
         sentence += f" {count_of(refusals.n_rows, 'row was', 'rows were')} refused; the first: {refusals.first}"
-    row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
+    if astray.n_rows:
+        sentence += (
+            f" Read again, {count_of(astray.n_rows, 'row is', 'rows are')} not stored as the files hold them; the first: "
+        )
+        sentence += f"{astray.first} Please report this with the file."
+    else:
+        sentence += (
+            f" Read again, {'its one output is' if n_outputs == 1 else f'all {n_outputs:,} outputs are'} stored as written."
+        )
+    state = INCOMPLETE if astray.n_rows else DONE
+    row = rows.study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
 
 
 @dataclass
-class _Refusals:
-    """How many rows are in no study, and the sentence for the first of them."""
+class _Sentences:
+    """How many rows something is said of, and the sentence for the first of them."""
 
     n_rows: int = 0
     first: str = ""
 
     def add(self, sentence: str) -> None:
         self.n_rows, self.first = self.n_rows + 1, self.first or sentence
+
+
+def _elsewhere(store: Store, study_id: str, survey: Survey) -> HashTable:
+    """What other studies hold of the same files, read under other corrections: those outputs stay as they are."""
+    table = HashTable(1)
+    for one in stored_elsewhere(store, study_id, [file.revision for file in survey.files]):
+        table.set(call_number(one.call_id), completion_hash(one))
+    return table
+
+
+def _read_again(
+    study: Study,
+    survey: Survey,
+    store: Store,
+    elsewhere: HashTable,
+    on_progress: Callable[[ImportProgress], None] | None,
+    stop: threading.Event | None,
+) -> tuple[int, _Sentences] | None:
+    """Reads the files a second time and compares each row with what is stored: its text, and the calls that its readouts name.
+
+    (outputs, rows that are stored otherwise), or None where it was stopped."""
+    leave, n_outputs, n_seen, astray = _left_out(survey), 0, 0, _Sentences()
+    waiting: list[LogRow] = []
+
+    def compare() -> None:
+        stored = completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
+        sources = sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
+        for one in waiting:
+            is_stored = all(_is_same(completion, stored.get(call.call_id)) for call, completion in one.calls)
+            named = (
+                sources.get(_key_of(readout)) == readout.source_ids
+                for readout in one.readouts
+                if readout.extractor not in leave
+            )
+            if not (is_stored and all(named)):
+                astray.add(f"{one.written}.")
+        waiting.clear()
+
+    n_chars = 0
+    for log_row in _log_rows(survey, elsewhere):
+        n_seen += 1
+        if log_row is not None:
+            n_outputs += log_row.is_new
+            n_chars += sum(len(completion.text) for _, completion in log_row.calls)
+            waiting.append(log_row)
+        if n_seen % BATCH and n_chars < BATCH_CHARS:
+            continue
+        compare()
+        n_chars = 0
+        if on_progress:
+            on_progress(ImportProgress(n_seen, survey.n_records + survey.n_refused, "checked on a second reading"))
+        if stop and stop.is_set():
+            sentence = f"Stored, and checked up to row {n_seen:,}. Import the same files again to check them all."
+            store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
+            return None
+    compare()
+    return n_outputs, astray
+
+
+def _is_same(read: Completion, stored: Completion | None) -> bool:
+    return stored is not None and (read.text, read.reasoning, read.status, read.tokens) == (
+        stored.text,
+        stored.reasoning,
+        stored.status,
+        stored.tokens,
+    )
+
+
+def _key_of(readout: Readout) -> tuple:
+    return readout.model, readout.item_id, readout.axis, readout.variant_id, readout.sample, readout.extractor
+
+
+def _left_out(survey: Survey) -> set[str]:
+    """The log's readouts that are not wanted."""
+    return set(filter(None, survey.corrections.get("leave", "").split(",")))
 
 
 @contextmanager
@@ -142,16 +246,17 @@ def _all_stored(
     survey: Survey,
     store: Store,
     before: int,
-    refusals: _Refusals,
+    elsewhere: HashTable,
+    refusals: _Sentences,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
     """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time; False where it was stopped."""
     n_all = survey.n_records + survey.n_refused
-    leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
+    leave = _left_out(survey)
     n_seen, batch, waiting = 0, _Batch(study, leave), None
     try:
-        for log_row in _log_rows(survey, before, refusals):
+        for log_row in _log_rows(survey, elsewhere, before, refusals):
             n_seen += 1
             if log_row is not None:
                 batch.take(log_row, n_seen)
@@ -179,24 +284,24 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
     store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
 
 
-def _log_rows(survey: Survey, before: int = 0, refusals: _Refusals | None = None) -> Iterator[LogRow | None]:
+def _log_rows(
+    survey: Survey, elsewhere: HashTable, before: int = 0, refusals: _Sentences | None = None
+) -> Iterator[LogRow | None]:
     """Every row of every file in the survey's order; None for one that was refused, and for the first `before` of all. Rows that
     the reader took and that are no item of the study are counted in `refusals`."""
-    builder, corrections, n_seen = Builder(_joining(survey), survey.placed), survey.corrections, 0
+    builder, corrections, n_seen = Builder(_joining(survey), survey.placed, elsewhere), survey.corrections, 0
     for number, file in enumerate(survey.files):
         try:
             for record in corrected(file.reader.records(file.source, survey.beside), corrections, file.source.name):
                 n_seen += 1
                 log_row = None
                 try:
-                    if isinstance(record, LogRecord) and n_seen <= before:
-                        builder.passed(record, number, model_of(corrections, record.model))
-                    elif isinstance(record, LogRecord):
+                    if isinstance(record, LogRecord):
                         log_row = builder.entry(record, number, file.revision, model_of(corrections, record.model))
                 except BadInput as error:
                     if refusals and isinstance(record, LogRecord):
                         refusals.add(f"{record.place} {str(error).removesuffix('.')}.")
-                yield log_row
+                yield log_row if n_seen > before else None
         except BadInput:
             continue
 

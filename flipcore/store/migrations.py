@@ -19,7 +19,33 @@ from flipcore.store import schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+
+# Imports before schema 5 kept no text of a sample that stood behind a later one of its item, and one text for two items of one
+# prompt: their readouts name a call that is not there, or the call of another output. A study's marks of how far it came go, so that
+# the same files are read again from their start.
+_LOGS = "SELECT study_id FROM studies WHERE 'import ' || study_id IN (SELECT key FROM store_info)"
+_LOST_OUTPUTS = f"""
+CREATE TEMP TABLE lost_outputs AS
+WITH sources AS (
+    SELECT DISTINCT study_id, model, item_id, variant_id, sample, position, call_id FROM readout_sources
+    WHERE study_id IN ({_LOGS})
+), calls AS (
+    SELECT study_id, call_id, count(*) > 1 AS is_shared, call_id IN (SELECT call_id FROM completions) AS is_there
+    FROM sources GROUP BY ALL
+)
+SELECT study_id, count(DISTINCT (model, item_id, variant_id, sample)) AS n,
+       count(DISTINCT (model, item_id, variant_id, sample)) FILTER (is_shared OR NOT is_there) AS n_lost
+FROM sources JOIN calls USING (study_id, call_id) GROUP BY study_id HAVING n_lost > 0
+"""
+_SAY_LOST = """
+UPDATE studies SET state = 'incomplete', message = printf(
+    '%d of %d outputs have no text of their own: an earlier Flipscope lost texts at import. Import the same files again: they '
+    || 'are read whole.', n_lost, n)
+FROM lost_outputs l WHERE l.study_id = studies.study_id
+"""
+_UNDONE = f"SELECT 'import ' || study_id FROM ({_LOGS}) JOIN studies USING (study_id) WHERE state <> 'done'"
+_READ_AGAIN = f"DELETE FROM store_info WHERE key IN ({_UNDONE})"
 
 # step -> what turns a file of the schema before it into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
@@ -30,6 +56,7 @@ STEPS: dict[int, tuple[str, ...]] = {
         "UPDATE verdicts SET reviewer_kind = 'model' WHERE reviewer IN ('model-reviewer-a', 'model-reviewer-b')",
     ),
     4: (),  # packed readouts: a release before them would change readouts and leave their packs standing
+    5: (_LOST_OUTPUTS, _SAY_LOST, _READ_AGAIN, "DROP TABLE lost_outputs"),
 }
 
 

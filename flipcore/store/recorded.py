@@ -1,11 +1,13 @@
-"""What only imports ask of the store: how far one came, and bases repeated under every axis."""
+"""What only imports ask of the store: how far one came, what it stored, and bases repeated under every axis."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 
 from flipcore.access.levels import Permission
+from flipcore.core.records import Completion
+from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
@@ -16,8 +18,8 @@ MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
 def import_mark(store: Store, study_id: str) -> int:
     """How many rows of an import are stored for certain; 0 for one that never began, or whose study was deleted since."""
     sql = "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies WHERE study_id = $study_id)"
-    rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
-    return int(rows[0][0]) if rows else 0
+    found = store.rows(sql, key=f"import {study_id}", study_id=study_id)
+    return int(found[0][0]) if found else 0
 
 
 def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], n_seen: int, waiting: Future | None) -> Future:
@@ -32,6 +34,58 @@ def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], 
 def import_state(store: Store, study_id: str) -> tuple[str, str]:
     """(state, message) of an import that was begun."""
     return store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id)[0]
+
+
+_ELSEWHERE = """
+SELECT * EXCLUDE (created_at, request) FROM completions WHERE revision IN (SELECT unnest($revisions))
+AND call_id IN (SELECT call_id FROM study_calls WHERE study_id <> $study_id)
+"""
+
+
+def stored_elsewhere(store: Store, study_id: str, revisions: list[str]) -> Iterator[Completion]:
+    """What other studies hold of the same files."""
+    return map(rows.completion_of, store.stream(_ELSEWHERE, study_id=study_id, revisions=revisions))
+
+
+def completions_at(store: Store, call_ids: list[str]) -> dict[str, Completion]:
+    """The stored completions of some calls."""
+    found = store.stream(
+        "SELECT * EXCLUDE (created_at, request) FROM completions WHERE call_id IN (SELECT unnest($call_ids))", call_ids=call_ids
+    )
+    return {row["call_id"]: rows.completion_of(row) for row in found}
+
+
+_SOURCES = """
+SELECT model, item_id, axis, variant_id, sample, extractor, list(call_id ORDER BY position) FROM readout_sources
+WHERE study_id = $study_id AND item_id IN (SELECT unnest($item_ids)) GROUP BY ALL
+"""
+
+
+def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, tuple[str, ...]]:
+    """(model, item, axis, variant, sample, extractor) -> the calls it was read from, of some items."""
+    found = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
+    return {key: tuple(call_ids) for *key_parts, call_ids in found for key in [tuple(key_parts)]}
+
+
+_ASTRAY = """
+DELETE FROM {table} t USING (
+    SELECT model, item_id, variant_id, sample FROM readout_sources s WHERE study_id = $study_id
+    AND (call_id NOT IN (SELECT call_id FROM completions) OR call_id IN (
+        SELECT call_id FROM readout_sources WHERE study_id = $study_id
+        GROUP BY call_id HAVING count(DISTINCT (model, item_id, variant_id, sample)) > 1))
+) s
+WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = (s.model, s.item_id, s.variant_id, s.sample)
+"""
+
+
+def remove_astray(store: Store, study_id: str) -> None:
+    """Removes the readouts of an import whose texts an earlier release lost, so that reading its files again leaves none behind."""
+
+    def remove(connection) -> None:
+        for table in ("readouts", "readout_sources"):
+            connection.execute(_ASTRAY.format(table=table), {"study_id": study_id})
+
+    store.writer.transact(remove, Permission.BRING, changes={study_id}).result()
 
 
 _OTHERS = """

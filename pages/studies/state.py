@@ -17,7 +17,7 @@ STATES = {
     "queued": "Waiting",
     "running": "Running",
     "done": "Done",
-    "incomplete": "Incomplete: calls failed",
+    "incomplete": "Incomplete",
     "cancelled": "Cancelled",
     "over_budget": "Stopped at its budget",
     "failed": "Failed",

@@ -1,87 +1,141 @@
-"""Where a record stands among all others of its item: which of the item's prompts, which sample of it.
+"""Where a record stands among all others of its item: which of the item's prompts, which sample of it, which call.
 
-A million outputs are remembered in some hundred megabytes: by hash, in tables of plain numbers.
+Every row keeps its own output: rows come in any order (harnesses write samples as they finish), say the same sample twice, or
+ask for two items with one prompt. A million outputs are remembered in some hundred megabytes: by hash, in tables of plain numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, IDENTITY
-from flipcore.datasets.recorded.hash_table import HashTable
+from flipcore.core.records import BASE, IDENTITY, Call, Completion
+from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_records import LogRecord
 
 OWN_PROMPT = IDENTITY  # the axis of a log's own prompt: its repeats are the floor
 OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
-_MOST = 65_000
-_BITS = 16
+_MOST = 2**31 - 1  # the store's whole numbers
+_BITS = 32
+_LOW = (1 << _BITS) - 1
 
 
 @dataclass(slots=True)
 class Place:
-    """`is_new` is False where the same completion stood in an earlier row, under another filter or metric."""
+    """`is_new` is False where the same completion stood in an earlier row, under another filter or metric. `repeats` says under
+    how many other names the prompt stands on this axis already. `output` names the completion among all of the import."""
 
     axis: str
     key: str
     position: int
     sample: int
     is_new: bool
+    repeats: int
+    output: int
 
 
 @dataclass(slots=True)
 class _Entry:
-    """One prompt of a model and item: the last file that held it, its first sample there, and its next one."""
+    """One prompt of a model and item under one name: the last file that held it, its first sample there, and the one after its
+    last."""
 
     prompt: int
+    name: int
+    axis: int
     source: int
-    first: int
-    following: int
     is_base: bool
+    first: int
+    following: int = 0
 
-    def packed(self) -> tuple[int, int]:
-        numbers = (self.first, self.following, int(self.is_base))
-        packed = self.source
-        for one in numbers:
-            packed = packed << _BITS | one
-        return self.prompt, packed
+    def packed(self) -> tuple[int, int, int, int]:
+        place = (self.source << _BITS | self.axis) << 1 | self.is_base
+        return self.prompt, self.name, place, self.first << _BITS | self.following
 
 
-def _unpacked(prompt: int, packed: int) -> _Entry:
-    low = (1 << _BITS) - 1
-    is_base, following, first = (packed >> shift & low for shift in (0, _BITS, 2 * _BITS))
-    return _Entry(prompt, packed >> 3 * _BITS, first, following, bool(is_base))
+def _unpacked(prompt: int, name: int, place: int, samples: int) -> _Entry:
+    is_base, place = bool(place & 1), place >> 1
+    return _Entry(prompt, name, place & _LOW, place >> _BITS, is_base, samples >> _BITS, samples & _LOW)
 
 
 class Prompts:
-    """The prompts of each model and item. Nearly always there is one; further ones are kept apart."""
+    """The prompts of each model and item. Nearly always there is one; further ones are kept apart. `axes` are other names that
+    axes take."""
 
-    def __init__(self) -> None:
-        self._first = HashTable(2)
-        self._others: dict[int, list[tuple[int, int]]] = {}
+    def __init__(self, axes: Mapping[str, str]) -> None:
+        self._axes = axes
+        self._first = HashTable(4)
+        self._others: dict[int, list[tuple[int, int, int, int]]] = {}
+        self._axis_names: list[str] = []
+        self._rows, self._outputs = HashTable(1), HashTable(1)
+        self._holes: dict[int, list[tuple[int, int]]] = {}  # samples that no row had when a later one came, as (from, before)
 
     def place(self, record: LogRecord, task: str, owner: int, prompt: int, source: int) -> Place:
         """The place of a record whose model and item are `owner` and whose prompt is `prompt`, both hashes. The first prompt of
         an item is its base; `task` is the item's own. Raises BadInput for a sample that another file is said to hold."""
         entries = self._entries(owner)
-        at = next((i for i, one in enumerate(entries) if one.prompt == prompt), len(entries))
-        own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
+        name = hash_of(record.axis, record.variant)
+        at = next((i for i, one in enumerate(entries) if one.prompt == prompt and one.name == name), len(entries))
         if at == len(entries):
+            own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
             is_base = (own and not any(one.is_base for one in entries)) or record.variant == BASE
-            entries.append(_Entry(prompt, source, record.sample_from or 0, 0, is_base))
+            axis = record.axis if is_base or record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT
+            axis = self._axes.get(axis or OWN_PROMPT, axis or OWN_PROMPT)
+            if axis not in self._axis_names:
+                self._axis_names.append(axis)
+            entries.append(_Entry(prompt, name, self._axis_names.index(axis), source, is_base, record.sample_from or 0))
         entry = entries[at]
         if entry.source != source:
             if record.sample_from is not None and record.sample_from < entry.following:
                 raise BadInput(f"is sample {record.sample_from} of its prompt, which another file holds already")
             entry.source, entry.first = source, entry.following if record.sample_from is None else record.sample_from
-        sample = min(entry.following if record.sample is None else entry.first + record.sample, _MOST)
-        is_new, entry.following = sample >= entry.following, max(entry.following, sample + 1)
+        prompt_of_owner = _mixed(owner, prompt, name)
+        sample, is_new = self._sample(record, entry, prompt_of_owner)
         self._keep(owner, at, entry)
+        axis = self._axis_names[entry.axis]
+        repeats = sum(one.prompt == prompt and one.axis == entry.axis for one in entries[:at])
+        output = _mixed(prompt_of_owner, sample)
         if entry.is_base:
-            return Place(record.axis or OWN_PROMPT, BASE, 0, sample, is_new)
+            return Place(axis, BASE, 0, sample, is_new, repeats, output)
         others = sum(not one.is_base for one in entries[: at + 1])
         key = record.variant or (record.task if record.task != task else f"prompt-{others + 1}")
-        return Place(record.axis if record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT, key, others, sample, is_new)
+        return Place(axis, key, others, sample, is_new, repeats, output)
+
+    def _sample(self, record: LogRecord, entry: _Entry, prompt: int) -> tuple[int, bool]:
+        """(sample, whether it is new). Rows of one sample that hold one output under several filters are told from rows that are
+        outputs of their own: the i-th row of a text under one readout is its i-th output. Where the sample that a row says
+        holds another output already, the row is a further sample."""
+        said = entry.following if record.sample is None else entry.first + record.sample
+        if not 0 <= said < _MOST:
+            raise BadInput(f"has the sample {said:,}; the largest is {_MOST - 1:,}")
+        output = _mixed(prompt, said, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores))
+        rows = [_mixed(output, hash_of(name)) for name in {one.name for one in record.readouts} or ("",)]
+        number = max((self._rows.get(row) or (0,))[0] for row in rows)
+        for row in rows:
+            self._rows.set(row, number + 1)
+        output = _mixed(output, number)
+        if record.sample is not None and (known := self._outputs.get(output)):
+            return known[0], False
+        sample = self._free(said, entry, prompt)
+        if not sample < _MOST:
+            raise BadInput(f"has the sample {said:,}, which another row has; the largest is {_MOST - 1:,}")
+        self._outputs.set(output, sample)
+        return sample, True
+
+    def _free(self, sample: int, entry: _Entry, prompt: int) -> int:
+        """The sample itself where no other output has it, else the next one; taken from now on."""
+        if sample >= entry.following:
+            if sample > entry.following:
+                self._holes.setdefault(prompt, []).append((entry.following, sample))
+            entry.following = sample + 1
+            return sample
+        holes = self._holes.get(prompt, [])
+        for place, (least, end) in enumerate(holes):
+            if least <= sample < end:
+                holes[place : place + 1] = [one for one in ((least, sample), (sample + 1, end)) if one[0] < one[1]]
+                return sample
+        entry.following += 1
+        return entry.following - 1
 
     def _entries(self, owner: int) -> list[_Entry]:
         first = self._first.get(owner)
@@ -94,4 +148,63 @@ class Prompts:
             self._first.set(owner, *entry.packed())
             return
         others = self._others.setdefault(owner, [])
-        others[at - 1 :] = [entry.packed(), *others[at:]]
+        others[at - 1 : at] = [entry.packed()]
+
+
+Calls = list[tuple[Call, Completion]]  # several where each option was scored by a request of its own
+
+
+class OwnCalls:
+    """Which output each call of an import stands for. Two items may have one prompt: the request is the same, the outputs are two,
+    so that the later one is a further sample of the request. `stored` are calls of the same files in other studies, by the hash of
+    their id, with the hash of what they hold: a call of another content is not written over."""
+
+    def __init__(self, stored: HashTable | None = None) -> None:
+        self._stored = stored or HashTable(1)
+        self._outputs, self._moved = HashTable(1), HashTable(1)
+        self._following: dict[int, int] = {}
+
+    def calls(self, output: int, sample: int, calls_at: Callable[[int], Calls]) -> Calls:
+        """The calls of `output`: those at `sample` wherever nothing else stands there, else at the next free one of the request.
+        `calls_at` makes them at a sample."""
+        if moved := self._moved.get(output):
+            return calls_at(moved[0])
+        calls = calls_at(sample)
+        if not self._are_free(output, calls):
+            first = call_number(calls[0][0].call_id)
+            free = self._following.get(first, sample + 1)
+            while not self._are_free(output, calls := calls_at(free)):
+                free += 1
+            self._following[first] = free + 1
+            self._moved.set(output, free)
+        for call, _ in calls:
+            self._outputs.set(call_number(call.call_id), output)
+        return calls
+
+    def _are_free(self, output: int, calls: Calls) -> bool:
+        for call, completion in calls:
+            number = call_number(call.call_id)
+            if self._outputs.get(number) not in (None, (output,)):
+                return False
+            if len(self._stored) and self._stored.get(number) not in (None, (completion_hash(completion),)):
+                return False
+        return True
+
+
+def call_number(call_id: str) -> int:
+    """A call's id as a key of a HashTable."""
+    return int(call_id[:16], 16) or 1
+
+
+def completion_hash(completion: Completion) -> int:
+    """Of what came back: the text as it is read, and what else tells two outputs apart."""
+    return _hash_of_content(completion.text, completion.reasoning, completion.error, completion.tokens)
+
+
+def _hash_of_content(text: str | None, *more: object) -> int:
+    return hash_of(text or "", str(text is None), *(str(one or "") for one in more))
+
+
+def _mixed(*numbers: int) -> int:
+    """A key of hashes and numbers, the same in every process."""
+    return hash(numbers) & (1 << 64) - 1 or 1

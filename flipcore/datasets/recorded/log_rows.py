@@ -12,10 +12,10 @@ from flipcore.core.errors import BadInput
 from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
-from flipcore.datasets.recorded.hash_table import hash_of
+from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
 from flipcore.datasets.recorded.log_documents import ItemIds, Placed
-from flipcore.datasets.recorded.log_places import Place, Prompts
+from flipcore.datasets.recorded.log_places import OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.text.prompts import labels_of
 
@@ -46,6 +46,7 @@ class LogRow:
     calls: list[tuple[Call, Completion]]
     readouts: list[Readout]
     sample: int
+    written: str  # where its row stands in its file, for people
     is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
 
 
@@ -61,11 +62,12 @@ class _Setting:
 
 
 class Builder:
-    """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents."""
+    """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents,
+    `stored` what calls of these files hold in other studies (`OwnCalls`)."""
 
-    def __init__(self, joining: Joining, placed: Placed) -> None:
+    def __init__(self, joining: Joining, placed: Placed, stored: HashTable | None = None) -> None:
         self.joining, self._placed, self._n_seen = joining, placed, 0
-        self._items, self._prompts = ItemIds(), Prompts()
+        self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(stored)
         self._last: tuple[tuple, Item] | None = None
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
@@ -73,28 +75,23 @@ class Builder:
         setting = self._setting(record, source, model)
         item, place = setting.item, setting.place
         labels = record.labels or labels_of("upper", len(setting.order))
-        axis = self.joining.axes.get(place.axis, place.axis)
-        params = {} if self.joining.harmless.get(axis, record.harmless) else {"harmless": False}
+        params: dict = {} if self.joining.harmless.get(place.axis, record.harmless) else {"harmless": False}
         variant = Variant(
             item.item_id,
-            axis,
+            place.axis,
             place.key,
             setting.prompt,
             setting.target,
             setting.order,
             tuple(labels)[: len(setting.order)],
             "recorded",
-            params=params,
+            params=params | ({"repeat": f"{place.key} {place.repeats}"} if place.repeats else {}),
         )
-        calls = _calls(record, variant, model, revision, place.sample)
+        calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
         role = self.joining.roles.get(record.task, record.role)
-        return LogRow(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
-
-    def passed(self, record: LogRecord, source: int, model: str) -> None:
-        """Takes note of a record that is stored already: later ones count on from its prompt and sample. Raises as `entry`."""
-        self._setting(record, source, model)
+        return LogRow(item, variant, place.position, role, calls, readouts, place.sample, record.place, place.is_new)
 
     def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
         self._n_seen += 1
@@ -106,7 +103,7 @@ class Builder:
             record,
             item.dataset,
             hash_of(model, item.item_id),
-            hash_of(prompt.text, prompt.system, str(order), str(target), record.axis, record.variant),
+            hash_of(prompt.text, prompt.system, str(order), str(target)),
             source,
         )
         return _Setting(item, order, target, prompt, place)

@@ -54,6 +54,7 @@ class _Answers:
 
     completions: dict[tuple[str, str], dict[str, Completion]] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
+    first: dict[str, Completion] = field(default_factory=dict)  # of each call, over all items
     n_repeated: int = 0
     misfits: list[str] = field(default_factory=list)
 
@@ -74,7 +75,7 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
         )
     readouts, n_planned = _read(study_plan, answers, models, revision)
     readout_rows, source_rows = rows.readout_rows(study_id, readouts)
-    completions = {one.call_id: one for several in answers.completions.values() for one in several.values()}
+    completions = answers.first
     state, message = _ended(answers, completions, n_planned)
     store.writer.add_together(
         [
@@ -108,10 +109,12 @@ def _answers_of(
             continue
         item_plan, call = place
         several = answers.completions.setdefault((at.model, item_plan.item.item_id), {})
-        if call.call_id in several:
+        if call.call_id in answers.calls:  # one request is asked once, whichever items it is of
             answers.n_repeated += 1
+            several.setdefault(call.call_id, answers.first[call.call_id])
             continue
-        several[call.call_id], answers.calls[call.call_id] = recorded_completion(call, record), call
+        several[call.call_id] = answers.first[call.call_id] = recorded_completion(call, record)
+        answers.calls[call.call_id] = call
     return answers
 
 

@@ -1,0 +1,241 @@
+"""An import keeps every output: whatever the order of the rows, the samples they say, and the prompts that they share."""
+
+import random
+
+import pytest
+
+from flipcore.datasets.recorded.log_documents import Documents, Placed
+from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
+from flipcore.datasets.recorded.log_rows import Builder, Joining
+from flipcore.runs import log_import
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import READ_TEXT, store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store import migrations
+from flipcore.store.connection import Store
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def imported(store, paths, *words):
+    study_id = store_logs(survey(paths if isinstance(paths, list) else [paths], corrections_of(words)), store)
+    return study_id, *store.rows("SELECT state, message FROM studies WHERE study_id = $id", id=study_id)[0]
+
+
+def texts(store, study_id, extractor):
+    """(question, sample, text) of every readout, the text being that of its own call."""
+    sql = (
+        "SELECT i.question, r.sample, c.text FROM readout_sources r JOIN items i USING (item_id) JOIN completions c "
+        "USING (call_id) WHERE r.study_id = $id AND r.extractor = $extractor ORDER BY ALL"
+    )
+    return store.rows(sql, id=study_id, extractor=extractor)
+
+
+def rows_of(records, axes=None):
+    documents, placed = Documents(), Placed()
+    for record in records:
+        placed.add(documents.place(record, 0))
+    builder = Builder(Joining({"t": "text"}, axes=axes or {}), placed)
+    return [builder.entry(record, 0, "recorded-1", record.model) for record in records]
+
+
+def any_records(seed):
+    """Rows as the worst of logs: few prompts for many items, samples that are missing, said twice or not said."""
+    draw = random.Random(seed)
+    named = draw.random() < 0.5
+    items = [(f"{i}", f"question {draw.choice((i, 0))}") for i in range(draw.randint(1, 4))]
+    records = []
+    for _ in range(draw.randint(1, 25)):
+        item, question = draw.choice(items)
+        axis, variant = draw.choice([("", ""), ("case", "base"), ("case", "upper"), ("case", "lower")]) if named else ("", "")
+        names = draw.choice([("strict",), ("loose",), ("strict", "loose"), ()])
+        records.append(
+            LogRecord(
+                f"row {len(records)}",
+                "t",
+                item,
+                question,
+                draw.choice(("Answer: ", f"{question}: ", "Say: ")),
+                draw.choice(("a", "b")),
+                sample=draw.choice((0, 0, 1, 2, 5, 1000, None)),
+                axis=axis,
+                variant=variant,
+                text=draw.choice(("yes", "no", "perhaps")),
+                readouts=tuple(LogReadout(name, "yes") for name in names),
+            )
+        )
+    return records
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_every_row_stands_over_its_own_text_and_no_readout_over_another(seed):
+    records = any_records(seed)
+    calls, readouts = {}, {}
+    for record, row in zip(records, rows_of(records, {"case": "identity"} if seed % 3 == 0 else None), strict=True):
+        (call, completion) = row.calls[0]
+        assert completion.text == record.text
+        output = (row.item.item_id, call.model, row.variant.axis, row.variant.variant_id, row.sample)
+        assert calls.setdefault(call.call_id, (output, record.text)) == (output, record.text)
+        for one in row.readouts:
+            key = (*output, one.extractor)
+            assert key not in readouts, "a later row takes the place of an earlier one"
+            readouts[key] = record.text
+    assert len(readouts) == sum(len(record.readouts) for record in records)
+
+
+def test_two_filters_of_one_output_are_one_output_and_equal_rows_are_two():
+    def record(i, name, text="yes"):
+        return LogRecord(f"row {i}", "t", "1", "q", "p", "m", text=text, readouts=(LogReadout(name, "yes"),))
+
+    rows = rows_of([record(1, "strict"), record(2, "strict"), record(3, "loose"), record(4, "loose"), record(5, "loose", "no")])
+    assert [(row.sample, row.is_new) for row in rows] == [(0, True), (1, True), (0, False), (1, False), (2, True)]
+
+
+def test_the_order_of_rows_decides_no_sample_that_a_log_says():
+    records = [
+        LogRecord(f"row {k}", "t", "1", "q", "p", "m", sample=k, text=f"{k}", readouts=(LogReadout("r", "x"),))
+        for k in range(9)
+    ]
+    for seed in range(20):
+        random.Random(seed).shuffle(records)
+        assert all(row.sample == int(record.text) and row.is_new for record, row in zip(records, rows_of(records), strict=True))
+
+
+def test_samples_that_finished_in_any_order_keep_their_texts(tmp_path, store):
+    samples = [made.inspect_sample(i, k, f"{i}.{k} ANSWER: A") for i in range(1, 6) for k in range(1, 5)]
+    random.Random(1).shuffle(samples)
+    del samples[3]
+    study_id, state, message = imported(store, made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(1, 19)))
+    wanted = sorted((f"Which is {one['id']}?", one["epoch"] - 1, one["messages"][1]["content"]) for one in samples)
+    assert texts(store, study_id, "choice") == texts(store, study_id, READ_TEXT) == wanted
+    assert state == "done" and message.endswith("Read again, all 19 outputs are stored as written.")
+
+
+def test_two_items_of_one_prompt_have_an_output_each(tmp_path, store):
+    rows = [
+        made.lm_eval_row(i, f"for {i}", f"{i}", True, arguments=made.lm_eval_row(0, "", "", 1)["arguments"]) for i in range(30)
+    ]
+    study_id, _, _ = imported(store, made.lines(tmp_path / "samples_t.jsonl", rows), "model=m")
+    assert [text for _, _, text in texts(store, study_id, "strict-match")] == [
+        f"for {q[8:].split()[0]}" for q, _, _ in texts(store, study_id, "strict-match")
+    ]
+    assert len(texts(store, study_id, "strict-match")) == 30
+
+
+def _shuffled(path, seed=3):
+    """The same rows in another order; the first stays where it says what the file is."""
+    first, *rest = path.read_text().splitlines()
+    random.Random(seed).shuffle(rest)
+    path.write_text("\n".join([first, *rest]) + "\n")
+    return path
+
+
+def _twice(path):
+    path.write_text(2 * path.read_text())
+    return path
+
+
+FILES = {
+    "lm_eval": lambda folder: made.lm_eval(folder / "run").parent,
+    "lm_eval, shuffled": lambda folder: _shuffled(made.lm_eval(folder / "run")).parent,
+    "lm_eval, every row twice": lambda folder: _twice(made.lm_eval(folder / "run")).parent,
+    "lm_eval, scores": lambda folder: _shuffled(made.lm_eval_scored(folder / "samples_x_2025-01-01.jsonl")),
+    "inspect": lambda folder: made.chunked(folder / "b.eval"),
+    "eee": lambda folder: made.eee(folder / "run"),
+    "helm": lambda folder: made.helm(folder / "run"),
+    "lighteval": lambda folder: made.lighteval(folder / "details_t_2025-01-01.parquet"),
+    "lighteval, newest": lambda folder: made.lighteval_newest(folder / "details_t_2025-01-01.parquet"),
+    "zeroeval": lambda folder: made.zeroeval(folder / "m.json"),
+    "promptfoo": lambda folder: made.promptfoo(folder / "out.json"),
+    "openai_evals": lambda folder: _shuffled(made.openai_evals(folder / "events.jsonl")),
+    "openai_evals, graded": lambda folder: made.openai_graded(folder / "events.jsonl"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_is_stored_as_written(name, tmp_path, store):
+    path = FILES[name](tmp_path) or tmp_path
+    study_id, state, message = imported(store, path)
+    assert state == "done" and "stored as written" in message
+    found = survey([path])
+    outputs = {}
+    for record in found.records():
+        outputs.setdefault((record.item, record.prompt, record.text), 0)
+    sql = "SELECT count(*), count(DISTINCT text) FROM study_calls JOIN completions USING (call_id) WHERE study_id = $id"
+    [(n, n_texts)] = store.rows(sql, id=study_id)
+    n_scores = max(len(record.continuations) for record in found.records()) or 1
+    assert n >= len(outputs) and n_texts == len({record.text or "" for record in found.records()})
+    assert n % n_scores == 0
+    [(n_without,)] = store.rows("SELECT count(*) FROM readout_sources WHERE call_id NOT IN (SELECT call_id FROM completions)")
+    assert not n_without
+    if "every row twice" in name:
+        assert n == 2 * 6
+
+
+def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch):
+    take = log_import._Batch.take
+
+    def forgetful(batch, row, position):
+        take(batch, row, position)
+        if position == 3:
+            batch.completions.popitem()
+
+    monkeypatch.setattr(log_import._Batch, "take", forgetful)
+    _, state, message = imported(store, _shuffled(made.lm_eval(tmp_path / "run")).parent)
+    assert (
+        state == "incomplete"
+        and "rows are not stored as the files hold them; the first: Line 2 of run/samples_gsm8k" in message
+    )
+
+
+def test_the_same_file_read_otherwise_takes_no_text_of_another_study(tmp_path, store):
+    """Under other corrections the items come in another order, so that the call of a shared prompt would be the other's."""
+    arguments = made.lm_eval_row(0, "", "", 1)["arguments"]
+    for name in "ab":
+        rows = [made.lm_eval_row(i, f"{name} {i}", "1", True, arguments=arguments) for i in range(3)]
+        for row in rows:
+            row["doc_hash"], row["doc"]["question"] = f"{name}{row['doc_id']}" + "0" * 40, f"{name} {row['doc_id']}?"
+        made.lines(tmp_path / f"samples_{name}_2025-01-01.jsonl", rows)
+    files = [tmp_path / f"samples_{name}_2025-01-01.jsonl" for name in "ab"]
+    (tmp_path / "both.jsonl").write_text("".join(file.read_text() for file in files))
+    first, _, _ = imported(store, tmp_path / "both.jsonl", "model=m")
+    before = texts(store, first, "strict-match")
+    for words in (("name=again",), ("prompt:both.jsonl=base", "name=other")):
+        other, state, _ = imported(store, tmp_path / "both.jsonl", "model=m", *words)
+        assert state == "done" and texts(store, other, "strict-match") == before == texts(store, first, "strict-match")
+
+
+def test_a_study_that_lost_texts_is_found_and_read_again(tmp_path):
+    samples = [made.inspect_sample(i, k, f"{i}.{k} ANSWER: A") for i in (1, 2) for k in (1, 2)]
+    log, path = made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(1, 4)), tmp_path / "flips.duckdb"
+    opened = Store.open(path)
+    study_id, _, _ = imported(opened, log)
+    whole = texts(opened, study_id, "choice")
+    opened.writer.transact(  # as an earlier release left it: one text is not there, and one serves two samples
+        lambda connection: [
+            connection.execute(sql)
+            for sql in (
+                "DELETE FROM completions WHERE text LIKE '1.2%'",
+                "UPDATE readout_sources SET call_id = (SELECT call_id FROM completions WHERE text LIKE '2.2%') "
+                "WHERE call_id = (SELECT call_id FROM completions WHERE text LIKE '2.1%')",
+                "UPDATE store_info SET value = '4' WHERE key = 'schema'",
+            )
+        ]
+    ).result()
+    opened.close()
+    opened = Store.open(path)
+    try:
+        [(state, message)] = opened.rows("SELECT state, message FROM studies")
+        assert state == "incomplete" and message.startswith("3 of 4 outputs have no text of their own")
+        again, state, message = imported(opened, log)
+        assert again == study_id and state == "done" and message.endswith("Read again, all 4 outputs are stored as written.")
+        assert texts(opened, study_id, "choice") == texts(opened, study_id, READ_TEXT) == whole
+    finally:
+        opened.close()
+    assert migrations.SCHEMA_VERSION >= 5
