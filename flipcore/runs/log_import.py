@@ -121,10 +121,10 @@ def store_logs(
         if not _all_stored(study, survey, store, before, elsewhere, refusals, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
-        found = _read_again(study, survey, store, elsewhere, on_progress, stop)
-    if found is None:
+        outcome = _read_again(study, survey, store, elsewhere, on_progress, stop)
+    if outcome is None:
         return study.study_id
-    n_outputs, astray = found
+    n_outputs, astray = outcome
     sentence = f"Imported: {count_of(survey.n_records, 'row')} of {count_of(len(survey.files), 'file')}."
     if refusals.n_rows:
         sentence += f" {count_of(refusals.n_rows, 'row was', 'rows were')} refused; the first: {refusals.first}"
@@ -177,17 +177,17 @@ def _read_again(
     waiting: list[LogRow] = []
 
     def compare() -> None:
-        stored = completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
+        by_call = completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
         sources = sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
         for one in waiting:
-            is_stored = all(_is_same(completion, stored.get(call.call_id)) for call, completion in one.calls)
-            named = (
+            is_stored = all(_is_same(completion, by_call.get(call.call_id)) for call, completion in one.calls)
+            names_own = (
                 sources.get(_key_of(readout)) == readout.source_ids
                 for readout in one.readouts
                 if readout.extractor not in leave
             )
-            if not (is_stored and all(named)):
-                astray.add(f"{one.written}.")
+            if not (is_stored and all(names_own)):
+                astray.add(f"{one.source_place}.")
         waiting.clear()
 
     n_chars = 0
@@ -211,12 +211,12 @@ def _read_again(
     return n_outputs, astray
 
 
-def _is_same(read: Completion, stored: Completion | None) -> bool:
-    return stored is not None and (read.text, read.reasoning, read.status, read.tokens) == (
-        stored.text,
-        stored.reasoning,
-        stored.status,
-        stored.tokens,
+def _is_same(read: Completion, in_store: Completion | None) -> bool:
+    return in_store is not None and (read.text, read.reasoning, read.status, read.tokens) == (
+        in_store.text,
+        in_store.reasoning,
+        in_store.status,
+        in_store.tokens,
     )
 
 

@@ -18,8 +18,8 @@ MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
 def import_mark(store: Store, study_id: str) -> int:
     """How many rows of an import are stored for certain; 0 for one that never began, or whose study was deleted since."""
     sql = "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies WHERE study_id = $study_id)"
-    found = store.rows(sql, key=f"import {study_id}", study_id=study_id)
-    return int(found[0][0]) if found else 0
+    answer_rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
+    return int(answer_rows[0][0]) if answer_rows else 0
 
 
 def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], n_seen: int, waiting: Future | None) -> Future:
@@ -49,10 +49,10 @@ def stored_elsewhere(store: Store, study_id: str, revisions: list[str]) -> Itera
 
 def completions_at(store: Store, call_ids: list[str]) -> dict[str, Completion]:
     """The stored completions of some calls."""
-    found = store.stream(
+    answer_rows = store.stream(
         "SELECT * EXCLUDE (created_at, request) FROM completions WHERE call_id IN (SELECT unnest($call_ids))", call_ids=call_ids
     )
-    return {row["call_id"]: rows.completion_of(row) for row in found}
+    return {row["call_id"]: rows.completion_of(row) for row in answer_rows}
 
 
 _SOURCES = """
@@ -63,8 +63,8 @@ WHERE study_id = $study_id AND item_id IN (SELECT unnest($item_ids)) GROUP BY AL
 
 def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, tuple[str, ...]]:
     """(model, item, axis, variant, sample, extractor) -> the calls it was read from, of some items."""
-    found = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
-    return {key: tuple(call_ids) for *key_parts, call_ids in found for key in [tuple(key_parts)]}
+    answer_rows = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
+    return {key: tuple(call_ids) for *key_parts, call_ids in answer_rows for key in [tuple(key_parts)]}
 
 
 _ASTRAY = """

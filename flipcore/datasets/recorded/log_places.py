@@ -105,20 +105,20 @@ class Prompts:
         """(sample, whether it is new). Rows of one sample that hold one output under several filters are told from rows that are
         outputs of their own: the i-th row of a text under one readout is its i-th output. Where the sample that a row says
         holds another output already, the row is a further sample."""
-        said = entry.following if record.sample is None else entry.first + record.sample
-        if not 0 <= said < _MOST:
-            raise BadInput(f"has the sample {said:,}; the largest is {_MOST - 1:,}")
-        output = _mixed(prompt, said, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores))
+        own_number = entry.following if record.sample is None else entry.first + record.sample
+        if not 0 <= own_number < _MOST:
+            raise BadInput(f"has the sample {own_number:,}; the largest is {_MOST - 1:,}")
+        output = _mixed(prompt, own_number, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores))
         rows = [_mixed(output, hash_of(name)) for name in {one.name for one in record.readouts} or ("",)]
-        number = max((self._rows.get(row) or (0,))[0] for row in rows)
+        nth = max((self._rows.get(row) or (0,))[0] for row in rows)
         for row in rows:
-            self._rows.set(row, number + 1)
-        output = _mixed(output, number)
-        if record.sample is not None and (known := self._outputs.get(output)):
-            return known[0], False
-        sample = self._free(said, entry, prompt)
+            self._rows.set(row, nth + 1)
+        output = _mixed(output, nth)
+        if record.sample is not None and (before := self._outputs.get(output)):
+            return before[0], False
+        sample = self._free(own_number, entry, prompt)
         if not sample < _MOST:
-            raise BadInput(f"has the sample {said:,}, which another row has; the largest is {_MOST - 1:,}")
+            raise BadInput(f"has the sample {own_number:,}, which another row has; the largest is {_MOST - 1:,}")
         self._outputs.set(output, sample)
         return sample, True
 
@@ -156,11 +156,11 @@ Calls = list[tuple[Call, Completion]]  # several where each option was scored by
 
 class OwnCalls:
     """Which output each call of an import stands for. Two items may have one prompt: the request is the same, the outputs are two,
-    so that the later one is a further sample of the request. `stored` are calls of the same files in other studies, by the hash of
+    so that the later one is a further sample of the request. `elsewhere` are calls of the same files in other studies, by the hash of
     their id, with the hash of what they hold: a call of another content is not written over."""
 
-    def __init__(self, stored: HashTable | None = None) -> None:
-        self._stored = stored or HashTable(1)
+    def __init__(self, elsewhere: HashTable | None = None) -> None:
+        self._elsewhere = elsewhere or HashTable(1)
         self._outputs, self._moved = HashTable(1), HashTable(1)
         self._following: dict[int, int] = {}
 
@@ -186,7 +186,7 @@ class OwnCalls:
             number = call_number(call.call_id)
             if self._outputs.get(number) not in (None, (output,)):
                 return False
-            if len(self._stored) and self._stored.get(number) not in (None, (completion_hash(completion),)):
+            if len(self._elsewhere) and self._elsewhere.get(number) not in (None, (completion_hash(completion),)):
                 return False
         return True
 

@@ -46,7 +46,7 @@ class LogRow:
     calls: list[tuple[Call, Completion]]
     readouts: list[Readout]
     sample: int
-    written: str  # where its row stands in its file, for people
+    source_place: str  # where its row stands in its file, for people
     is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
 
 
@@ -63,11 +63,11 @@ class _Setting:
 
 class Builder:
     """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents,
-    `stored` what calls of these files hold in other studies (`OwnCalls`)."""
+    `elsewhere` what calls of these files hold in other studies (`OwnCalls`)."""
 
-    def __init__(self, joining: Joining, placed: Placed, stored: HashTable | None = None) -> None:
+    def __init__(self, joining: Joining, placed: Placed, elsewhere: HashTable | None = None) -> None:
         self.joining, self._placed, self._n_seen = joining, placed, 0
-        self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(stored)
+        self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(elsewhere)
         self._last: tuple[tuple, Item] | None = None
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
