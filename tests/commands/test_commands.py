@@ -46,7 +46,7 @@ def test_the_help_names_every_command_and_what_it_is_for(capsys):
         (["stats", "small"], 0),
         (["stats", "none"], 1),
         (["audit", "small"], 0),
-        (["report", "small", "--out", "no/such/folder/report.html"], 1),
+        (["report", "small", "--out", "/dev/null/report.html"], 1),
         (["export", "small", "--format", "csv"], 0),
         (["variants", "small", "--for", "jsonl"], 0),
         (["variants", "none.toml", "--for", "jsonl"], 1),
