@@ -6,22 +6,35 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import WRITTEN_ANSWER, Readout, correctness
+from flipcore.core.records import WRITTEN_ANSWER, Call, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.columns import mapping_of
 from flipcore.datasets.recorded.grouping import Refusal
+from flipcore.datasets.recorded.hash_table import HashTable
+from flipcore.datasets.recorded.log_places import OwnCalls, hashes_of, is_same
 from flipcore.datasets.recorded.outputs import Record, Recording, nothing_fits, revision_of, stream
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.progress import DONE
+from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import BATCH, BATCH_CHARS, MEMORY_MB, import_mark, import_state, store_marked
+from flipcore.store.recorded import (
+    BATCH,
+    BATCH_CHARS,
+    MEMORY_MB,
+    completions_at,
+    import_mark,
+    import_state,
+    store_marked,
+    stored_elsewhere,
+)
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 
@@ -164,12 +177,20 @@ def store_imported(
     _say(outputs, store, "running", "Importing.")
     try:
         with store.memory_bound(MEMORY_MB):
-            whole = _all_stored(outputs, store, before, on_progress, stop)
+            table = hashes_of(stored_elsewhere(store, study_id, [outputs.first[0].call.revision]))
+            whole = _all_stored(outputs, store, table, before, on_progress, stop)
+            n_astray = _n_astray(outputs, store, table) if whole else 0
     except BaseException:  # an interrupt, a full disk: what was stored stays, and the state says so
         _say_stopped(outputs, store)
         raise
-    if whole:
-        _say(outputs, store, DONE, f"Imported: {outputs.sentence}", ended_at=rows.now())
+    if whole and n_astray:
+        sentence = (
+            f"Read again, {count_of(n_astray, 'row is', 'rows are')} not stored as the file holds them. Please report this."
+        )
+        _say(outputs, store, INCOMPLETE, f"Imported: {outputs.sentence} {sentence}", ended_at=rows.now())
+    elif whole:
+        sentence = f"Imported: {outputs.sentence} Read again, every output is stored as written."
+        _say(outputs, store, DONE, sentence, ended_at=rows.now())
     else:
         _say_stopped(outputs, store)
     return study_id
@@ -189,18 +210,15 @@ def _say_stopped(outputs: Imported, store: Store) -> None:
 def _all_stored(
     outputs: Imported,
     store: Store,
+    elsewhere: HashTable,
     before: int,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
     """Stores the records after the first `before`, a batch at a time; False where it was stopped."""
-    study_id, records = outputs.study.study_id, stream(outputs.path, outputs.recording)
+    study_id, records = outputs.study.study_id, _own_records(outputs, elsewhere)
     tables, waiting = _Tables(study_id, outputs.recording), None
-    n_seen = 0
-    for record in records:
-        if isinstance(record, Refusal):
-            continue
-        n_seen += 1
+    for n_seen, record in enumerate(records, start=1):
         tables.take(record)
         if n_seen <= before:
             tables.drop()
@@ -215,6 +233,35 @@ def _all_stored(
     if waiting:
         waiting.result()
     return True
+
+
+def _own_records(outputs: Imported, elsewhere: HashTable) -> Iterator[Record]:
+    """Every record of the file, with a call of its own: the same file read by another column keeps its texts in its study."""
+    own, n_seen = OwnCalls(elsewhere), 0
+    for record in stream(outputs.path, outputs.recording):
+        if isinstance(record, Refusal):
+            continue
+        n_seen += 1
+        ((call, completion),) = own.calls(n_seen, record.call.sample, partial(_calls_at, record))
+        if call.call_id != record.call.call_id:
+            readouts = tuple(replace(one, source_ids=(call.call_id,)) for one in record.readouts)
+            record = replace(record, call=call, completion=completion, readouts=readouts)
+        yield record
+
+
+def _calls_at(record: Record, sample: int) -> list[tuple[Call, Completion]]:
+    call = record.call if sample == record.call.sample else replace(record.call, sample=sample)
+    return [(call, replace(record.completion, call_id=call.call_id))]
+
+
+def _n_astray(outputs: Imported, store: Store, elsewhere: HashTable) -> int:
+    """How many outputs are not stored as a second reading of the file finds them."""
+    n_astray = 0
+    records = _own_records(outputs, elsewhere)
+    while batch := list(islice(records, BATCH)):
+        by_call = completions_at(store, [one.call.call_id for one in batch])
+        n_astray += sum(not is_same(one.completion, by_call.get(one.call.call_id)) for one in batch)
+    return n_astray
 
 
 class _Tables:

@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.hash_table import HashTable
-from flipcore.datasets.recorded.log_places import OWN_PROMPT, call_number, completion_hash
+from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
@@ -116,7 +116,7 @@ def store_logs(
         remove_astray(store, study.study_id)
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     with store.memory_bound(MEMORY_MB), _fewer_collections():
-        elsewhere = _elsewhere(store, study.study_id, survey)
+        elsewhere = hashes_of(stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         if not _all_stored(study, survey, store, before, elsewhere, refusals, on_progress, stop):
             return study.study_id
@@ -154,14 +154,6 @@ class _Sentences:
         self.n_rows, self.first = self.n_rows + 1, self.first or sentence
 
 
-def _elsewhere(store: Store, study_id: str, survey: Survey) -> HashTable:
-    """What other studies hold of the same files, read under other corrections: those outputs stay as they are."""
-    table = HashTable(1)
-    for one in stored_elsewhere(store, study_id, [file.revision for file in survey.files]):
-        table.set(call_number(one.call_id), completion_hash(one))
-    return table
-
-
 def _read_again(
     study: Study,
     survey: Survey,
@@ -180,7 +172,7 @@ def _read_again(
         by_call = completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
         sources = sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
         for one in waiting:
-            is_stored = all(_is_same(completion, by_call.get(call.call_id)) for call, completion in one.calls)
+            is_stored = all(is_same(completion, by_call.get(call.call_id)) for call, completion in one.calls)
             names_own = (
                 sources.get(_key_of(readout)) == readout.source_ids
                 for readout in one.readouts
@@ -209,15 +201,6 @@ def _read_again(
             return None
     compare()
     return n_outputs, astray
-
-
-def _is_same(read: Completion, in_store: Completion | None) -> bool:
-    return in_store is not None and (read.text, read.reasoning, read.status, read.tokens) == (
-        in_store.text,
-        in_store.reasoning,
-        in_store.status,
-        in_store.tokens,
-    )
 
 
 def _key_of(readout: Readout) -> tuple:

@@ -7,7 +7,10 @@ import pytest
 from flipcore.datasets.recorded.log_documents import Documents, Placed
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining
+from flipcore.datasets.recorded.outputs import Recording
 from flipcore.runs import log_import
+from flipcore.runs.importing import imported as imported_table
+from flipcore.runs.importing import store_imported
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import READ_TEXT, store_logs
 from flipcore.runs.log_survey import survey
@@ -239,3 +242,21 @@ def test_a_study_that_lost_texts_is_found_and_read_again(tmp_path):
     finally:
         opened.close()
     assert migrations.SCHEMA_VERSION >= 5
+
+
+def test_a_table_read_by_another_column_leaves_the_first_study_its_texts(tmp_path, store):
+    rows = [{"q": f"Question {i % 3}?", "first": f"one {i}", "second": f"two {i}", "gold": f"one {i}"} for i in range(12)]
+    path = made.lines(tmp_path / "outputs.jsonl", rows)
+
+    def texts_by(column):
+        recording = Recording("made", "m", "q", text=column, target="gold", answers="text")
+        study_id = store_imported(imported_table(path, recording), store)
+        sql = "SELECT text FROM completions JOIN study_calls USING (call_id) WHERE study_id = $id ORDER BY text"
+        return study_id, [text for (text,) in store.rows(sql, id=study_id)]
+
+    first, before = texts_by("first")
+    assert before == sorted(row["first"] for row in rows)
+    _, other = texts_by("second")
+    assert other == sorted(row["second"] for row in rows) and texts_by("first") == (first, before)
+    messages = [message for (message,) in store.rows("SELECT message FROM studies")]
+    assert len(messages) == 2 and all(one.endswith("Read again, every output is stored as written.") for one in messages)

@@ -6,7 +6,7 @@ ask for two items with one prompt. A million outputs are remembered in some hund
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
@@ -199,6 +199,24 @@ def call_number(call_id: str) -> int:
 def completion_hash(completion: Completion) -> int:
     """Of what came back: the text as it is read, and what else tells two outputs apart."""
     return _hash_of_content(completion.text, completion.reasoning, completion.error, completion.tokens)
+
+
+def hashes_of(completions: Iterable[Completion]) -> HashTable:
+    """What calls hold, as `OwnCalls` takes it: here what other studies have of the same files, read in another way."""
+    table = HashTable(1)
+    for one in completions:
+        table.set(call_number(one.call_id), completion_hash(one))
+    return table
+
+
+def is_same(read: Completion, in_store: Completion | None) -> bool:
+    """Whether a completion is kept as it was read, byte for byte."""
+    return in_store is not None and (read.text, read.reasoning, read.status, read.tokens) == (
+        in_store.text,
+        in_store.reasoning,
+        in_store.status,
+        in_store.tokens,
+    )
 
 
 def _hash_of_content(text: str | None, *more: object) -> int:
