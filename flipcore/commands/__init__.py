@@ -27,6 +27,7 @@ from flipcore.commands import (
     run,
     stats,
     variants,
+    verify,
 )
 
 # name -> module, in the order of the help
@@ -45,6 +46,7 @@ COMMANDS: Mapping[str, Any] = {
     "plugins": plugins,
     "access": access,
     "merge": merge,
+    "verify": verify,
     "archive": archive,
     "restore": restore,
     "export": export,

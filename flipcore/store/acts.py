@@ -1,12 +1,19 @@
 """The log of acts: who did what, when, on what. Its rows are written with what they tell of, in one transaction, and only added.
 
+Each row holds a hash of itself and of the one before, so that whoever changes or removes one by hand leaves a trace (`problem`). It
+is no signature: who can write the file and knows this module can write another whole chain.
+
 There is none where access is off, nor of what the owner's own threads store: runs that were started, readouts, the demo. What the
 owner does by hand (delete, merge) is told of under no name."""
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
+import json
 import secrets
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from flipcore.access import policy
 from flipcore.access.person import OWNER, Person
@@ -14,6 +21,13 @@ from flipcore.access.tables import rule_of
 from flipcore.core.records import digest
 from flipcore.store.rows import now
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_HEAD = "acts"  # of store_info: number and link of the last row
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_COLUMNS = ("act_id", "who", "level", "act", "target", "n_rows", "created_at")
+_ROWS = "SELECT act_id, who, level, act, target, n_rows, epoch_us(created_at), number, link FROM acts WHERE origin = ''"
 Part = tuple[str, list[dict]]
 MOST_TARGET_CHARS = 200
 
@@ -47,3 +61,67 @@ def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:
         "created_at": now(),
     }
     return {"act_id": digest(*map(str, row.values()), secrets.token_hex(8)), **row}
+
+
+def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
+    """Rows as they are to be written, each with its place and its link; called by the writer, in their transaction."""
+    number, link = _head(connection) or (0, _of_earlier(connection))
+    linked = []
+    for row in rows:
+        values = [
+            (row[name] - _EPOCH) // dt.timedelta(microseconds=1) if name == "created_at" else row[name] for name in _COLUMNS
+        ]
+        number, link = number + 1, _link(link, number + 1, values)
+        linked.append(row | {"number": number, "link": link, "origin": ""})
+    _keep_head(connection, number, link)
+    return linked
+
+
+def problem(connection: DuckDBPyConnection) -> str:
+    """What is wrong with the log of acts, as a sentence; "" where every row is as it was written."""
+    head, link, place = _head(connection), _of_earlier(connection), 0
+    for *values, number, own in connection.execute(f"{_ROWS} AND number IS NOT NULL ORDER BY number").fetchall():
+        place += 1
+        link = _link(link, place, values)
+        if number != place:
+            return f"Row {place:,} of the log of acts was removed."
+        if own != link:
+            before = "it, or the rows of an earlier release before it," if place == 1 else "it"
+            return f"Row {place:,} of the log of acts does not fit the one before: {before} was changed or put in."
+    if head != ((place, link) if place else None):
+        return f"The log of acts ends at row {place:,}, and row {head[0] if head else 0:,} was the last that was written."
+    return ""
+
+
+def chain_again(connection: DuckDBPyConnection) -> None:
+    """After a name was replaced by a number in rows whose chain held: their links are those of the rows as they are now."""
+    link, links, number = _of_earlier(connection), [], 0
+    for *values, number, _ in connection.execute(f"{_ROWS} AND number IS NOT NULL ORDER BY number").fetchall():
+        link = _link(link, number, values)
+        links.append((link, number))
+    for one in links:
+        connection.execute("UPDATE acts SET link = ? WHERE number = ? AND origin = ''", one)
+    if links:
+        _keep_head(connection, number, link)
+
+
+def _head(connection: DuckDBPyConnection) -> tuple[int, str] | None:
+    rows = connection.execute("SELECT value FROM store_info WHERE key = $key", {"key": _HEAD}).fetchall()
+    return tuple(json.loads(rows[0][0])) if rows else None
+
+
+def _keep_head(connection: DuckDBPyConnection, number: int, link: str) -> None:
+    value = json.dumps([number, link])
+    connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": _HEAD, "value": value})
+
+
+def _of_earlier(connection: DuckDBPyConnection) -> str:
+    """What the chain begins with: the rows of an earlier release, which had none."""
+    link = ""
+    for *values, _, _ in connection.execute(f"{_ROWS} AND number IS NULL ORDER BY act_id").fetchall():
+        link = _link(link, 0, values)
+    return link
+
+
+def _link(before: str, number: int, values: list[Any]) -> str:
+    return hashlib.sha256(json.dumps([before, number, *values], ensure_ascii=True).encode("ascii")).hexdigest()

@@ -31,7 +31,7 @@ from flipcore.store.archives import Archive, archives, attach, open_folders
 from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows that are held at once
-_BESIDE = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
+BESIDE = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
 _STEP_MB = 256  # of a large import's log before it is worked into the file; DuckDB's own 16 take a fifth more time
 
 
@@ -62,7 +62,7 @@ class Store:
 
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        if left := leftovers([path.parent], [path.parent / name for name in _BESIDE]):
+        if left := leftovers([path.parent], [path.parent / name for name in BESIDE]):
             logging.getLogger(__name__).warning(
                 "%s: left half written by a process that ended meanwhile. Nothing uses it: delete it, and do again what it was for.",
                 ", ".join(map(str, left)),

@@ -69,7 +69,7 @@ def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merge
 
     part = Merged()
     try:
-        union = lambda connection: _union(connection, files, part)  # noqa: E731
+        union = lambda connection: _union(connection, name, files, part)  # noqa: E731
         store.writer.transact(union, Permission.FILES, "merged a file", name).result()
     except BadInput as error:
         raise BadInput(f"{name} could not be merged. {error} Nothing of it was taken over.") from error
@@ -82,14 +82,14 @@ def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merge
     report.replaced += part.replaced
 
 
-def _union(connection, files: Mapping[str, Path], report: Merged) -> None:
+def _union(connection, file: str, files: Mapping[str, Path], report: Merged) -> None:
     table_by_name = tables()
     maps = {name: pa.memory_map(str(path)) for name, path in files.items()}
     try:
         for name, source in maps.items():
             _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
         check_merge(connection, set(maps))
-        merge_checks.drop_untrue(connection, table_by_name, set(maps), report.skipped)
+        merge_checks.drop_untrue(connection, table_by_name, set(maps), report.skipped, file)
         for name in maps:
             if name not in _READ_LAST and name != "completions":
                 _add(connection, table_by_name[name], report)

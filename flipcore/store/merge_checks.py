@@ -23,10 +23,12 @@ _OTHER_CALL = "their id is not the hash of their call, so they answer another on
 _OTHER_STUDY = "their id is not the hash of their declaration"
 _OWN_BUDGET = "the study is here, and its budget is set here"
 
+OF_A_PLACE = ("acts", "invitations", "invitation_events")  # tables whose rows say from which file they came
+
 Skipped = Counter[tuple[str, str]]
 
 
-def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str], skipped: Skipped) -> None:
+def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str], skipped: Skipped, file: str) -> None:
     """Removes from the temporary tables what is not what its id says, and rows of studies that nobody declared."""
     if "completions" in there:
         columns = [row[0] for row in connection.execute("DESCRIBE theirs_completions").fetchall()]
@@ -51,6 +53,14 @@ def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str],
     if "verdicts" in there:  # how its pairs were drawn is not for a file to say
         connection.execute("ALTER TABLE theirs_verdicts ADD COLUMN IF NOT EXISTS by_choice BOOLEAN")
         connection.execute("UPDATE theirs_verdicts SET by_choice = true")
+    for name in there & set(OF_A_PLACE):  # who did what there is not told as if it was done here
+        had = "origin" in [row[0] for row in connection.execute(f"DESCRIBE theirs_{name}").fetchall()]
+        connection.execute(f"ALTER TABLE theirs_{name} ADD COLUMN IF NOT EXISTS origin TEXT")
+        before = "CASE WHEN coalesce(origin, '') = '' THEN '' ELSE ' < ' || origin END" if had else "''"
+        connection.execute(f"UPDATE theirs_{name} SET origin = $file || {before}", {"file": file})
+    if "acts" in there:  # and stands in no chain of this file
+        for column in ("number", "link"):
+            connection.execute(f"ALTER TABLE theirs_acts DROP COLUMN IF EXISTS {column}")
     if "budgets" in there:
         _drop(connection, "budgets", "study_id IN (SELECT study_id FROM main.studies)", skipped, _OWN_BUDGET)
 

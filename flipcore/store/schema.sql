@@ -284,17 +284,20 @@ CREATE TABLE IF NOT EXISTS invitations (
     level      TEXT NOT NULL,           -- reviewer | viewer | analyst | admin
     scope      TEXT NOT NULL,           -- queue:<source> | survey:<survey_id> | ''
     expires_at TIMESTAMPTZ NOT NULL,
-    issued_by  TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+    issued_by  TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL,
+    origin     TEXT DEFAULT ''          -- as in acts; one from another file invites nobody here
 );
 
 -- What became of an invitation; rows are only added. The first `opened` is the browser that it belongs to.
 CREATE TABLE IF NOT EXISTS invitation_events (
     event_id TEXT PRIMARY KEY, invitation_id TEXT NOT NULL,
     event    TEXT NOT NULL,             -- opened | revoked
-    who TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+    who TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL,
+    origin   TEXT DEFAULT ''            -- as in acts; one from another file changes nothing here
 );
 
--- Who did what, while access is on. Rows are only added.
+-- Who did what, while access is on. Rows are only added, and each is chained to the one before it, so that a row that was removed
+-- or changed shows; store_info has the last link. What came with another file is kept apart and is in no chain.
 CREATE TABLE IF NOT EXISTS acts (
     act_id TEXT PRIMARY KEY,
     who    TEXT NOT NULL,               -- '' is the owner of the file
@@ -302,7 +305,10 @@ CREATE TABLE IF NOT EXISTS acts (
     act    TEXT NOT NULL,
     target TEXT NOT NULL,               -- a study, a pair, a model, an invitation
     n_rows INTEGER NOT NULL,
-    created_at TIMESTAMPTZ NOT NULL
+    created_at TIMESTAMPTZ NOT NULL,
+    origin TEXT DEFAULT '',             -- the file that it was merged from; '' was written here
+    number BIGINT,                      -- its place in the chain, from 1; NULL in rows of other files and of an earlier release
+    link   TEXT DEFAULT ''              -- hash of the link before it and of this row
 );
 
 COMMENT ON TABLE store_info IS 'last row wins';

@@ -23,7 +23,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
-from flipcore.store.acts import act_row, acts_of
+from flipcore.store.acts import act_row, acts_of, chained
 from flipcore.store.archives import check_hot
 from flipcore.store.marks import SOURCES, drop_marks
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
@@ -292,6 +292,8 @@ def _touched(table: str, rows: list[dict]) -> set[str]:
 
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
     """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file wins."""
+    if table.name == "acts":
+        rows = chained(connection, rows)
     if table.key:
         ordered = rows if table.changing else rows[::-1]
         rows = list(dict(zip(map(itemgetter(*table.key), ordered), ordered, strict=True)).values())

@@ -24,6 +24,10 @@ def show() -> None:
         st.caption("The log has no row yet, or none that fits the filter.")
     else:
         show_table("acts", acts, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+    others = invitations.acts(store, who, words, elsewhere=True)
+    if not others.empty:
+        with st.expander(f"Said by merged files of other places: {len(others):,}", icon=":material/merge:"):
+            show_table("acts-elsewhere", others, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
     with st.container(horizontal=True):
         _replacing(names)
         if st.button("Back up the database", icon=":material/save:", help="one file beside the database, while it runs"):

@@ -80,7 +80,7 @@ def _export(folder: Path) -> None:
     store = Store.open(folder / "flips.duckdb")
     for number in count():
         export(store, STUDY.study_id, folder / "exports", ("csv", "parquet")[number % 2])
-        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=0.0)
+        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=1.0)
 
 
 def _archive(folder: Path) -> None:
@@ -158,7 +158,7 @@ def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, l
     if work == "export":
         for form in ("csv", "parquet"):
             export(store, STUDY.study_id, folder / "exports", form)
-        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=0.0)
+        write_every_eval_ever(store, STUDY.study_id, folder / "exchange", retrieved=1.0)
         exported = {one.relative_to(folder).as_posix(): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
         exported = {name: content for name, content in exported.items() if name.startswith("ex")}
     store.close()

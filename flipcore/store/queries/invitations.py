@@ -16,7 +16,7 @@ import pandas as pd
 from flipcore.access.acting import acting_as, require
 from flipcore.access.levels import Level, Permission
 from flipcore.access.person import OWNER, Person
-from flipcore.store.acts import act_row
+from flipcore.store.acts import act_row, chain_again, problem
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
@@ -67,8 +67,8 @@ class Invitation:
 _INVITATIONS = """
 SELECT i.invitation_id, i.name, i.level, i.scope, epoch_us(i.expires_at), i.issued_by, epoch_us(i.created_at),
        epoch_us(min(e.created_at) FILTER (e.event = 'opened')), epoch_us(min(e.created_at) FILTER (e.event = 'revoked'))
-FROM invitations i LEFT JOIN invitation_events e USING (invitation_id)
-GROUP BY ALL ORDER BY 7 DESC, 1
+FROM invitations i LEFT JOIN invitation_events e ON e.invitation_id = i.invitation_id AND e.origin = ''
+WHERE i.origin = '' GROUP BY ALL ORDER BY 7 DESC, 1
 """
 
 
@@ -109,7 +109,7 @@ def keep_invitation(store: Store, name: str, level: Level, scope: str, expires_a
     person = require(Permission.ACCESS)
     one = Invitation(secrets.token_hex(8), name, str(level), scope, expires_at, person.name, now())
     columns = tables()["invitations"].names
-    store.writer.add("invitations", [{column: getattr(one, column) for column in columns}]).result(30)
+    store.writer.add("invitations", [{column: getattr(one, column) for column in columns if column != "origin"}]).result(30)
     store.touch([TOUCHED])
     return one
 
@@ -125,7 +125,7 @@ def keep_first_use(store: Store, one: Invitation) -> bool:
     """Appends that an invitation was used, unless it was before; whether this was the first time. Two at once: one is first."""
 
     def first(connection: Any) -> bool:
-        sql = "SELECT 1 FROM invitation_events WHERE invitation_id = $id AND event = 'opened'"
+        sql = "SELECT 1 FROM invitation_events WHERE invitation_id = $id AND event = 'opened' AND origin = ''"
         if connection.execute(sql, {"id": one.invitation_id}).fetchall():
             return False
         row = _event(one.invitation_id, OPENED, one.name)
@@ -146,13 +146,15 @@ def _event(invitation_id: str, event: str, who: str) -> dict[str, Any]:
     return {"event_id": secrets.token_hex(10), "invitation_id": invitation_id, "event": event, "who": who, "created_at": now()}
 
 
-def acts(store: Store, who: Sequence[str] = (), words: str = "") -> pd.DataFrame:
+def acts(store: Store, who: Sequence[str] = (), words: str = "", *, elsewhere: bool = False) -> pd.DataFrame:
     """The log of acts for the admin, newest first: created_at, who, level, act, target, n_rows; of some people, or with these words
-    in what was done or on what."""
+    in what was done or on what. `elsewhere` is what merged files say was done there, with their name as `origin`."""
     require(Permission.ACCESS)
     return store.frame(
-        "SELECT created_at, who, level, act, target, n_rows FROM acts WHERE ($everybody OR who IN (SELECT unnest($who))) "
+        f"SELECT created_at, who, level, act, target, n_rows{', origin' * elsewhere} FROM acts "
+        "WHERE (origin <> '') = $elsewhere AND ($everybody OR who IN (SELECT unnest($who))) "
         "AND (act ILIKE '%' || $words || '%' OR target ILIKE '%' || $words || '%') ORDER BY created_at DESC, act_id",
+        elsewhere=elsewhere,
         everybody=not who,
         who=list(who) or [""],
         words=words,
@@ -186,6 +188,7 @@ def replace_name(store: Store, name: str) -> str:
     number = next(f"Person {n}" for n in range(1, len(names_now) + 2) if f"Person {n}" not in names_now)
 
     def rename(connection: Any) -> None:
+        is_whole = not problem(connection)
         for table, column in _places():
             sql = f"UPDATE {table} SET {column} = $number WHERE {column} = $name"
             connection.execute(sql, {"number": number, "name": name})
@@ -193,6 +196,8 @@ def replace_name(store: Store, name: str) -> str:
             connection.execute(
                 f"UPDATE {table} SET {column} = $number WHERE {column} = $name", {"number": number, "name": name}
             )
+        if is_whole:
+            chain_again(connection)
 
     store.writer.transact(rename, Permission.ACCESS, "replaced a name", number, changes=()).result(60)
     store.touch([TOUCHED, ""])

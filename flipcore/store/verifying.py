@@ -1,0 +1,39 @@
+"""Whether what is stored is as it was written: the log of acts, archived studies, uploads, and files that were left half written."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import closing
+
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
+from flipcore.core.whole_files import leftovers
+from flipcore.store import acts, archives
+from flipcore.store.connection import BESIDE, Store
+
+_HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")  # of an upload's content, at the end of its name
+
+
+def problems(store: Store) -> list[str]:
+    """A sentence for each thing that is not as it was written."""
+    require(Permission.ACCESS)
+    store.writer.flush()
+    with closing(store.own_cursor()) as cursor:
+        sentences = [acts.problem(cursor), *(archives.problem(cursor, one) for one in store.archives.values())]
+    for path in sorted((store.path.parent / "uploads").glob("*")):
+        mark = _HASH.search(path.name)
+        if mark and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest()[:16] != mark[1]:
+            sentences.append(f"{path} is not what was uploaded under that name: it was cut or changed. Upload the file again.")
+    for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
+        sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
+    return [one for one in sentences if one]
+
+
+def sentence(store: Store) -> str:
+    """What holds, where there is no problem."""
+    own, others = store.rows("SELECT count(*) FILTER (number IS NOT NULL), count(*) FILTER (origin <> '') FROM acts")[0]
+    return (
+        f"All is as it was written: {own:,} rows of the log of acts, each chained to the one before ({others:,} came with merged files "
+        "and are told apart), every archive, every upload; and no file is half written."
+    )

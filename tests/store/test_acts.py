@@ -1,0 +1,139 @@
+"""The log of who did what: what another file says is told apart, and what was removed or changed shows."""
+
+import re
+
+import duckdb
+import pytest
+
+from flipcore.__main__ import main
+from flipcore.access import policy
+from flipcore.access.acting import acting_as
+from flipcore.access.levels import Level
+from flipcore.access.person import Person
+from flipcore.store.acts import problem
+from flipcore.store.connection import Store
+from flipcore.store.merge import merge
+from flipcore.store.queries import invitations
+from flipcore.store.rows import now
+from flipcore.store.uploads import keep_upload
+
+ROOT_PERSON = Person("root", Level.ADMIN)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    policy.path().parent.mkdir()
+    policy.path().write_text(policy.TEMPLATE)
+    store = Store.open()
+    with acting_as(ROOT_PERSON):
+        for number in range(5):
+            store.told("saved a file", f"{number}.csv")
+    store.close()
+    return tmp_path / "flips.duckdb"
+
+
+def changed(path, *statements):
+    with duckdb.connect(str(path)) as connection:
+        for sql in statements:
+            connection.execute(sql)
+
+
+def said(path):
+    store = Store.open(path)
+    try:
+        return problem(store.own_cursor())
+    finally:
+        store.close()
+
+
+CHANGES = {
+    "a row that was removed": ("DELETE FROM acts WHERE number = 2", "Row 2 .* was removed"),
+    "the first row": ("DELETE FROM acts WHERE number = 1", "Row 1 .* was removed"),
+    "the last rows": ("DELETE FROM acts WHERE number > 3", "ends at row 3.*row 5 was the last"),
+    "all rows": ("DELETE FROM acts", "ends at row 0.*row 5 was the last"),
+    "another name": ("UPDATE acts SET who = 'ada' WHERE number = 4", "Row 4 .* was changed or put in"),
+    "another act": ("UPDATE acts SET act = 'deleted a study' WHERE number = 5", "Row 5 .* was changed or put in"),
+    "another time": ("UPDATE acts SET created_at = created_at - INTERVAL 1 DAY WHERE number = 1", "Row 1 .* was changed"),
+    "a row of one's own": (
+        "INSERT INTO acts (act_id, who, level, act, target, n_rows, created_at) VALUES ('x', 'ada', 'admin', 'deleted', 's', 1, now())",
+        "Row 1 .*earlier release before it, was changed or put in",
+    ),
+    "a row of this file that is passed off as another's": (
+        "UPDATE acts SET origin = 'b' WHERE number = 3",
+        "Row 3 .* was removed",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_removed_or_changed_shows(path, change, capsys):
+    assert said(path) == "" and main(["verify"]) == 0
+    assert "5 rows of the log of acts" in capsys.readouterr().out
+    changed(path, CHANGES[change][0])
+    assert main(["verify"]) == 1
+    assert re.search(CHANGES[change][1], capsys.readouterr().out)
+
+
+def test_what_a_merged_file_says_is_kept_apart(path, tmp_path):
+    """A row written by hand in another file: ada, admin, deleted a study; and an event that revokes an invitation of here."""
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        one = invitations.keep_invitation(store, "bea", Level.VIEWER, "", now().replace(year=2099))
+    store.close()
+    Store.open(tmp_path / "other.duckdb").close()
+    changed(
+        tmp_path / "other.duckdb",
+        "INSERT INTO acts VALUES ('x', 'ada', 'admin', 'deleted a study', 's', 1, now(), '', 6, 'y')",
+        f"INSERT INTO invitation_events VALUES ('e', '{one.invitation_id}', 'revoked', 'root', now(), '')",
+        "INSERT INTO invitations VALUES ('i', 'eve', 'admin', '', '2099-01-01', 'root', now(), '')",
+    )
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        merge([tmp_path / "other.duckdb"], store)
+        assert "ada" not in set(invitations.acts(store)["who"])
+        theirs = invitations.acts(store, elsewhere=True)
+        assert theirs[["who", "act", "origin"]].to_numpy().tolist() == [["ada", "deleted a study", "other.duckdb"]]
+        standing = invitations.invitations(store)
+        assert [(one.name, one.stands) for one in standing] == [("bea", True)]
+    assert problem(store.own_cursor()) == ""
+    store.close()
+    third = Store.open(tmp_path / "third.duckdb")
+    with acting_as(ROOT_PERSON):
+        merge([path], third)
+        origins = set(invitations.acts(third, elsewhere=True)["origin"])
+    assert origins == {"flips.duckdb", "flips.duckdb < other.duckdb"}
+    third.close()
+
+
+def test_a_name_that_is_replaced_leaves_a_chain_that_holds_and_mends_none(path):
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        invitations.replace_name(store, "root")
+    assert problem(store.own_cursor()) == "" and store.rows("SELECT count(*) FROM acts WHERE who = 'Person 1'") == [(5,)]
+    store.close()
+    changed(path, "DELETE FROM acts WHERE number = 2")
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        invitations.replace_name(store, "Person 1")
+    assert "Row 1" in problem(store.own_cursor())  # what was renamed in a chain that is broken stays broken from its first row
+    store.close()
+
+
+def test_rows_of_an_earlier_release_are_where_the_chain_begins(path):
+    changed(path, "UPDATE acts SET number = NULL, link = ''", "DELETE FROM store_info WHERE key = 'acts'")
+    store = Store.open(path)
+    assert problem(store.own_cursor()) == ""
+    with acting_as(ROOT_PERSON):
+        store.told("saved a file", "new.csv")
+    assert problem(store.own_cursor()) == "" and store.rows("SELECT max(number) FROM acts") == [(1,)]
+    store.close()
+    changed(path, "DELETE FROM acts WHERE target = '2.csv'")
+    assert "earlier release" in said(path)
+
+
+def test_a_cut_upload_is_named(path, capsys):
+    keep_upload("a.csv", b"whole").write_bytes(b"wh")
+    assert main(["verify"]) == 1
+    assert "cut or changed" in capsys.readouterr().out
