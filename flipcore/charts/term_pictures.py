@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flipcore.charts.theme import colours
 
-PICTURES = {path.stem: path for path in sorted((Path(__file__).parent / "terms").glob("*.svg"))}
+PICTURES = {path.stem.replace("-", " "): path for path in sorted((Path(__file__).parent / "terms").glob("*.svg"))}
 
 
 def picture(name: str, theme: str | None) -> str:
