@@ -117,7 +117,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "pages/test_pages.py": ("the strip opens what shows its headline best", "reports/first_look"),
     "pages/test_inspector.py": ("read where it is shown", "reports/compared_pairs"),
     "pages/test_holdout.py": ("read where it is shown", "annotation/surveys/results"),
-    "runs/test_cut_count.py": ("counted from the run to the sentence", "reports/cut_offs store/queries/endings"),
+    "runs/test_truncation.py": ("counted from the run to the sentence", "reports/truncation store/queries/endings"),
     "runs/test_rereading.py": ("read again, compared and said", "reports/rereading"),
     "runs/test_runner.py": (
         "runs in the dashboard's registry; what a study declares is stored before",

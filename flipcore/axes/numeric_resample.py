@@ -2,7 +2,7 @@
 
 The steps of the solution are run again with exact fractions. A problem that cannot be resampled with certainty is refused
 with a class and keeps its base prompt. Each rewriting says in its params what was put in place of what: `operands` and `was`,
-pair by pair, as flipcore.stats.memory.operands compares them, and `steps`, the results of the chain.
+pair by pair, as flipcore.stats.memory.operand_size compares them, and `steps`, the results of the chain.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _pilot(study: Study, n_items: int) -> int:
 def ask(study: Study, command: str, budget: float | None = None, on: str = "") -> int:
     """Runs the study, or hands it to the process that holds the database. `on` is where its models are asked."""
     from flipcore.runs import demo, inbox
-    from flipcore.runs.cut_count import token_limits
+    from flipcore.runs.truncation import token_limits
     from flipcore.store import rows
     from flipcore.store.queries import budgets
 

@@ -13,7 +13,7 @@ from flipcore.core.contracts import Axis
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors.detector import Detector, Evidence
 from flipcore.stats.memory import drop_gap_analysis, frames
-from flipcore.stats.memory.cut_gap import gap_of_frame
+from flipcore.stats.memory.gap_truncation import gap_of_frame
 from flipcore.stats.memory.members import Members
 
 

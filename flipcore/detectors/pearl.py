@@ -12,12 +12,12 @@ from flipcore.axes import bit_flip
 from flipcore.detectors.detector import Detector, Evidence
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import frames, pearl_analysis
-from flipcore.stats.memory.cut_gap import cut_share
-from flipcore.stats.memory.cut_pearl import settled_set
 from flipcore.stats.memory.exceedance import set_test
+from flipcore.stats.memory.gap_truncation import cut_share
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import alpha_tolerance
 from flipcore.stats.memory.pearl_analysis import sensitivities
+from flipcore.stats.memory.pearl_truncation import settled_set
 
 FPR = 0.05
 

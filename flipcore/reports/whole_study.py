@@ -15,7 +15,6 @@ from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.extractors import needs_judge
 from flipcore.reports.badges import badges_of
-from flipcore.reports.cut_offs import CutOff, cut_offs
 from flipcore.reports.flips import Headline
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
@@ -23,6 +22,7 @@ from flipcore.reports.memory import memory_tests
 from flipcore.reports.ranking import RankingReport, ranking_report
 from flipcore.reports.rows import Row
 from flipcore.reports.study import Report, study_report
+from flipcore.reports.truncation import Truncation, truncations
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.memory.matching import Pairs
@@ -52,7 +52,7 @@ class WholeStudy:
     closed_gates: Mapping[str, str]
     pairs: Pairs
     report: Report
-    cut: Sequence[CutOff]
+    cut: Sequence[Truncation]
     ranking: RankingReport | None = None
 
     @cached_property
@@ -168,7 +168,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         gates,
         pairs,
         report,
-        cut_offs(endings(store, study_id), frame),
+        truncations(endings(store, study_id), frame),
         ranking_report(frame, reference, gates),
     )
 

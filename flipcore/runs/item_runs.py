@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Completion, Readout, digest
 from flipcore.models import ModelCard, open_backend
-from flipcore.runs.cut_count import CutCount
 from flipcore.runs.plan import ItemPlan, PlanInputs
 from flipcore.runs.plan_hash import UNKNOWN, inputs_hash, item_hash, study_hash
 from flipcore.runs.progress import DONE, Progress
+from flipcore.runs.truncation import CutCount
 from flipcore.store.archives import check_here
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning

@@ -20,7 +20,6 @@ from flipcore.models import model_cards
 from flipcore.runs.cluster.place import Place, Slot, ThisProcess
 from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
-from flipcore.runs.cut_count import CutCount
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
@@ -31,6 +30,7 @@ from flipcore.runs.remaining import remaining
 from flipcore.runs.spending import Spending
 from flipcore.runs.stored_calls import StoredCalls
 from flipcore.runs.storing import Storing
+from flipcore.runs.truncation import CutCount
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.stats.memory.drop_gap_analysis import DropGap
-from flipcore.stats.memory.operands import operand_check
+from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
 from pages.common import session
 from pages.common.notes import plain

@@ -4,7 +4,7 @@ import streamlit as st
 
 from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
-from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
+from flipcore.stats.memory.training_end import control_rows, control_sentence
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.notes import how_to_read, plain

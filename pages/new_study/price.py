@@ -10,9 +10,9 @@ from flipcore.core.records import IDENTITY
 from flipcore.core.study import Study
 from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.runs.cost import Projection, dollars
-from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.remaining import remaining
+from flipcore.runs.truncation import token_limits
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 from pages.common import session

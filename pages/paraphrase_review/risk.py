@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import struck_rows
-from flipcore.stats.flips.strike_bounds import moved_by_all
+from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session

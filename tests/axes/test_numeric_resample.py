@@ -22,7 +22,7 @@ from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from flipcore.stats.base.proportions import clopper_pearson
-from flipcore.stats.memory.operands import operand_check
+from flipcore.stats.memory.operand_size import operand_check
 from tests.axes.coverage import coverage, refusal_table
 from tests.conftest import ROOT
 

@@ -14,7 +14,7 @@ from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.gate_rules import ParaphraseGate, paraphrase_gate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
-from flipcore.stats.flips.strike_bounds import QUANTITIES, Place, extreme_strikes
+from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
 
 KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
 NAMES = {

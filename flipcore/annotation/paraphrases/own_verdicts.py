@@ -12,7 +12,7 @@ from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, keeps
 from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import paraphrase_gate
-from flipcore.stats.flips.strike_bounds import Place
+from flipcore.stats.flips.exclusion_bounds import Place
 
 STANDING = KEEP["standing"]
 

@@ -22,9 +22,9 @@ from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
 from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
-from flipcore.stats.flips.cut_answers import CutAnswers, cut_answers
 from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor
+from flipcore.stats.flips.truncation import CutAnswers, cut_answers
 
 RULES = ("paired", "source_nonoverlap")
 REFERENCE = WRITTEN_ANSWER

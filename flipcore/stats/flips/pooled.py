@@ -13,8 +13,8 @@ import numpy as np
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.stats.flips.cut_answers import CutAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decomposition, paired_t_p
+from flipcore.stats.flips.truncation import CutAnswers
 
 ALL_AXES = "all_changes"
 

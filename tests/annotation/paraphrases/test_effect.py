@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
 from flipcore.runs import demo, runner
-from flipcore.stats.flips.strike_bounds import moved_by_all
+from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs

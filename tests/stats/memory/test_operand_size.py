@@ -6,7 +6,7 @@ from scipy.stats import ks_2samp
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.memory.operands import operand_check
+from flipcore.stats.memory.operand_size import operand_check
 
 
 def test_numbers_of_the_same_size_pass_and_larger_ones_do_not():

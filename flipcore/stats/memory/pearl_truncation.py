@@ -15,8 +15,8 @@ import pandas as pd
 
 from flipcore.core.finish import MOST_CUT
 from flipcore.core.records import CUT
-from flipcore.stats.memory.cut_gap import cut_share
 from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.gap_truncation import cut_share
 
 LEVEL = 0.05
 _FARTHEST = 2.0  # a sensitivity is a difference of two shares

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from flipcore.stats.flips.coded_answers import coded_answers, null_rates
-from flipcore.stats.flips.cut_answers import cut_answers
 from flipcore.stats.flips.disagreement import ABSENT, between
+from flipcore.stats.flips.truncation import cut_answers
 
 
 def rows(by_extractor: dict[str, list[list[str]]], axis: str = "order") -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from flipcore.stats.memory.cutoff_dates import AFTER, BEFORE, UNKNOWN, control_rows, control_sentence
+from flipcore.stats.memory.training_end import AFTER, BEFORE, UNKNOWN, control_rows, control_sentence
 
 ITEMS = pd.DataFrame(
     {

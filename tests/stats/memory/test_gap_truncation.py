@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from flipcore.stats.memory.cut_gap import cut_share, gap_of_frame
+from flipcore.stats.memory.gap_truncation import cut_share, gap_of_frame
 from flipcore.stats.memory.members import Members
 
 COLUMNS = ["role", "item_id", "axis", "variant", "sample", "extractor", "status", "is_correct"]

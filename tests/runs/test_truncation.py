@@ -7,10 +7,10 @@ import pytest
 from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Study
-from flipcore.reports.cut_offs import cut_offs
+from flipcore.reports.truncation import truncations
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
-from flipcore.runs.cut_count import token_limits
+from flipcore.runs.truncation import token_limits
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.endings import endings
@@ -66,7 +66,7 @@ def test_a_pilot_says_it_before_the_study_is_asked(store):
 def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_knows(path, capsys):
     store, study = Store.open(path), tiny_study(models=(SHORT,))
     runner.run(study, store)
-    (found,) = cut_offs(endings(store, study.study_id), studies.readouts(store, study.study_id))
+    (found,) = truncations(endings(store, study.study_id), studies.readouts(store, study.study_id))
     assert found.n_cut and found.as_asked.value < found.among_finished.value and found.n_not_recorded == 0
     store.close()
     assert main(["stats", study.study_id]) == 0

@@ -9,7 +9,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates
-from flipcore.stats.flips.strike_bounds import extreme_strikes, moved_by_each
+from flipcore.stats.flips.exclusion_bounds import extreme_strikes, moved_by_each
 
 
 def readouts(answers, extractor="regex"):

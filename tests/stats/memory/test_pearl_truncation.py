@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from flipcore.stats.memory.cut_pearl import settled_set
 from flipcore.stats.memory.exceedance import set_test
+from flipcore.stats.memory.pearl_truncation import settled_set
 
 JUDGED = {f"b{i}": 0.9 for i in range(30)}
 COMPARED = {f"c{i}": 0.01 * i for i in range(60)}

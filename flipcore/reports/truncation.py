@@ -12,7 +12,7 @@ from flipcore.stats.base.estimate import Estimate
 
 
 @dataclass(frozen=True)
-class CutOff:
+class Truncation:
     """One model under one extractor. `as_asked` counts a cut answer as wrong, `among_finished` leaves it out."""
 
     model: str
@@ -54,14 +54,14 @@ class CutOff:
         }
 
 
-def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
+def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
     """`endings` as `store.queries.endings` gives them, `frame` the readouts of the same study."""
     summaries = []
     for row in endings.to_dict("records"):
         mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
         mine = mine[mine["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
         summaries.append(
-            CutOff(
+            Truncation(
                 str(row["model"]),
                 str(row["extractor"]),
                 int(row["n_answers"]),
