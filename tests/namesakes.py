@@ -41,20 +41,27 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "tracing, structure, story and drawing are steps of one rewriting, tested on whole problems",
         "axes/numeric/constants axes/numeric/draw axes/numeric/story axes/numeric/structure axes/numeric/tracing",
     ),
-    "boards/test_levels.py": ("the board's verdicts are looked up in its levels", "boards/verdicts"),
+    "reports/browser_data/test_levels.py": (
+        "the board's verdicts are looked up in its levels",
+        "reports/browser_data/verdicts",
+    ),
     "charts/test_figures.py": (
         "one contract over all figures",
         "charts/bars charts/captions charts/curves charts/matrix charts/sequence charts/slopes charts/split_bar",
     ),
     "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
-    "handouts/test_document.py": (
+    "reports/exports/test_document.py": (
         "the parts of a report are right when the whole file is",
-        "handouts/data_part handouts/flips_part handouts/holdout_part handouts/memory_part handouts/methods_text "
-        "handouts/models_part handouts/outputs_part handouts/record_part commands/report reports/badges reports/rows",
+        "reports/exports/data_part reports/exports/flips_part reports/exports/holdout_part reports/exports/memory_part "
+        "reports/exports/methods_text "
+        "reports/exports/models_part reports/exports/outputs_part reports/exports/record_part commands/report reports/badges reports/rows",
     ),
     "store/test_acts.py": ("what was removed or changed shows, by the command too", "commands/verify store/verifying"),
-    "handouts/test_dataset.py": ("the command writes the folder", "commands/publish"),
-    "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),
+    "reports/exports/test_dataset.py": ("the command writes the folder", "commands/publish"),
+    "reports/exports/test_markup.py": (
+        "a table and a drawing are markup",
+        "reports/exports/data_tables reports/exports/figures",
+    ),
     "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/paper methods/terms"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
     "claims/test_audit.py": (
@@ -66,7 +73,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/standing"),
     "claims/test_gates.py": ("`stats` says what the gates let it say", "reports/plugins reports/whole_study"),
     "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
-    "boards/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
+    "reports/browser_data/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
     "stats/memory/test_ground_truth.py": ("the claim with the truth below it", "claims/memory_truth"),
     "datasets/benchmarks/test_benchmarks.py": (
         "one contract over all benchmarks, on rows as their repositories serve them",

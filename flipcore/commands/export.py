@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Writes the files and prints their paths."""
-    from flipcore.reports.every_eval_ever import write_every_eval_ever
+    from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
     if options.format == EVERY_EVAL_EVER:

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Writes the folder, and says what is in it."""
-    from flipcore.handouts.dataset import dataset_folder
+    from flipcore.reports.exports.dataset import dataset_folder
 
     folder = dataset_folder(store, study_id, options.license, options.language)
     print(f"{folder.write(options.folder)}: {folder.sentence}")

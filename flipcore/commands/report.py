@@ -30,7 +30,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:
     """Writes the file; the sentence that says where. Raises BadInput where it cannot be written."""
-    from flipcore.handouts.document import N_OUTPUTS, report
+    from flipcore.reports.exports.document import N_OUTPUTS, report
 
     require(Permission.PUBLISH)
     path = Path(out or f"{study_id}.html")

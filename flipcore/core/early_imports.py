@@ -7,7 +7,7 @@ from importlib import import_module
 
 NEEDED = (
     *("duckdb", "scipy.special", "plotly.graph_objects", "flipcore.runs.background", "flipcore.runs.demo"),
-    *("flipcore.reports.flips", "flipcore.boards.flip_map", "flipcore.stats.flips.readout_mismatch"),
+    *("flipcore.reports.flips", "flipcore.reports.browser_data.flip_map", "flipcore.stats.flips.readout_mismatch"),
 )
 
 

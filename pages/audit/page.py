@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from flipcore.boards.steps import Steps
 from flipcore.claims.audit_input import Finding
 from flipcore.core.errors import FlipscopeError
 from flipcore.reports.audit import ALONE, Audit, audit
+from flipcore.reports.browser_data.steps import Steps
 from pages.audit import further
 from pages.common import session
 from pages.common.cached import cached

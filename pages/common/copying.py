@@ -19,7 +19,7 @@ def offer_copy(source: str, study_id: str = "") -> None:
 def _methods(study_id: str) -> None:
     """Computed when somebody asks for them: they name every estimate of the study."""
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
-        from flipcore.handouts.methods_text import methods_text
+        from flipcore.reports.exports.methods_text import methods_text
         from pages.common.contents import study_contents
 
         with shown_problem():

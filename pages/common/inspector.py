@@ -5,9 +5,9 @@ What is looked at stands in the link (item, axis, readout, variant), so that a c
 
 import streamlit as st
 
-from flipcore.boards.steps import Steps
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text

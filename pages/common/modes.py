@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from flipcore.boards.settings import fitting
 from flipcore.claims import locks as lock_claims
 from flipcore.core.links import settings_from, settings_text
+from flipcore.reports.browser_data.settings import fitting
 from flipcore.store.queries import decisions, locks
 from pages.common import session
 from pages.common.header import show_badges

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from flipcore.handouts.data_tables import Rows, shown_text
+from flipcore.reports.exports.data_tables import Rows, shown_text
 from flipcore.text.tables import FORMATS
 from pages.common.files import offer_file
 

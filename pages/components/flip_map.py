@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
+from flipcore.reports.browser_data.parts import script
 
 _HTML = """
 <div class="whole">
@@ -80,7 +80,7 @@ _relay = st.components.v2.component(
 
 
 def flip_map(arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520) -> None:
-    """Draws the map. `arrays` is what `flipcore.boards.flip_map.map_arrays` made, `version` names it, `caption` and `name` are a
+    """Draws the map. `arrays` is what `reports.browser_data.flip_map.map_arrays` made, `version` names it, `caption` and `name` are a
     saved picture's. What is done on it comes from `map_events`."""
     c = colours(st.context.theme.type)
     palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}

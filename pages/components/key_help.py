@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.boards.parts import script
+from flipcore.reports.browser_data.parts import script
 
 _HTML = """
 <button type="button" class="open" aria-label="Keys of this page" title="Keys of this page: ?">?</button>

@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
+from flipcore.reports.browser_data.parts import script
 
 _HTML = """
 <div class="review" tabindex="0">

@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from flipcore.boards.parts import part
 from flipcore.charts.theme import colours
+from flipcore.reports.browser_data.parts import part
 
 _part = part("ranking_board")
 _component = st.components.v2.component("flipscope_ranking_board", html=_part.html, css=_part.css, js=_part.js)
@@ -16,7 +16,7 @@ def ranking_board(
 ) -> tuple[dict | None, dict | None, str | None]:
     """Draws the board; (a released move, a decision to write, the id of a way to look behind), each once, or None.
 
-    `board` is `flipcore.boards.ranking.board(...)`; `opened` the id of the way that is looked behind."""
+    `board` is `flipcore.reports.browser_data.ranking.board(...)`; `opened` the id of the way that is looked behind."""
     result = _component(
         key=key,
         data=board

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from flipcore.boards.parts import script
 from flipcore.charts.theme import colours
 from flipcore.core.version import __version__
+from flipcore.reports.browser_data.parts import script
 
 _JS = """
 export default function (component) {

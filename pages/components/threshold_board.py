@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from flipcore.boards.parts import part
 from flipcore.charts.theme import colours
+from flipcore.reports.browser_data.parts import part
 
 _part = part("threshold_board")
 _component = st.components.v2.component("flipscope_threshold_board", html=_part.html, css=_part.css, js=_part.js)
@@ -17,7 +17,7 @@ def threshold_board(
     """Draws the board; (a released move, a decision to write, the id of a row to look behind), each once, or None. `opened` is
     the row that is looked behind.
 
-    `board` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
+    `board` is `flipcore.reports.browser_data.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
     result = _component(
         key=key,
         data=board

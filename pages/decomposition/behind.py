@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.boards.steps import Steps
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.stats.flips import surface
 from pages.common import session
 from pages.common.cached import cached

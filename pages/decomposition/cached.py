@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from flipcore.boards.levels import Board, banded, level_board, resamples
 from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.levels import Board, banded, level_board, resamples
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from flipcore.boards.levels import START, at_settings, band_words, with_own_reference
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
 from flipcore.claims import flips
 from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.levels import START, at_settings, band_words, with_own_reference
 from flipcore.reports.worked_examples import flips_example
 from pages.common import gates, modes, record, repeats, session
 from pages.common.flip_verdicts import marked_flips_by_readout

@@ -4,10 +4,10 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flipcore.boards import flip_map
-from flipcore.boards.steps import Steps
 from flipcore.core.records import digest
 from flipcore.core.version import __version__
+from flipcore.reports.browser_data import flip_map
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
 from pages.common import session

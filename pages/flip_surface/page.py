@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from flipcore.boards.flip_map import flip_table
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.flip_map import flip_table
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen
 from pages.common.header import page_header

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.boards.steps import Steps
 from flipcore.core.errors import FlipscopeError
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.narrowing import narrowed
 from flipcore.store.export import safe
 from flipcore.store.queries import review

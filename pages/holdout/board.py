@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.boards.margins import board, waiting_board
+from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import simultaneous
 from pages.common import modes, record

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from flipcore.boards.cutoffs import detector_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.detectors import DropGap as Detector
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.reports.worked_examples import gap_example
 from flipcore.stats.base.estimate import p_text

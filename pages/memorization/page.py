@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.boards.steps import Steps
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.stats.memory.frames import compares
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header

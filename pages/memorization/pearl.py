@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from flipcore.boards.cutoffs import detector_line, pearl_cutoff
 from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
 from flipcore.detectors import pearls_in
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.cutoffs import detector_line, pearl_cutoff
 from flipcore.reports.worked_examples import pearl_example
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory.pearl_analysis import Pearl

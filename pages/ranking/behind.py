@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.boards.ranking import way_id
+from flipcore.reports.browser_data.ranking import way_id
 from flipcore.reports.ranking import RankingReport, split_items
 from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries.inspection import inspection

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flipcore.boards import ranking as boards
+from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from pages.common import gates, session

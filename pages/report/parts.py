@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from flipcore.handouts.data_part import sentences, tables
-from flipcore.handouts.dataset import dataset_folder
-from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS, report
-from flipcore.handouts.methods_text import methods_text
+from flipcore.reports.exports.data_part import sentences, tables
+from flipcore.reports.exports.dataset import dataset_folder
+from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
+from flipcore.reports.exports.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import session
 from pages.common.contents import study_contents

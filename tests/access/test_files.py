@@ -14,9 +14,9 @@ from flipcore.annotation.paraphrases.publish import publish
 from flipcore.commands import match
 from flipcore.commands.report import write_report
 from flipcore.core.errors import AccessDenied
-from flipcore.handouts.dataset import dataset_folder
 from flipcore.models import own_models
-from flipcore.reports.every_eval_ever import write_every_eval_ever
+from flipcore.reports.exports.dataset import dataset_folder
+from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import inbox, runner
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.demo import demo_study
@@ -58,8 +58,8 @@ WAYS = {
         "restore": (Permission.FILES, lambda s, f: restore(s, S)),
     },
     "flipcore/store/export.py": {"export": (Permission.PUBLISH, lambda s, f: export(s, S, f / "e", "csv"))},
-    "flipcore/reports/every_eval_ever.py": {"exchange": (Permission.PUBLISH, lambda s, f: write_every_eval_ever(s, S, f / "eee"))},
-    "flipcore/handouts/dataset.py": {"dataset": (Permission.PUBLISH, lambda s, f: dataset_folder(s, S, "mit").write(f / "d"))},
+    "flipcore/reports/exports/every_eval_ever.py": {"exchange": (Permission.PUBLISH, lambda s, f: write_every_eval_ever(s, S, f / "eee"))},
+    "flipcore/reports/exports/dataset.py": {"dataset": (Permission.PUBLISH, lambda s, f: dataset_folder(s, S, "mit").write(f / "d"))},
     "flipcore/annotation/paraphrases/publish.py": {"paraphrases": (Permission.PUBLISH, lambda s, f: publish(s, "A", folder=f / "p"))},
     "flipcore/commands/report.py": {"report": (Permission.PUBLISH, lambda s, f: write_report(s, S, str(f / "r.html"), None))},
     "flipcore/commands/match.py": {"match": (Permission.PUBLISH, _matched)},

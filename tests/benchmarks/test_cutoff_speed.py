@@ -12,7 +12,7 @@ N_ITEMS = 100_000
 
 _APP = """
 import numpy as np
-from flipcore.boards.cutoffs import alpha_line
+from flipcore.reports.browser_data.cutoffs import alpha_line
 from flipcore.stats.memory.pearl_alpha import Setting, calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.core.randomness import generator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.boards.levels import LEVELS
+from flipcore.reports.browser_data.levels import LEVELS
 from tests.browser.serving import browser_page
 from tests.browser.test_main_job import no_fault, settled
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from flipcore.core.study import Study
-from flipcore.handouts.document import report
+from flipcore.reports.exports.document import report
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
@@ -15,7 +15,7 @@ from tests import hostile
 from tests.browser.serving import browser_page
 from tests.browser.test_main_job import SIMULATED
 from tests.datasets.files import written
-from tests.handouts.reading import files_in
+from tests.reports.exports.reading import files_in
 from tests.test_bad_input import study_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

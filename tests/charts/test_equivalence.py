@@ -4,7 +4,7 @@ from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.theme import DARK
 from flipcore.stats.holdout.verdict import difficulty_test
 from flipcore.stats.holdout.versions import result_of
-from tests.boards.test_margins import made
+from tests.reports.browser_data.test_margins import made
 
 HARD = result_of(difficulty_test(60, 100, 40, 100))
 OLD = {"difficulty": HARD, "prediction": result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))}

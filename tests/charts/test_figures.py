@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.boards.cutoffs import loss_line, packed
-from flipcore.boards.flip_map import UNDEFINED, permille
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.captions import caption
 from flipcore.charts.curves import MOST_GREY, level_curves
@@ -21,6 +19,8 @@ from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import LIGHT
 from flipcore.core.randomness import generator
+from flipcore.reports.browser_data.cutoffs import loss_line, packed
+from flipcore.reports.browser_data.flip_map import UNDEFINED, permille
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.simultaneous import conf_seq_path
 from flipcore.stats.memory.loss_analysis import loss_test

@@ -15,15 +15,15 @@ from flipcore.claims import gates
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import LOCKED
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.handouts.document import report
+from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review
 from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.walks import DECOMPOSITION, FLIPS, MEMORY, REVIEW, page_of, sent, walk_over
-from tests.handouts.reading import everything_in
 from tests.pages.opening import clear_caches
+from tests.reports.exports.reading import everything_in
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 

@@ -16,14 +16,14 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.api import StudyView
 from flipcore.claims import gates
 from flipcore.core.study import Part
-from flipcore.handouts.dataset import dataset_folder
-from flipcore.handouts.document import report
+from flipcore.reports.exports.dataset import dataset_folder
+from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks, review
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.walks import DECOMPOSITION, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
-from tests.handouts.reading import everything_in
+from tests.reports.exports.reading import everything_in
 from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]

@@ -16,8 +16,8 @@ from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.ngrams import ngrams
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.stats.holdout.verdict import OUTCOMES, TESTS, HoldoutVerdict, difficulty_test
-from tests.boards.test_margins import made
 from tests.lab.simulations.planted_memory import odd_one_out_hits
+from tests.reports.browser_data.test_margins import made
 
 BOUNDS = {"difficulty": (-0.02, 0.02), "semantic": (-0.001, 0.002), "prediction": (0.0, 0.55), "odd one out": (0.0, 0.42)}
 MARGINS = {"difficulty": 0.1, "semantic": 0.01, "prediction": 0.6, "odd one out": 0.45}

@@ -24,7 +24,7 @@ from flipcore.commands.report import write_report
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.core.whole_files import DRAFT
 from flipcore.models import own_models
-from flipcore.reports.every_eval_ever import write_every_eval_ever
+from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import runner
 from flipcore.store import backup
 from flipcore.store.archives import fingerprint

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.handouts.document import N_OUTPUTS, report
+from flipcore.reports.exports.document import N_OUTPUTS, report
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
 from pages.common import session

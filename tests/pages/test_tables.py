@@ -6,7 +6,7 @@ import re
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from flipcore.handouts.data_tables import shown_records
+from flipcore.reports.exports.data_tables import shown_records
 from pages.common import tables
 from tests.browser.serving import ROOT
 

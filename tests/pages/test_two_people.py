@@ -9,10 +9,10 @@ from flipcore.access.acting import acting_as
 from flipcore.access.levels import Level
 from flipcore.access.person import Person
 from flipcore.core.study import ItemSource, ModelUse
-from flipcore.handouts.dataset import dataset_folder
-from flipcore.handouts.document import report
 from flipcore.invitations.links import enter, issue, link
 from flipcore.reports.decision_record import entries
+from flipcore.reports.exports.dataset import dataset_folder
+from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.backup import back_up
 from flipcore.store.connection import Store

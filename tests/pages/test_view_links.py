@@ -6,9 +6,9 @@ import pytest
 
 from flipcore.runs import demo
 from tests.claims.walks import sent
-from tests.handouts.test_document import STUDY as MEMORY
-from tests.handouts.test_document import TWO
 from tests.pages.opening import clear_caches, few_permutations, opened
+from tests.reports.exports.test_document import STUDY as MEMORY
+from tests.reports.exports.test_document import TWO
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context

@@ -8,7 +8,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from flipcore.boards.cutoffs import loss_line
 from flipcore.claims.claim import Claim
 from flipcore.claims.memory import ANY_DETECTOR, adjusted, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
@@ -24,6 +23,7 @@ from flipcore.claims.memory_sets import (
     set_claim,
 )
 from flipcore.claims.memory_truth import SEES, SHIFTS, detector_claim
+from flipcore.reports.browser_data.cutoffs import loss_line
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.memory.exceedance import SetTest, chance_count, largest_excess_p, least_contaminated, rank, set_p, set_test
 from flipcore.stats.memory.gap_decision import RANDOM, gap_decision

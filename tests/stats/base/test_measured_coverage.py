@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flipcore.boards.levels import board
-from flipcore.boards.verdicts import CODES
 from flipcore.claims import flips
+from flipcore.reports.browser_data.levels import board
+from flipcore.reports.browser_data.verdicts import CODES
 from flipcore.stats.base import joint_means, measured_coverage
 from flipcore.stats.base.estimate import SHORT, TOO_SHORT, Estimate, coverage_label
 from flipcore.stats.base.joint_means import JointMeans

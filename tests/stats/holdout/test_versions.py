@@ -3,7 +3,7 @@ import math
 
 from flipcore.stats.holdout.verdict import difficulty_test
 from flipcore.stats.holdout.versions import edited, read_results, result_of
-from tests.boards.test_margins import made
+from tests.reports.browser_data.test_margins import made
 
 
 def version(retro, results, target=("t",), **settings):

@@ -317,7 +317,7 @@ def test_an_export_holds_nothing_that_is_set_aside_and_all_else(store, tmp_path)
 
 @pytest.mark.slow
 def test_files_for_other_harnesses_and_a_reading_again_hold_nothing_that_is_set_aside(store, tmp_path):
-    from flipcore.reports.every_eval_ever import write_every_eval_ever
+    from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.reports.rereading import changes
     from flipcore.runs.harnesses.writing import HARNESSES, write_variants
     from flipcore.runs.rereading import reread

@@ -1,0 +1,255 @@
+"""The threshold board's data: the level limits of every reference, null policy and kind, in the shape that the browser looks
+up; in simultaneous mode one band that holds for all of them at once."""
+
+import base64
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from flipcore.claims.flips import BAND, WITHOUT_SPREAD
+from flipcore.core.records import IDENTITY
+from flipcore.reports.browser_data.level_limits import QUANTITIES, LevelLimits, level_limits
+from flipcore.reports.browser_data.verdicts import RULES, Wording, wordings
+from flipcore.stats.base.estimate import coverage_label, without_interval
+from flipcore.stats.base.joint_means import JointMeans
+from flipcore.stats.base.measured_coverage import measured_coverage
+from flipcore.stats.base.resample import N_BOOT
+from flipcore.stats.flips.coded_answers import CodedAnswers
+from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
+from flipcore.stats.flips.disagreement import POLICIES
+from flipcore.stats.flips.pooled import ALL_AXES
+
+LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
+KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
+POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
+OUTSIDE_BAND = "No interval here holds for every row at once."
+RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
+OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
+START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": "paired"}
+MANY_ITEMS, FEW_BOOT = 2_000, 1_999
+# Items from which the 95 % band holds for everything at once; planted G = .1, 400 and 300 samples: .86 at 20 items, .92 at 30, .95 at
+# 40: where one item flips, its standard error does not know of the others.
+BAND_HOLDS_FROM = 40
+WordingOf = Callable[[str, str], Wording]  # of a reference and a policy
+
+
+def resamples(answers: CodedAnswers) -> int:
+    """How many the board and the table under it take, so that they print the same limits. Beyond MANY_ITEMS items fewer do:
+    the limits are then so close that the draws no longer move their second digit."""
+    return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
+
+
+def readable(answers: CodedAnswers) -> tuple[str, ...]:
+    """The readouts that read at least one answer: any of them may be the reference."""
+    return tuple(
+        e for e in answers.extractors if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """`arrays` is what the browser looks up; `limits["reference|policy"]` a simultaneous band as numbers, low and high, each (rows,
+    quantities, levels)."""
+
+    arrays: dict[str, Any]
+    limits: Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+    def at(self, reference: str, policy: str, row: str, level: float) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) of the quantities of one row at the level that is nearest."""
+        levels = self.arrays["levels"]
+        at = min(range(len(levels)), key=lambda i: abs(levels[i] - level))
+        place = [one["id"] for one in self.arrays["rows"]].index(row)
+        low, high = self.limits[f"{reference}|{policy}"]
+        return low[place, :, at], high[place, :, at]
+
+
+def board(answers: CodedAnswers, title_of: Callable[[str], str], **settings: Any) -> dict:
+    """The arrays of `level_board` alone."""
+    return level_board(answers, title_of, **settings).arrays
+
+
+def level_board(
+    answers: CodedAnswers,
+    title_of: Callable[[str], str],
+    *,
+    seed: int = 0,
+    n_boot: int | None = None,
+    simultaneous: bool = False,
+    closed_gates: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+) -> Board:
+    """Arrays: `levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
+    limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
+    `wording["reference|policy"]` the sentences of each row.
+    `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
+    references and policies. Otherwise hidden rows over all axes that may be claimed carry the headline."""
+    references, n_boot = readable(answers), n_boot or resamples(answers)
+    shut = set(closed_gates or {}) | {IDENTITY}
+    pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
+    kinds = {"simultaneous": BAND} if simultaneous else KINDS
+    kind_names = () if simultaneous else tuple(KINDS)
+    by_level = level_limits(
+        answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
+    )
+    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
+    band = _band(answers, by_level, wording_of, seed, n_boot) if simultaneous else None
+    tables: dict[str, dict] = {}
+    limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
+        low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
+        silent, too_short = (None, None) if band else (by_level.methods[r, p, k] == WITHOUT_SPREAD, by_level.too_short[r, p, k])
+        outcomes = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
+        if band:
+            limits[f"{reference}|{policy}"] = low, high
+        tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
+    rows = [
+        {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
+        for axis, e in by_level.rows
+    ]
+    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
+    arrays |= {
+        "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
+        "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
+        "start": LEVELS.index(0.95),
+        "chosen": _start_choice(references, next(iter(kinds))),
+    }
+    return Board(arrays, limits)
+
+
+def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
+    """Each kind of interval with its title, which says what one that is short held in simulation at these numbers of items."""
+    fewest = int(by_level.n[by_level.n > 0].min(initial=0))
+    labels = {kind: coverage_label(measured_coverage(kind, fewest)) for kind in kinds}
+    return [(kind, f"{title} ({labels[kind]})" if labels[kind] else title) for kind, title in kinds.items()]
+
+
+def _wording(wording) -> dict:
+    """The sentences of each row under one reference and policy."""
+    return {"rows": wording.rows(), "instead": wording.instead}
+
+
+def _start_choice(references: Sequence[str], kind: str) -> dict[str, str]:
+    """What the board shows before anybody chooses."""
+    reference = default_reference(references) if references else ""
+    return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}
+
+
+def at_settings(board: dict, view: dict) -> dict:
+    """The board at the settings of `view`, where it has them."""
+    levels = board["levels"]
+    at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
+    choices = {
+        key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
+        for key, default in board["chosen"].items()
+    }
+    return board | {"start": at, "chosen": choices}
+
+
+def with_own_reference(view: dict, extractors: Sequence[str]) -> dict:
+    """`view` with the model's own default for a reference extractor that nobody chose."""
+    untouched = view["reference"] == START["reference"] and REFERENCE not in extractors
+    return view | {"reference": default_reference(extractors)} if untouched else view
+
+
+def band_words(cells: Sequence[Decomposition]) -> str:
+    """For what the simultaneous band of these cells holds, and where it holds less often than its level says."""
+    fewest = min((one.T.n for one in cells if one.T.n), default=0)
+    caveat = (
+        f" (with fewer than {BAND_HOLDS_FROM} items, as here, less often than the level says)"
+        if fewest < BAND_HOLDS_FROM
+        else ""
+    )
+    return f"for every row, reference extractor and policy for unreadable answers at once, at any one level{caveat}"
+
+
+def banded(cells: Sequence[Decomposition], band_board: Board, level: float, policy: str) -> list[Decomposition]:
+    """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place of each interval by itself:
+    what the board shows has one, every other estimate and p-value is left without, because nothing holds for all at once."""
+    out = []
+    for one in cells:
+        low, high = band_board.at(one.reference, policy, f"{one.axis}|{one.extractor}", level)
+        bands: dict[str, Any] = {
+            name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method=BAND, note="", coverage=None)
+            for i, name in enumerate(QUANTITIES)
+        }
+        rest: dict[str, Any] = {
+            name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
+            for name in (*COLUMNS, "share")
+            if name not in bands
+            for value in [getattr(one, name)]
+        }
+        out.append(replace(one, **bands, **rest, p_artifact=math.nan, p_more=math.nan))
+    return out
+
+
+def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
+    """`low` and `high` are (rows, quantities, levels)."""
+    points = {name: _plain(by_level.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
+    return {
+        **points,
+        "low": _packed(low),
+        "high": _packed(high),
+        "floor_T": _plain(by_level.floors[r, p, :, 0]),
+        "floor_G": _plain(by_level.floors[r, p, :, 1]),
+        "n": by_level.n[r, p].tolist(),
+        "reference_rows": [e == by_level.references[r] for _, e in by_level.rows],
+    }
+
+
+def _verdicts(
+    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None
+) -> dict:
+    """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
+    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open. Without both the limits are those of a band,
+    which decides with p."""
+    if silent is not None:
+        low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
+    if too_short is not None:
+        at = QUANTITIES.index("A_minus_G")
+        low[too_short, at], high[too_short, at] = -np.inf, np.inf
+    lows, highs = ({name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high))
+    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs, silent is None) for rule in RULES}}
+
+
+def _band(
+    answers: CodedAnswers, by_level: LevelLimits, wording_of: WordingOf, seed: int, n_boot: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
+    column that varies, from one joint item draw a replicate. Of a row's A+ and excess only the one that leads its sentence has
+    limits, since each rare share more makes the band wider for all. Below 10 items there is none."""
+    places = [list(COLUMNS).index(name) for name in QUANTITIES]
+    cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
+    columns = np.hstack(
+        [
+            np.where(np.isin(QUANTITIES, own), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
+            for reference in by_level.references
+            for policy in by_level.policies
+            for (axis, e), own in zip(cells, wording_of(reference, policy).quantities(), strict=True)
+        ]
+    )
+    joint = JointMeans(columns, seed, n_boot)
+    has_band = (joint.n >= 10) & (joint.se > 1e-12)
+    critical = np.full(len(LEVELS), np.nan)
+    if has_band.any():
+        studentized = np.abs(JointMeans(columns[:, has_band], seed, n_boot).studentized)
+        largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
+        critical = np.quantile(largest, LEVELS)
+    half = np.where(has_band, joint.se, np.nan)[:, None] * critical
+    shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), len(LEVELS))
+    low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
+    middle, half = joint.values[:, None].reshape(*shape[:-1], 1), half.reshape(shape)
+    return np.maximum(middle - half, low), np.minimum(middle + half, high)
+
+
+def _packed(limits: np.ndarray) -> str:
+    """(rows, quantities, levels) as base64 float64 in the order quantity, row, level. In single precision 0.075 would be
+    printed as 0.08 here and as 0.07 in a table."""
+    return base64.b64encode(np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8").tobytes()).decode()
+
+
+def _plain(values: np.ndarray) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]

@@ -1,0 +1,64 @@
+"""The ranking's board: what each model's rank may be under every way at every level, and the sentences that belong to it. The
+browser looks them up while the level is dragged."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
+from flipcore.core.records import digest
+from flipcore.reports.browser_data.levels import LEVELS
+from flipcore.reports.ranking import RankingReport, accuracy, by_rank
+from flipcore.stats.base.estimate import number_text
+from flipcore.stats.ranking.order import rank_limits
+from flipcore.stats.ranking.ways import Way
+
+MOST_PAIRS = 6  # with a sentence each above the table; all pairs stand in the table under it
+
+
+def way_id(way: Way) -> str:
+    """ "option_order|rotate-1|regex"; what a click on a row sends and a link holds."""
+    return f"{way.axis}|{way.key}|{way.extractor}"
+
+
+def board(report: RankingReport, level: float) -> dict[str, Any]:
+    """`levels, start, models, ways, best, worst, headline, pairs`. `best` and `worst` are flat in the order level, way, model;
+    `headline` and each of `pairs` hold their different sentences and which of them stands at each level."""
+    contest, models = report.contest, by_rank(report.contest)
+    limits = [rank_limits(contest.at_all, 1 - one) for one in LEVELS]
+    best, worst = (np.array([pair[side][:, models] for pair in limits]) for side in (0, 1))
+    pairs = [(models[j], models[k]) for j in range(len(models)) for k in range(j + 1, len(models))][:MOST_PAIRS]
+    arrays: dict[str, Any] = {
+        "levels": list(LEVELS),
+        "start": min(range(len(LEVELS)), key=lambda i: abs(LEVELS[i] - level)),
+        "models": [contest.models[m] for m in models],
+        "ways": [_way(contest, i, models) for i in range(len(contest.claimed))],
+        "best": best.ravel().tolist(),
+        "worst": worst.ravel().tolist(),
+        "headline": _by_level([best_claim(contest, one).text for one in LEVELS]),
+        "pairs": [_by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs],
+        "detail": report.claims[0].detail,
+    }
+    return arrays | {"id": digest(arrays)}
+
+
+def _by_level(sentences: Sequence[str]) -> dict[str, Any]:
+    """The different sentences, and which one stands at each level."""
+    different = list(dict.fromkeys(sentences))
+    return {"sentences": different, "at": [different.index(one) for one in sentences]}
+
+
+def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:
+    way, ranks = contest.order.scores.ways[i], contest.order.ranks
+    estimates = [accuracy(contest, i, m) for m in models]
+    return {
+        "id": way_id(way),
+        "label": place(way)[:1].upper() + place(way)[1:],
+        "is_own": i == contest.own,
+        "items": int(contest.order.n[i]),
+        "claimed": bool(contest.claimed[i]),
+        "accuracy": [number_text(one.value) for one in estimates],
+        "interval": [one.text() for one in estimates],
+        "ranks": [None if np.isnan(ranks[i, m]) else int(ranks[i, m]) for m in models],
+    }

@@ -1,0 +1,147 @@
+"""What a reader checks a number with: every estimate, the items' own values, the readouts, and what each column means."""
+
+import json
+
+import pandas as pd
+
+from flipcore.methods.terms import TERMS
+from flipcore.reports.exports.data_tables import Table, data_table
+from flipcore.reports.exports.flips_part import flips_table
+from flipcore.reports.exports.holdout_part import inflation_table, tests_table
+from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
+from flipcore.reports.exports.memory_part import memory_table
+from flipcore.reports.exports.models_part import ranking_tables
+from flipcore.reports.exports.record_part import decisions_table
+from flipcore.reports.study import cell_place
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.flips.decomposition import COLUMNS
+from flipcore.store.export import safe
+from flipcore.text.tables import csv_text
+
+MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported beside it
+READOUTS = {
+    "model": "the model that was asked",
+    "item_id": "the question; its id changes with its content",
+    "role": "the item's place in the study: benchmark, control, target, retro or non_member",
+    "kind": "what an answer is: choice, number, text or completion",
+    "axis": "which change was made; identity is the same prompt sent again",
+    "variant": "which form of the question; base is the original",
+    "compared_with": "the variant that it is compared with",
+    "sample": "which of several answers to one prompt, from 0",
+    "extractor": "the method that read the answer",
+    "status": "ok, unreadable (a NULL answer), cut (ended before the answer) or absent (missing)",
+    "answer": "what was read: an option's index in the item's own order, an exact number, or normalised words",
+    "value": "a measured number in nats or as a similarity, where no answer is read",
+    "is_correct": "whether the answer is right; empty where that is not defined",
+    "label_mass": "share of the first token's probability on any option label",
+    "reason": "why nothing was read",
+    "family": "what the item was made from; items of one family count once",
+}
+ITEMS = {
+    "item_id": "the question; its id changes with its content",
+    "dataset": "where it comes from",
+    "kind": "what an answer is",
+    "role": "its place in the study",
+    "question": "its text",
+    "options": "its options in its own order, as JSON",
+    "target": "the right answer; several stand one a line",
+    "category": "its subject",
+    "family": "what it was made from",
+}
+VALUES = {
+    "model": "the model",
+    "cell": "axis and extractor of a row of the flip table",
+    "unit": "the item, or the family of items that counts once",
+    **dict.fromkeys(COLUMNS, "the unit's own value; the mean over units is the estimate of that name"),
+}
+
+
+def data_part(c: WholeStudy) -> Markup:
+    """Every number with its method, and the tables that it can be computed again from."""
+    every = numbers_table(c)
+    files = joined(tag("li", one) for one in _files(c))
+    check = (
+        "To check a number: the mean of a column of the items' values is the estimate of that name in the row of its cell. The "
+        "readouts hold every answer that a cell was computed from."
+    )
+    return section(
+        "Data",
+        "data",
+        paragraph(check),
+        tag("ul", files, cls="files"),
+        folded(f"All {len(every.rows):,} estimates", data_table(every)),
+        _dictionary(),
+    )
+
+
+def numbers_table(c: WholeStudy) -> Table:
+    """A row an estimate."""
+    caption = f"Every estimate with its interval, method, n and seed. {c.provenance}."
+    return Table("numbers", "All estimates", [one.in_list() for one in c.rows], caption)
+
+
+def tables(c: WholeStudy) -> list[Table]:
+    """Every table of results that has rows, in the order of the report."""
+    report = c.report
+    flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
+    memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
+    every = [*ranking_tables(c), *flips, *memory, tests_table(c), inflation_table(c), numbers_table(c), decisions_table(c)]
+    return [one for one in every if one.rows]
+
+
+def sentences(c: WholeStudy) -> list[str]:
+    """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is withheld says why."""
+    return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in c.claims if claim.text))
+
+
+def _files(c: WholeStudy) -> list[Markup]:
+    stats = json.dumps(c.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    files = [
+        _file("stats.json", stats, "application/json", "everything that the command “stats --json” prints"),
+        _file("item-values.csv", csv_text(_item_values(c)), "text/csv", "each item's own value in each cell"),
+    ]
+    readouts, items = c.everything[list(READOUTS)], _items(c)
+    if len(readouts) > MOST_ROWS:
+        note = f"{len(readouts):,} readouts are too many for this file: python -m flipcore export {c.study_id}."
+        return [*files, tag("span", note)]
+    return [
+        *files,
+        _gzip("readouts.csv.gz", readouts, f"{len(readouts):,} readouts"),
+        _gzip("items.csv.gz", items, f"{len(items):,} items"),
+    ]
+
+
+def _file(name: str, content: str, kind: str, what: str) -> Markup:
+    return joined([data_link(name, name, content, f"{kind};charset=utf-8"), f": {what}"])
+
+
+def _gzip(name: str, frame: pd.DataFrame, what: str) -> Markup:
+    return joined([data_link(name, name, packed(safe(frame).to_csv(index=False)), "application/gzip"), f": {what}"])
+
+
+def _items(c: WholeStudy) -> pd.DataFrame:
+    items = c.items.copy()
+    items["options"] = [json.dumps(list(options), ensure_ascii=False) for options in items["options"]]
+    return items[list(ITEMS)]
+
+
+def _item_values(c: WholeStudy) -> list[dict[str, object]]:
+    """One row a unit and cell, in the order in which the units were resampled."""
+    rows = []
+    for model in c.models:
+        ids = list(dict.fromkeys(c.flips_of(model)["item_id"]))
+        for one in c.report.decompositions[model]:
+            units = ids if len(ids) == len(one.item_values) else [f"family {i + 1}" for i in range(len(one.item_values))]
+            for unit, values in zip(units, one.item_values.tolist(), strict=True):
+                rows.append({"model": model, "cell": cell_place(one), "unit": unit} | dict(zip(COLUMNS, values, strict=True)))
+    return rows
+
+
+def _dictionary() -> Markup:
+    columns = {"readouts.csv.gz": READOUTS, "items.csv.gz": ITEMS, "item-values.csv": VALUES}
+    rows = [
+        {"file": file, "column": name, "meaning": words} for file, names in columns.items() for name, words in names.items()
+    ]
+    dictionary = Table("dictionary", "Data dictionary", rows, "What each column of the files means.")
+    words = tag("dl", *(joined([tag("dt", term.name), tag("dd", f"{term.meaning} {term.paper}".strip())]) for term in TERMS))
+    return joined([folded("Data dictionary", data_table(dictionary)), folded("Glossary", words)])

@@ -1,0 +1,244 @@
+"""A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet, and a card.
+
+Items whose licence is unknown or forbids changed copies are left out with everything that was read from them, and counted; where any
+example before a question may be such an item, a note stands for the examples. Nobody is
+named. What is set aside stays out, as in every export.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
+from flipcore.annotation.paraphrases.publish import check_codes
+from flipcore.core.errors import BadInput
+from flipcore.core.records import EXAMPLE_TURNS, Prompt
+from flipcore.core.study import ItemSource, Study
+from flipcore.core.version import __version__
+from flipcore.core.whole_files import write
+from flipcore.datasets.licenses import license_of, may_be_passed_on
+from flipcore.reports.exports.data_part import ITEMS, READOUTS
+from flipcore.reports.whole_study import WholeStudy, whole_study
+from flipcore.store.connection import Store
+from flipcore.store.queries import exchange, review, studies
+from flipcore.text.tables import markdown, markdown_text
+
+NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
+_OF_OTHERS = ("examples", "shots", *EXAMPLE_TURNS)  # the parts of a prompt that show other items
+COMPLETIONS = {
+    "call_id": "the call; its id is the hash of model, request and sample",
+    "model": "the model that was asked",
+    "item_id": "the question",
+    "axis": "which change was made",
+    "variant_id": "which form of the question",
+    "sample": "which of several answers to one prompt, from 0",
+    "status": "ok or failed",
+    "system": "the system prompt",
+    "prompt": "what was sent; a note stands for examples that may not be passed on",
+    "text": "what came back",
+    "reasoning": "what the model wrote before its answer",
+    "finish_reason": "how the answer ended; empty where that is not recorded",
+    "n_tokens_in": "tokens sent, where counted",
+    "n_tokens_out": "tokens that came back, where counted",
+}
+TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
+
+
+@dataclass(frozen=True)
+class DatasetFolder:
+    """`files` by their path within the folder; `n_left_out` items may not be passed on, of the datasets in `why`."""
+
+    files: Mapping[str, bytes]
+    n_items: int
+    n_left_out: int
+    why: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """How much is in it and what is not."""
+        left_out = ""
+        if self.n_left_out:
+            are = "item is" if self.n_left_out == 1 else "items are"
+            left_out = f" {self.n_left_out:,} {are} left out, because of the licence of {', '.join(self.why)}."
+        return f"{self.n_items:,} items with their answers.{left_out}"
+
+    def zipped(self) -> bytes:
+        """The folder as a zip without times."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in self.files.items():
+                archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+        return buffer.getvalue()
+
+    def write(self, folder: str | Path) -> Path:
+        """Writes the folder; BadInput where it cannot be written, or where it holds something else already."""
+        require(Permission.PUBLISH)
+        place = Path(folder)
+        others = [one.name for one in place.iterdir() if one.name not in ("README.md", "data")] if place.is_dir() else []
+        if others:
+            raise BadInput(f"{place} holds {others[0]} already: choose an empty folder or a new one.")
+        for path, content in self.files.items():
+            write(place / path, content)
+        return place
+
+
+def dataset_folder(store: Store, study_id: str, license: str = "", language: str = "en") -> DatasetFolder:
+    """`license` is what the user declares for items whose dataset names none (a file of their own). Raises BadInput where no
+    item may be passed on."""
+    check_codes(license or "other", language)
+    items = studies.study_items(store, study_id)
+    licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
+    passed_on = {name for name, one in licenses.items() if may_be_passed_on(one)}
+    ids = set(items["item_id"][items["dataset"].isin(passed_on)])
+    why = tuple(name for name in licenses if name not in passed_on)
+    if not ids:
+        raise BadInput(
+            f"No item may be passed on: nobody has said under which licence {', '.join(why) or 'the items'} may be. "
+            "Name it, as cc-by-4.0, if you may publish them."
+        )
+    store.told("packed a dataset", study_id)
+    whole = whole_study(store, study_id)
+    study = whole.study
+    split = study.prompt.examples_from if study.prompt else None
+    shows_examples = not why and (split is None or may_be_passed_on(license_of(split.dataset, license)))
+    every = _frames(whole, shows_examples)
+    frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in every.items()}
+    files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
+    folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
+    card = _card(whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
+    return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
+
+
+def _frames(whole: WholeStudy, shows_examples: bool) -> dict[str, pd.DataFrame]:
+    completions = exchange.completions(whole.store, whole.study_id)
+    completions["prompt"] = [_prompt(json.loads(parts), shows_examples) for parts in completions["parts"]]
+    return {
+        "readouts": whole.everything[list(READOUTS)],
+        "items": whole.items[list(ITEMS)],
+        "completions": completions[list(COMPLETIONS)],
+    }
+
+
+def _prompt(parts: list[tuple[str, str]], shows_examples: bool) -> str:
+    """What was sent; without the examples where any of them may be of items that are left out."""
+    if shows_examples:
+        return Prompt(tuple((name, text) for name, text in parts)).transcript
+    own = "".join(text for name, text in parts if name not in _OF_OTHERS)
+    return own if len(own) == sum(len(text) for _, text in parts) else NO_EXAMPLES + own
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.reset_index(drop=True).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+_CARD = """---
+{license}language: {language}
+configs:
+{configs}
+task_categories: [question-answering]
+tags: [evaluation, robustness, flipscope]
+---
+# {title}
+
+A study of Flipscope {version} (id `{study_id}`): {n_items:,} items, asked of {models}, and what was read from the answers.
+{left_out}
+## What it says
+{sentences}
+
+## What is in it
+{counts}
+
+- **Models**: {n_models:,} ({models}).
+- **People**: {n_people:,} reviewed the paraphrases that the study asked. They are not named here.
+- **Licences**: {licenses}.
+
+```python
+from datasets import load_dataset
+readouts = load_dataset("FOLDER", "readouts", split="train")
+```
+
+## Columns
+{columns}
+## The study as it was declared
+```toml
+{toml}
+```
+
+## What to keep in mind
+The questions keep the licence of the dataset that they come from. Publishing questions puts them where models are trained.
+"""
+
+
+def _card(
+    whole: WholeStudy, folder: DatasetFolder, frames: Mapping[str, pd.DataFrame], licenses: Mapping[str, str], language: str
+) -> str:
+    study, roles = whole.study, Counter(frames["items"]["role"])
+    counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
+    counts += [{"table": f"items, {role.replace('_', ' ')}", "rows": n} for role, n in sorted(roles.items())]
+    names = sorted(set(licenses.values()))
+    models = sorted(set(frames["readouts"]["model"]))
+    return _CARD.format(
+        license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
+        language=language,
+        configs="\n".join(_config(name, i == 0) for i, name in enumerate(frames)),
+        title=markdown(study.name),
+        version=__version__,
+        study_id=study.study_id,
+        n_items=folder.n_items,
+        left_out=f"\n{folder.sentence}\n" if folder.n_left_out else "",
+        sentences="\n".join(
+            f"- {markdown(f'{model}: {whole.report.headlines[model].sentence}')}" for model in whole.report.headlines
+        ),
+        counts=markdown_text(counts),
+        n_models=len(models),
+        models=markdown(", ".join(models)),
+        n_people=_n_people(whole.store, study),
+        licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
+        columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
+        toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
+    )
+
+
+def _config(name: str, is_default: bool) -> str:
+    default = "\n  default: true" if is_default else ""
+    return f"- config_name: {name}\n  data_files:\n  - split: train\n    path: data/{name}.parquet{default}"
+
+
+def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
+    return [{"column": name, "meaning": words} for name, words in columns.items()]
+
+
+def _without_folders(study: Study) -> Study:
+    """Local files by their name alone: a folder may name a person."""
+
+    def without_folder(source: ItemSource) -> ItemSource:
+        return replace(source, path=source.path and Path(source.path).name)
+
+    prompt = study.prompt
+    if prompt and prompt.examples_from:
+        prompt = replace(prompt, examples_from=without_folder(prompt.examples_from))
+    return replace(study, items=tuple(map(without_folder, study.items)), prompt=prompt)
+
+
+def _n_people(store: Store, study: Study) -> int:
+    """Reviewers of the sources whose paraphrases the study asked."""
+    sources = {(dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)}
+    states = studies.paraphrase_states(store)
+    mine = {
+        pair
+        for pair, dataset, generator in zip(states["pair_id"], states["dataset"], states["generator"], strict=True)
+        if (dataset, generator) in sources
+    }
+    rows = [row for row in review.verdicts(store) if row["pair_id"] in mine and row["reviewer_kind"] == "person"]
+    return len({row["reviewer"] for row in rows})

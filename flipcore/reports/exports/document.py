@@ -1,0 +1,159 @@
+"""The report as one HTML file: it opens from a folder, asks for nothing, and runs one script of its own and no other."""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flipcore.charts.theme import DARK, LIGHT, Colours
+from flipcore.core.errors import BadInput
+from flipcore.core.version import __version__
+from flipcore.reports.badges import MEANINGS
+from flipcore.reports.browser_data.parts import part, script_of
+from flipcore.reports.exports.data_part import data_part
+from flipcore.reports.exports.flips_part import flips_part, opening_flips
+from flipcore.reports.exports.holdout_part import holdout_part, opening_holdout
+from flipcore.reports.exports.markup import Markup, joined, paragraph, section, tag
+from flipcore.reports.exports.memory_part import memory_part, opening_memory
+from flipcore.reports.exports.methods_text import methods_part
+from flipcore.reports.exports.models_part import ranking_part
+from flipcore.reports.exports.outputs_part import outputs_part
+from flipcore.reports.exports.record_part import decisions_part, moment, settings_part
+from flipcore.reports.whole_study import WholeStudy, whole_study
+from flipcore.store.connection import Store
+
+N_OUTPUTS, MOST_OUTPUTS = 2, 50
+_HERE = Path(__file__).parent
+_LONG = 200  # a string of a board that is longer and comes again is written once
+
+
+def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
+    """The report of a stored study with `n_outputs` pairs of raw outputs behind each claim. The same study gives the same
+    bytes. Raises BadInput for a number of outputs out of range."""
+    if not 0 <= n_outputs <= MOST_OUTPUTS:
+        raise BadInput(f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to {MOST_OUTPUTS}.")
+    c = whole_study(store, study_id)
+    store.told("wrote a report", study_id)
+    flips, boards = flips_part(c)
+    memory, lines = memory_part(c)
+    ranking, order = ranking_part(c)
+    sets, margins = holdout_part(c)
+    parts = [
+        ranking,
+        flips,
+        memory,
+        sets,
+        outputs_part(c, n_outputs),
+        decisions_part(c),
+        settings_part(c),
+        methods_part(c),
+        data_part(c),
+    ]
+    return _page(c, [part for part in parts if part is not None], boards | lines | order | margins)
+
+
+def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
+    style = _style(boards)
+    script = _script(boards)
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    head = joined(
+        [
+            Markup('<meta charset="utf-8">'),
+            Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
+            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            Markup('<meta name="referrer" content="no-referrer">'),
+            tag("title", f"{c.study.name}: Flipscope report"),
+            Markup(f"<style>{style}</style>"),
+        ],
+        "\n",
+    )
+    body = tag("main", _opening(c), *parts, _end(c))
+    data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
+    page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
+
+
+def _opening(c: WholeStudy) -> Markup:
+    badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
+    meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
+    n_items = f"{len(c.items):,} items"
+    when = f"declared {moment(c.row['created_at'])}" if c.row["created_at"] is not None else "date unknown"
+    about = f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope {__version__}"
+    return tag(
+        "header",
+        tag("h1", c.study.name),
+        paragraph(about, cls="quiet"),
+        paragraph(*badges, cls="badges"),
+        section("What it says", "says", *_says(c)),
+        tag("ul", *meanings, cls="quiet meanings"),
+    )
+
+
+def _says(c: WholeStudy) -> list[Markup]:
+    """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
+    first = [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
+    first += opening_holdout(c)
+    lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
+    lines += [] if lines else [paragraph("No answer has come back yet.")]
+    return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
+
+
+def _end(c: WholeStudy) -> Markup:
+    return tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
+
+
+def _style(boards: dict[str, Any]) -> str:
+    names = sorted({one["part"] for one in boards.values()})
+    own = (_HERE / "report.css").read_text(encoding="utf-8")
+    return "\n".join([_palette(LIGHT, DARK), own, *(part(name).css for name in names)])
+
+
+def _palette(light: Colours, dark: Colours) -> str:
+    """The colours as properties: light, dark where the reader's system is, light on paper."""
+
+    def properties(c: Colours) -> str:
+        return " ".join(f"--{name}: {value};" for name, value in asdict(c).items() if isinstance(value, str))
+
+    return (
+        f":root {{ color-scheme: light; {properties(light)} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {properties(dark)} }} }}"
+    )
+
+
+def _script(boards: dict[str, Any]) -> str:
+    names = sorted({one["part"] for one in boards.values()})
+    parts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
+    own = (_HERE / "report.js").read_text(encoding="utf-8")
+    return f'"use strict";\nconst PARTS = {{\n{parts}\n}};\n{own}'
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _payload(boards: dict[str, Any]) -> str:
+    """The boards as JSON that ends no script; long strings that come again stand once in `strings`."""
+    strings: dict[str, int] = {}
+    plain = {ident: _plain(one, strings) for ident, one in boards.items()}
+    payload = {"boards": plain, "strings": list(strings), "light": asdict(LIGHT), "dark": asdict(DARK)}
+    return json.dumps(payload, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _plain(value: Any, strings: dict[str, int]) -> Any:
+    """Values that JSON has: what is not finite is None, a long string is its place among `strings`."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one, strings) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, strings) for one in value]
+    if isinstance(value, str) and len(value) > _LONG:
+        return {"$string": strings.setdefault(value, len(strings))}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.item() if hasattr(value, "item") else value

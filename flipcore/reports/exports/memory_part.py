@@ -1,0 +1,115 @@
+"""The report's part on memory: every detector's verdict as on its page, with the lines that still move."""
+
+import math
+from typing import Any
+
+from flipcore.claims.memory_sets import any_cutoff_claim
+from flipcore.core.errors import FlipscopeError
+from flipcore.detectors import analysis_of, detectors
+from flipcore.reports.browser_data.cutoffs import SETS, detector_line
+from flipcore.reports.browser_data.parts import part
+from flipcore.reports.exports.data_tables import Table, data_table
+from flipcore.reports.exports.figures import figure, interval_rows
+from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.memory import MemoryTest, members_of, settings_of, summary
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+
+NOTHING = Markup("")
+
+
+def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
+    """(the part, its lines by the id of their place); nothing where no items are compared."""
+    parts: list[Markup] = []
+    boards: dict[str, Any] = {}
+    for m, model in enumerate(c.models):
+        tests = c.report.memory.get(model, [])
+        if tests:
+            claim = summary(tests, c.answers_of(model))
+            parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
+            parts.append(data_table(memory_table(c, m, model)))
+            for t, one in enumerate(tests):
+                drawing, lines = _test(c, model, one, f"line-{m}-{t}")
+                parts += drawing
+                boards |= lines
+    return (section("Is the score memory?", "memory", *parts), boards) if parts else (None, {})
+
+
+def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
+    """What all detectors of a model say together; nothing where no items are compared."""
+    tests = c.report.memory.get(model, [])
+    return [paragraph(tag("b", f"{model}: "), summary(tests, c.answers_of(model)).text, cls="headline")] if tests else []
+
+
+def memory_table(c: WholeStudy, m: int, model: str) -> Table:
+    """A row a detector and kind of items."""
+    rows = [_row(one) for one in c.report.memory[model]]
+    return Table(f"memory-{m}", f"Detectors of memory, {model}", rows, f"Detectors of memory. {c.provenance}; {model}.")
+
+
+def _row(one: MemoryTest) -> dict[str, object]:
+    assertion, n = one.claim.assertion, one.numbers
+    n_items = n.get("n_benchmark", n.get("n"))
+    return {
+        "items": one.items,
+        "detector": one.detector,
+        "verdict": one.decision,
+        "n": n_items,
+        "controls": n.get("n_control", n.get("n_controls", n.get("n_non_members"))),
+        "p (Holm)": p_text(n.get("p_adjusted", math.nan)).removeprefix("p ").removeprefix("= "),
+        "error rate, one-sided": f"{100 * assertion.error_rate:g} %" if assertion else None,
+    }
+
+
+def _test(c: WholeStudy, model: str, one: MemoryTest, ident: str) -> tuple[list[Markup], dict[str, Any]]:
+    """A detector's verdict in words and its line."""
+    words = [
+        tag("h4", f"{one.items.capitalize()}, {one.detector}"),
+        *(paragraph(claim.text, cls="claim") for claim in (one.claim, *one.further)),
+        paragraph(" ".join(filter(None, (claim.detail for claim in (one.claim, *one.further)))), cls="quiet"),
+    ]
+    try:
+        line, below = _line(c, model, one)
+    except FlipscopeError as error:
+        return [*words, paragraph(str(error), cls="quiet")], {}
+    if line is None:
+        return words, {}
+    board = tag("div", Markup(part("cutoff_line").html), data_part="cutoff_line", data_board=ident, cls="board-place")
+    return [*words, board, below], {ident: {"part": "cutoff_line", "data": line}}
+
+
+def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
+    """The line of a detector as its page draws it, and what stands below it."""
+    measurement = one.measurement
+    detector = next((one for one in detectors() if measurement and one.name == measurement.name), None)
+    if measurement is None or detector is None or measurement.problem:
+        return None, NOTHING
+    frame = c.answers_of(model)
+    frame = frame[frame["kind"] == measurement.kind]
+    members, settings = members_of(c.study, c.items, c.pairs), settings_of(detector, c.study, model)
+    analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
+    if analysis is None:
+        return None, NOTHING
+    line = detector_line(one, analysis, detector.unit)
+    if isinstance(analysis, DropGap):
+        return line, _accuracies(analysis, f"{c.provenance}; {model}")
+    return line, _after_moving(c, one, analysis.any_cutoff_p())
+
+
+def _accuracies(gap: DropGap, source: str) -> Markup:
+    """Accuracy of both sets before and after the rewriting."""
+    sets = zip(SETS, (gap.benchmark, gap.control), strict=True)
+    rows = [
+        (f"{name}, {when} (n = {one.n:,})", one, one.text())
+        for name, drop in sets
+        for when, one in (("original", drop.accuracy_before), ("rewritten", drop.accuracy_after))
+    ]
+    title = "Accuracy, original and rewritten"
+    return figure(interval_rows(rows, title, " %"), f"{title}, with 95 % intervals. {source}.")
+
+
+def _after_moving(c: WholeStudy, one: MemoryTest, p: float) -> Markup:
+    """Once the line was moved the declared cut-off no longer decides: what every cut-off together shows."""
+    return paragraph(any_cutoff_claim(p, c.study.control, one.claim.withheld).text, cls="quiet")
