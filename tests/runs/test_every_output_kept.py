@@ -1,9 +1,14 @@
 """An import keeps every output: whatever the order of the rows, the samples they say, and the prompts that they share."""
 
+import hashlib
+import json
 import random
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
+from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.log_documents import Documents, Placed
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining
@@ -179,6 +184,177 @@ def test_every_format_is_stored_as_written(name, tmp_path, store):
     assert not n_without
     if "every row twice" in name:
         assert n == 2 * 6
+
+
+def _grouped(outputs):
+    """Item -> (question, its texts in order of their samples)."""
+    by_item = {}
+    for item, question, sample, text in outputs:
+        by_item.setdefault(item, (question, {}))[1][sample] = text
+    return {item: (question, [texts[k] for k in sorted(texts)]) for item, (question, texts) in by_item.items()}
+
+
+def _as_lm_eval(path, outputs):
+    rows = [
+        made.lm_eval_row(
+            item,
+            text,
+            "1",
+            True,
+            doc={"question": question, "answer": "#### 1"},
+            target="#### 1",
+            arguments={"gen_args_0": {"arg_0": question, "arg_1": {"until": ["Q:"]}}},
+            doc_hash=hashlib.sha256(question.encode()).hexdigest(),
+        )
+        for item, question, _, text in outputs
+    ]
+    return made.lines(path / "samples_t_2025-01-01.jsonl", rows)
+
+
+def _as_inspect(path, outputs):
+    samples = [
+        made.inspect_sample(item, k + 1, text, input=question, choices=None, target="1", attachments={})
+        | {"messages": [{"role": "user", "content": question}, {"role": "assistant", "content": text}]}
+        for item, question, k, text in outputs
+    ]
+    return made.inspect_eval(path / "a.eval", samples, made.inspect_header(1, len(samples)))
+
+
+def _as_eee(path, outputs):
+    (row,) = map(json.loads, made.eee(path / "run", n=1).read_text().splitlines())
+    rows = [
+        row
+        | {"sample_id": f"q{item}", "input": {"raw": question, "reference": ["1"]}, "output": {"raw": [text]}}
+        | {"metadata": {"sample": str(k)}}
+        for item, question, k, text in outputs
+    ]
+    made.lines(path / "run" / "x_samples.jsonl", rows)
+    return path / "run"
+
+
+def _as_helm(path, outputs):
+    states = [
+        {
+            "instance": {
+                "id": f"id{item}",
+                "split": "test",
+                "input": {"text": question},
+                "references": [{"output": {"text": "1"}, "tags": ["correct"]}],
+            },
+            "train_trial_index": 0,
+            "request": {"model": "org/m", "prompt": question},
+            "result": {"success": True, "completions": [{"text": text} for text in texts]},
+        }
+        for item, (question, texts) in _grouped(outputs).items()
+    ]
+    folder = made.helm(path / "run")
+    (folder / "per_instance_stats.json").unlink()
+    (folder / "scenario_state.json").write_text(
+        json.dumps({"adapter_spec": {"method": "generation"}, "request_states": states}), encoding="utf-8"
+    )
+    return folder
+
+
+def _as_lighteval(path, outputs):
+    rows = [
+        {
+            "doc": {"query": question, "choices": ["1"], "gold_index": [0], "id": str(item)},
+            "model_response": {"input": question, "logprobs": [], "text": texts},
+            "metric": {"em": 1.0},
+        }
+        for item, (question, texts) in _grouped(outputs).items()
+    ]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), path / "details_t_2025-01-01.parquet")
+    return path / "details_t_2025-01-01.parquet"
+
+
+def _as_zeroeval(path, outputs):
+    rows = [
+        {
+            "session_id": f"s{item}",
+            "id": f"s{item}",
+            "question": question,
+            "chat_history": [question],
+            "output": texts,
+            "generator": "org/m",
+            "answer": "# 1",
+            "dataset": "sums",
+        }
+        for item, (question, texts) in _grouped(outputs).items()
+    ]
+    (path / "m.json").write_text(json.dumps(rows), encoding="utf-8")
+    return path / "m.json"
+
+
+def _as_promptfoo(path, outputs):
+    """Each repeat of a test has a number of its own there."""
+    results = [
+        {
+            "promptIdx": 0,
+            "testIdx": number,
+            "provider": {"id": "openai:m"},
+            "prompt": {"raw": question},
+            "testCase": {"vars": {"q": question}},
+            "success": True,
+            "response": {"output": text},
+        }
+        for number, (_, question, _, text) in enumerate(outputs)
+    ]
+    random.Random(len(results)).shuffle(results)
+    (path / "out.json").write_text(json.dumps({"evalId": "e", "results": {"results": results}}), encoding="utf-8")
+    return path / "out.json"
+
+
+def _as_openai_evals(path, outputs):
+    rows = [{"spec": {"completion_fns": ["m"], "eval_name": "caps.dev.v0", "base_eval": "caps", "run_id": "r"}}]
+    for number, (item, question, _, text) in enumerate(outputs):
+        common = {"run_id": "r", "event_id": number, "sample_id": f"caps.{item}"}
+        rows.append(common | {"type": "sampling", "data": {"prompt": question, "sampled": [text]}})
+        rows.append(common | {"type": "match", "data": {"correct": True, "expected": "1", "picked": "1"}})
+    return made.lines(path / "events.jsonl", rows)
+
+
+WRITERS = {
+    "lm-eval": _as_lm_eval,
+    "inspect": _as_inspect,
+    "every_eval_ever": _as_eee,
+    "helm": _as_helm,
+    "lighteval": _as_lighteval,
+    "zeroeval": _as_zeroeval,
+    "promptfoo": _as_promptfoo,
+    "openai_evals": _as_openai_evals,
+}
+
+
+def any_outputs(seed):
+    """(item, question, sample, text) in any order: items that share a question, texts that come again, epochs that are missing."""
+    draw = random.Random(seed)
+    outputs = [
+        (item, f"What is {draw.randrange(3)}?", sample, f"{draw.randrange(5)}: it is 1")
+        for item in range(draw.randint(2, 9))
+        for sample in draw.sample(range(4), draw.randint(1, 4))
+    ]
+    questions = {item: question for item, question, _, _ in outputs}
+    outputs = [(item, questions[item], sample, text) for item, _, sample, text in outputs]
+    draw.shuffle(outputs)
+    return outputs
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_keeps_any_rows(name, seed, tmp_path, store):
+    outputs = any_outputs(seed)
+    study_id, state, message = imported(store, WRITERS[name](tmp_path, outputs), "kind=number")
+    assert state == "done" and message.endswith(f"all {len(outputs):,} outputs are stored as written.")
+    assert sorted((q.removeprefix("q: "), text) for q, _, text in texts(store, study_id, READ_TEXT)) == sorted(
+        (q, t) for _, q, _, t in outputs
+    )
+    [(n_items,)] = store.rows("SELECT count(*) FROM study_items WHERE study_id = $id", id=study_id)
+    assert n_items == (len(outputs) if name == "promptfoo" else len({item for item, *_ in outputs}))
+
+
+def test_every_format_is_tried():
+    assert {reader.name for reader in READERS} - set(WRITERS) == {"planned"}  # joins the study that planned it
 
 
 def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch):
