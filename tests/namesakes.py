@@ -14,7 +14,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
-        "access/acting access/levels access/person access/tables access/telling",
+        "access/acting access/levels access/person access/tables access/observers",
     ),
     "invitations/test_routes.py": ("the gate stands in front of the requests of a link", "invitations/gate"),
     "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),
@@ -26,7 +26,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "a sheet is drawn, written to a file and read back in one go",
         "annotation/surveys/files",
     ),
-    "annotation/paraphrases/test_standing.py": (
+    "annotation/paraphrases/test_paraphrase_states.py": (
         "what stands of verdicts is decided over three files together",
         "store/queries/review store/queries/studies runs/demo",
     ),
@@ -56,7 +56,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "reports/exports/methods_text "
         "reports/exports/models_part reports/exports/outputs_part reports/exports/record_part commands/report reports/badges reports/rows",
     ),
-    "store/test_acts.py": ("what was removed or changed shows, by the command too", "commands/verify store/verifying"),
+    "store/test_audit_log.py": ("what was removed or changed shows, by the command too", "commands/verify store/verifying"),
     "reports/exports/test_dataset.py": ("the command writes the folder", "commands/publish"),
     "reports/exports/test_markup.py": (
         "a table and a drawing are markup",
@@ -70,7 +70,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
     "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
-    "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/standing"),
+    "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/paraphrase_states"),
     "claims/test_gates.py": ("`stats` says what the gates let it say", "reports/plugins reports/whole_study"),
     "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
     "reports/browser_data/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
@@ -134,7 +134,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "runs/cluster/test_worker.py": ("what is said of workers stands beside what they do", "runs/cluster/states"),
     "runs/cluster/test_places.py": ("the command runs a study where it is told", "commands/run"),
     "store/test_archives.py": ("moved there and back, and read meanwhile", "store/archiving"),
-    "store/test_packs.py": ("packed, read and taken back", "store/marks store/queries/packed_readouts"),
+    "store/test_packing.py": ("packed, read and taken back", "store/pack_tables store/queries/packed_readouts"),
     "runs/test_item_runs.py": ("what is passed over is what was planned", "runs/plan_hash"),
     "runs/test_endings.py": ("two runs that share calls", "runs/in_flight"),
     "stats/memory/test_drop_gap_analysis.py": ("the decision with the analysis above it", "stats/memory/gap_decision"),

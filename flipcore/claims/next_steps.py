@@ -16,7 +16,7 @@ PEOPLE = 10  # fewer are no sample of people
 
 
 @dataclass(frozen=True)
-class Standing:
+class SetFacts:
     """What is known of two sets besides their tests: whether every target entry has a publication date, whether a model from before
     it has answered both sets, whether the pocket model is from before it, and whether a survey is built."""
 
@@ -32,7 +32,7 @@ def next_step(
     n_retro: int,
     start: StartingMargin | None = None,
     is_aside: bool = False,
-    standing: Standing | None = None,
+    facts: SetFacts | None = None,
 ) -> Claim:
     """One sentence. `start` is a margin that the explored part of the target suggests; `is_aside`: entries are set aside."""
     verdict = HoldoutVerdict(tuple(tests.values()))
@@ -47,17 +47,17 @@ def next_step(
     if verdict.state == INDISTINGUISHABLE:
         how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
         return description(f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm")
-    return _open_test(tests, n_target + n_retro, start, standing or Standing())
+    return _open_test(tests, n_target + n_retro, start, facts or SetFacts())
 
 
-def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, standing: Standing) -> Claim:
-    if "difficulty" not in tests and not standing.is_dated:
+def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts) -> Claim:
+    if "difficulty" not in tests and not facts.is_dated:
         sentence = (
             "Next: give each target entry its publication date (column published); without it, no model is known to be older."
         )
         return description(sentence, "date")
-    if "difficulty" not in tests and not standing.has_answers:
-        free = ", free with the pocket model" if standing.is_free else ""
+    if "difficulty" not in tests and not facts.has_answers:
+        free = ", free with the pocket model" if facts.is_free else ""
         sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {count_of(n, 'call')}{free}."
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
@@ -65,7 +65,7 @@ def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin |
         margin = margin_text("semantic", start.margin)
         return description(f"Next: set a margin for semantic similarity, for example {margin}: {start.meaning}.", "margin")
     if "odd one out" not in tests:
-        what = "send the survey's link under Survey" if standing.has_survey else "build a survey"
+        what = "send the survey's link under Survey" if facts.has_survey else "build a survey"
         sentence = f"Next: {what}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} minutes in all."
         return description(sentence, "survey")
     difficulty = tests.get("difficulty")

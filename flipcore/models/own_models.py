@@ -8,7 +8,7 @@ from typing import Any
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
-from flipcore.access.telling import tell
+from flipcore.access.observers import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write

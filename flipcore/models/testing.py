@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
-from flipcore.access.telling import tell
+from flipcore.access.observers import tell
 from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.kinds import probed

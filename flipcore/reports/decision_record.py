@@ -12,7 +12,7 @@ import pandas as pd
 from flipcore.reports.compared_pairs import sides
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
-from flipcore.store.queries.basis import UNKNOWN, basis, changes
+from flipcore.store.queries.fingerprint import UNKNOWN, changes, data_state
 from flipcore.store.queries.inspection import inspection, source_of
 
 EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}
@@ -104,7 +104,7 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
             locked = row["page"] if row["mode"] == decisions.LOCKED else None
             state = (row["study_id"], locked)
             if state not in states:
-                states[state] = basis(store, *state)
+                states[state] = data_state(store, *state)
             every.append(_entry(row, states[state], key in later))
         later.add(key)
     terms = words.casefold().split()

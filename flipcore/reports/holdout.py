@@ -8,7 +8,7 @@ import numpy as np
 from flipcore.claims.claim import Claim
 from flipcore.claims.gates import reason
 from flipcore.claims.holdout import inflation_claim
-from flipcore.claims.next_steps import Standing
+from flipcore.claims.next_steps import SetFacts
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.extractors import title_of
 from flipcore.models import model_cards
@@ -118,11 +118,11 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
     return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
 
 
-def standing(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> Standing:
+def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> SetFacts:
     """What the next step on two sets depends on besides their tests; `conditions` are those that were asked."""
     names = dict.fromkeys(one.model for one in conditions)
     states = checked_models(target, [*names, POCKET])
-    return Standing(
+    return SetFacts(
         all(item.published for item in target),
         any(states[name].state == BEFORE for name in names),
         states[POCKET].state == BEFORE,

@@ -23,8 +23,8 @@ from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.runs.runner import run
-from flipcore.store import packs, rows
-from flipcore.store.acts import act_row
+from flipcore.store import packing, rows
+from flipcore.store.audit_log import act_row
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
@@ -156,7 +156,7 @@ class Registry:
             if last.state == FAILED:
                 self._problems[study_id] = last.message  # shown even where the disk did not take it
             self.endings.append(Ending(study_id, study.name, last.state))
-            packs.want(self._store, study_id)
+            packing.want(self._store, study_id)
         except FlipscopeError as error:
             self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:  # a fault of ours must reach the page as a sentence and end the run

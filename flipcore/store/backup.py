@@ -11,8 +11,8 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.whole_files import whole_file
-from flipcore.store.acts import act_row
 from flipcore.store.archives import archives, bring_in, problem, text
+from flipcore.store.audit_log import act_row
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables

@@ -20,14 +20,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.access import telling
+from flipcore.access import observers
 from flipcore.access.acting import acting, require_read
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
-from flipcore.store import marks, migrations
-from flipcore.store.acts import act_row
+from flipcore.store import migrations, pack_tables
 from flipcore.store.archives import Archive, archives, attach, open_folders
+from flipcore.store.audit_log import act_row
 from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows that are held at once
@@ -53,7 +53,7 @@ class Store:
         self._there: list[Archive] = []
         self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
-        telling.listen(self)
+        observers.listen(self)
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> Store:
@@ -69,7 +69,7 @@ class Store:
             )
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
-            marks.prepare(connection)
+            pack_tables.prepare(connection)
         except duckdb.Error as error:
             if is_of_disk(error):
                 raise NotStored(
@@ -200,7 +200,7 @@ class Store:
 
     def close(self) -> None:
         """Waits until everything that was handed to the writer is safe, then lets go of the file."""
-        telling.leave(self)
+        observers.leave(self)
         for stop in self.before_closing:
             stop()
         self.writer.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
-from flipcore.access.telling import tell
+from flipcore.access.observers import tell
 from flipcore.core.whole_files import write
 from flipcore.store.connection import default_path
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.whole_files import leftovers
-from flipcore.store import acts, archives
+from flipcore.store import archives, audit_log
 from flipcore.store.connection import BESIDE, Store
 
 _HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")  # of an upload's content, at the end of its name
@@ -20,7 +20,7 @@ def problems(store: Store) -> list[str]:
     require(Permission.ACCESS)
     store.writer.flush()
     with closing(store.own_cursor()) as cursor:
-        sentences = [acts.problem(cursor), *(archives.problem(cursor, one) for one in store.archives.values())]
+        sentences = [audit_log.problem(cursor), *(archives.problem(cursor, one) for one in store.archives.values())]
     for path in sorted((store.path.parent / "uploads").glob("*")):
         mark = _HASH.search(path.name)
         if mark and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest()[:16] != mark[1]:

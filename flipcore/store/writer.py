@@ -23,9 +23,9 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
-from flipcore.store.acts import act_row, acts_of, chained
 from flipcore.store.archives import check_hot
-from flipcore.store.marks import SOURCES, drop_marks
+from flipcore.store.audit_log import act_row, acts_of, chained
+from flipcore.store.pack_tables import SOURCES, drop_marks
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1

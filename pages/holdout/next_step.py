@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step
-from flipcore.reports.holdout import standing
+from flipcore.reports.holdout import set_facts
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.store.queries import holdout
@@ -32,5 +32,5 @@ def with_start(sets: Sets | None, view: dict) -> dict:
 def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
     """The next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
-    place = standing(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey)
-    return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), place).text
+    facts = set_facts(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey)
+    return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), facts).text

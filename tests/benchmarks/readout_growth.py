@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.store import packs, rows
+from flipcore.store import packing, rows
 from flipcore.store.archives import TABLES
 from flipcore.store.connection import Store
 from flipcore.store.queries.flip_rates import mean_flip_rates
@@ -167,9 +167,9 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
         folder, start = Path(name), time.perf_counter()
         store, study_id = store_of(folder, max(1, n_readouts // (A_MODEL * len(MODELS))))
         drawing, start = time.perf_counter() - start, time.perf_counter()
-        assert packs.pack(store, study_id)
+        assert packing.pack(store, study_id)
         store.writer.checkpoint()
-        packing, before, start = time.perf_counter() - start, time.process_time(), time.perf_counter()
+        pack_time, before, start = time.perf_counter() - start, time.process_time(), time.perf_counter()
         means = mean_flip_rates(store, study_id, "regex")
         seconds, cpu = time.perf_counter() - start, time.process_time() - before
         n, peak = store.archives[study_id].n_rows["readouts"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
@@ -186,7 +186,7 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
             "Parquet MB": sum(one.stat().st_size for one in folder.rglob("*.parquet")) / 1e6,
             "file MB": (folder / "flips.duckdb").stat().st_size / 1e6,
             "draw s": drawing,
-            "pack s": packing,
+            "pack s": pack_time,
             "T, G, A s": seconds,
             "CPU s": cpu,
             "peak MB": peak,

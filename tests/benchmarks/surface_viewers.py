@@ -16,7 +16,7 @@ from pathlib import Path
 from websockets.asyncio.client import connect
 
 from flipcore.core import folders
-from flipcore.store import archiving, packs
+from flipcore.store import archiving, packing
 from tests.benchmarks.page_growth import PAGES
 from tests.benchmarks.readout_growth import A_MODEL, MODELS, store_of
 from tests.benchmarks.test_paint_speed import machine
@@ -30,7 +30,7 @@ def drawn(folder: Path, n: int) -> Path:
     """A file in which the study has ended and is packed."""
     store, study_id = store_of(folder, n, MODELS[:1])
     archiving.restore(store, study_id)
-    assert packs.pack(store, study_id)
+    assert packing.pack(store, study_id)
     store.writer.checkpoint()
     store.close()
     return folder / "flips.duckdb"

@@ -13,7 +13,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import locks, review, standing, studies
+from flipcore.store.queries import locks, paraphrase_states, review, studies
 from flipcore.store.rows import now
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.stores import store_with
@@ -143,7 +143,9 @@ def test_the_word_is_withheld_where_an_earlier_study_shows_the_answers(store, is
 
 def test_a_lock_of_an_earlier_release_holds_while_its_verdicts_do(store):
     row = {"lock_id": "old", "study_id": S, "reviewer": "Ada", "created_at": now()}
-    store.writer.add("locks", [row | {"settings": {"page": PAGE, "verdicts": standing.verdict_state(store)}}]).result(10)
+    store.writer.add("locks", [row | {"settings": {"page": PAGE, "verdicts": paraphrase_states.verdict_state(store)}}]).result(
+        10
+    )
     assert len(studies.readouts(store, S, lock="old")) and "stored no state" in locked(store, S, PAGE).text
     strike(store)
     with pytest.raises(BadInput, match="Verdicts have changed"):

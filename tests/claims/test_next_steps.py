@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flipcore.claims.next_steps import Standing, next_step
+from flipcore.claims.next_steps import SetFacts, next_step
 from flipcore.core.randomness import generator
 from flipcore.stats.holdout.planning import equivalence_plan
 from flipcore.stats.holdout.semantic import mmd2_cos
@@ -39,15 +39,15 @@ def test_each_step_has_its_cost():
 
 
 def test_a_step_that_is_done_or_that_leads_nowhere_is_not_given_again():
-    undated = next_step({}, 100, 100, standing=Standing(is_dated=False)).text
+    undated = next_step({}, 100, 100, facts=SetFacts(is_dated=False)).text
     assert undated.startswith("Next: give each target entry its publication date (column published)")
-    paid = next_step({}, 100, 100, standing=Standing(is_free=False)).text
+    paid = next_step({}, 100, 100, facts=SetFacts(is_free=False)).text
     assert paid == "Next: ask a model trained before the benchmark was published under Inflation; 200 calls."
-    asked = Standing(has_answers=True)
-    assert "build a survey" in next_step({}, 100, 100, standing=asked).text
-    assert "send the survey's link" in next_step({}, 100, 100, standing=replace(asked, has_survey=True)).text
+    asked = SetFacts(has_answers=True)
+    assert "build a survey" in next_step({}, 100, 100, facts=asked).text
+    assert "send the survey's link" in next_step({}, 100, 100, facts=replace(asked, has_survey=True)).text
     odd = at(difficulty=None, semantic=None, prediction="undecided", odd="undecided")
-    assert next_step(odd, 100, 100, standing=asked).text.startswith("Next: write more entries")
+    assert next_step(odd, 100, 100, facts=asked).text.startswith("Next: write more entries")
 
 
 def test_what_was_decided_is_edited_or_confirmed():

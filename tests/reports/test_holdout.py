@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from flipcore.claims.next_steps import Standing
+from flipcore.claims.next_steps import SetFacts
 from flipcore.models.presets import card_from
 from flipcore.reports.holdout import (
     bound_text,
@@ -15,7 +15,7 @@ from flipcore.reports.holdout import (
     difficulty_result,
     entry_rows,
     inflation_of,
-    standing,
+    set_facts,
     ways,
 )
 from flipcore.stats.holdout.difficulty import conditions, pre_release
@@ -64,9 +64,9 @@ def test_where_two_sets_stand_depends_on_dates_and_on_who_was_asked(monkeypatch)
     )
     target = [replace(entry("a", "animals"), published="2022-01-01"), replace(entry("b", "animals"), published="2022-01-01")]
     by_m, by_n = conditions(pd.DataFrame(rows())), conditions(pd.DataFrame(rows(model="n")))
-    assert standing(target, by_n, False) == Standing(is_dated=True, has_answers=False, is_free=False)
-    assert standing(target, by_m, True) == Standing(is_dated=True, has_answers=True, is_free=False, has_survey=True)
-    assert not standing([replace(target[0], published=None), target[1]], by_m, False).is_dated
+    assert set_facts(target, by_n, False) == SetFacts(is_dated=True, has_answers=False, is_free=False)
+    assert set_facts(target, by_m, True) == SetFacts(is_dated=True, has_answers=True, is_free=False, has_survey=True)
+    assert not set_facts([replace(target[0], published=None), target[1]], by_m, False).is_dated
 
 
 def test_the_plain_layout_and_the_preferred_extractor_come_first():

@@ -19,7 +19,7 @@ from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.merge import merge
-from flipcore.store.queries import basis, locks, planning, studies
+from flipcore.store.queries import fingerprint, locks, planning, studies
 from flipcore.store.queries.flip_rates import mean_flip_rates
 from flipcore.store.schema import tables
 from tests.runs.test_runner import tiny_study
@@ -51,7 +51,7 @@ def everything(store) -> dict[str, pd.DataFrame]:
         "rates": mean_flip_rates(store, S, "regex"),
         "studies": studies.studies(store),
         "completions": pd.DataFrame(planning.written_answers(store, S, ["choice", "number"])),
-        "basis": pd.DataFrame([basis.basis(store, S)]),
+        "basis": pd.DataFrame([fingerprint.data_state(store, S)]),
     }
     return frames
 

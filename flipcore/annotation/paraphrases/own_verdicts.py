@@ -46,7 +46,7 @@ def own_acceptance(verdicts: Sequence[Mapping], sources: Mapping[str, str], revi
 
 
 def _in_sample(by_pair: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
-    """Those of a source's `pairs` that stand for it, as `store.queries.standing` decides it."""
+    """Those of a source's `pairs` that stand for it, as `store.queries.paraphrase_states` decides it."""
     reviewed = [pair for pair in pairs if pair in by_pair]
     if len(reviewed) == len(pairs):
         return reviewed

@@ -15,7 +15,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.links import shared_query
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
-from flipcore.store.queries.basis import basis
+from flipcore.store.queries.fingerprint import data_state
 from flipcore.store.rows import now
 
 LOCKED = "locked"
@@ -139,7 +139,7 @@ def keep_decision(
         "created_at": now(),
         "place": {"query": shared_query(query)},
         "evidence": dict(evidence) if evidence else None,
-        "basis": basis(store, study_id, page if mode == LOCKED else None),
+        "basis": data_state(store, study_id, page if mode == LOCKED else None),
     }
     store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
 

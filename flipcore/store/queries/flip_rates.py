@@ -18,11 +18,11 @@ from flipcore.core.records import IDENTITY
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, common
-from flipcore.store import packs
+from flipcore.store import packing
 from flipcore.store.connection import Store
-from flipcore.store.packs import Packer
+from flipcore.store.packing import Packer
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.standing import Standing
+from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.visible import SIGHT, Sight
 
 MEGABYTES = 4_000  # that DuckDB may hold at once meanwhile
@@ -99,7 +99,7 @@ def _row(cell: Cell, rates: _Rates, n_items: int, families: np.ndarray | None) -
 
 def _cells(store: Store, study_id: str, reference: str, scope: Sight, items: pd.Series, paraphrases: str) -> dict[Cell, _Rates]:
     with closing(store.cursor()) as cursor:
-        standing = Standing.read(cursor, scope, paraphrases)
+        pairs = CountedPairs.read(cursor, scope, paraphrases)
     index, cells = pd.Index(items), dict[Cell, _Rates]()
     layouts: dict[int, _Layout] = {}
     for texts, table in _tables(store, study_id):
@@ -113,7 +113,7 @@ def _cells(store: Store, study_id: str, reference: str, scope: Sight, items: pd.
             rows = np.flatnonzero(in_sight & (model.indices.to_numpy() == which) & (layout == kind))
             if kind not in layouts:
                 layouts[kind] = _Layout.of(texts[kind])
-            codes = _codes(table.take(rows), layouts[kind], standing)
+            codes = _codes(table.take(rows), layouts[kind], pairs)
             _add(cells, names[which], reference, layouts[kind], number[rows], codes)
     return cells
 
@@ -122,17 +122,17 @@ def _tables(store: Store, study_id: str) -> Iterator[tuple[list[str], pa.Table]]
     """The study's packs, some thousand rows at a time, with the texts of their layouts; packed now where none are stored."""
     with closing(store.cursor()) as cursor:
         cursor.execute("BEGIN")  # so that the mark is that of the rows, and no readout changes on the way
-        mark = packs.mark_in(cursor, study_id)
+        mark = packing.mark_in(cursor, study_id)
         if mark is None:
             packer = Packer()
-            for table in packs.chunks(cursor, study_id, packer):
+            for table in packing.chunks(cursor, study_id, packer):
                 yield packer.layouts.texts, table
             return
         for batch in cursor.sql(_PACKS, params={"study_id": study_id}).to_arrow_reader(ROWS):
             yield mark.layouts, pa.Table.from_batches([batch])
 
 
-def _codes(table: pa.Table, layout: _Layout, standing: Standing) -> np.ndarray:
+def _codes(table: pa.Table, layout: _Layout, pairs: CountedPairs) -> np.ndarray:
     """(rows, readouts + 1) codes of rows of one layout; the last column is a readout that is not there."""
     n = len(table)
     lists = {name: table[name].combine_chunks().flatten().to_numpy().reshape(n, -1) for name in ("states", "answers")}
@@ -140,7 +140,7 @@ def _codes(table: pa.Table, layout: _Layout, standing: Standing) -> np.ndarray:
     codes = np.where(status == 0, lists["answers"], np.where(status == 1, NULL, ABSENT))
     materials = table["materials"].combine_chunks().flatten()
     if materials.null_count < len(materials):
-        codes = np.where(standing.of(materials).reshape(n, -1)[:, layout.variants], codes, ABSENT)
+        codes = np.where(pairs.of(materials).reshape(n, -1)[:, layout.variants], codes, ABSENT)
     return np.column_stack([codes, np.full(n, ABSENT, dtype=codes.dtype)])
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from flipcore.access.acting import acting_as, require
 from flipcore.access.levels import Level, Permission
 from flipcore.access.person import OWNER, Person
-from flipcore.store.acts import act_row, chain_again, problem
+from flipcore.store.audit_log import act_row, chain_again, problem
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables

@@ -16,7 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
-from flipcore.store.queries.standing import stands, verdict_state
+from flipcore.store.queries.paraphrase_states import stands, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.visible import Sight, is_held, opened
 

@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from flipcore.store import packs
+from flipcore.store import packing
 from flipcore.store.connection import Store
-from flipcore.store.packs import Mark
+from flipcore.store.packing import Mark
+from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.queries.readout_rows import COLUMNS, RIGHTS, category, texts_at, texts_of
-from flipcore.store.queries.standing import Standing
 from flipcore.store.visible import SIGHT, Sight
 
 _ROWS = f"""
-SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family, {", ".join(f"p.{one}" for one in packs.COLUMNS[2:])}
+SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family,
+       {", ".join(f"p.{one}" for one in packing.COLUMNS[2:])}
 FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked OR p.model IN (SELECT unnest($locked_models)))
 ORDER BY p.model, i.position, p.item_id
@@ -48,10 +49,12 @@ class Layouts:
 def layouts_of(texts: Sequence[str]) -> Layouts:
     """The layouts of a mark."""
     parts = [json.loads(text) for text in texts]
-    kinds = [pa.int64() if name in packs.NUMBERS else pa.string() for name in packs.LAYOUT]  # a study may have no layout at all
+    kinds = [
+        pa.int64() if name in packing.NUMBERS else pa.string() for name in packing.LAYOUT
+    ]  # a study may have no layout at all
     columns = {
         name: pa.array([one for part in parts for one in part[i]], kind)
-        for i, (name, kind) in enumerate(zip(packs.LAYOUT, kinds, strict=True))
+        for i, (name, kind) in enumerate(zip(packing.LAYOUT, kinds, strict=True))
     }
     return Layouts(np.cumsum([0, *(len(part[0]) for part in parts)]), columns)
 
@@ -60,15 +63,15 @@ def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.
     """What `queries.studies.readouts` returns of answers to harmless variants; None where no packs hold."""
     with closing(store.cursor()) as cursor:
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # so that the mark is that of the rows
-        mark = packs.mark_in(cursor, study_id)
+        mark = packing.mark_in(cursor, study_id)
         if mark is None:
             return None
         rows = cursor.sql(_ROWS, params={"study_id": study_id, **scope.params_of_models}).to_arrow_table()
-        standing = Standing.read(cursor, scope, paraphrases)
-    return _frame(rows.combine_chunks(), mark, standing)
+        pairs = CountedPairs.read(cursor, scope, paraphrases)
+    return _frame(rows.combine_chunks(), mark, pairs)
 
 
-def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pd.DataFrame:
+def _frame(rows: pa.Table, mark: Mark, pairs: CountedPairs) -> pd.DataFrame:
     layouts, layout = layouts_of(mark.layouts), rows["layout"].to_numpy()
     lengths, at = layouts.lengths(layout), layouts.elements(layout)
     row = np.repeat(np.arange(len(rows)), lengths)
@@ -76,19 +79,19 @@ def _frame(rows: pa.Table, mark: Mark, standing: Standing) -> pd.DataFrame:
     n_variants = variants.value_lengths().to_numpy()
     variant = (np.cumsum(n_variants) - n_variants)[row] + layouts.columns["place"].to_numpy()[at]
     values = {name: _values(rows[name].combine_chunks(), lengths) for name in _VALUES}
-    there = standing.of(materials.flatten())[variant]
+    there = pairs.of(materials.flatten())[variant]
     if not there.all():
         row, at, variant = row[there], at[there], variant[there]
         values = {name: one[there] for name, one in values.items()}
     of_row = {name: _at(rows[name].combine_chunks(), row) for name in ("model", "item_id", "role", "kind", "family")}
-    of_place = {name: _at(layouts.columns[name], at) for name in packs.LAYOUT[:-1]}
+    of_place = {name: _at(layouts.columns[name], at) for name in packing.LAYOUT[:-1]}
     columns = (
         of_row
         | of_place
         | {
             "variant_id": _at(variants.flatten(), variant),
             "variant": of_place["key"],
-            "status": category(values["states"] % 4, pa.array(packs.STATUSES)),
+            "status": category(values["states"] % 4, pa.array(packing.STATUSES)),
             "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
             "value": values["numbers"],
             "is_correct": RIGHTS[values["states"] // 4],

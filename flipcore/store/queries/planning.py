@@ -14,9 +14,11 @@ import numpy as np
 
 from flipcore.core.records import CONTINUATION
 from flipcore.store.connection import Store
-from flipcore.store.queries.standing import STANDING
+from flipcore.store.queries.paraphrase_states import PAIR_STATES
 
-_PARAPHRASES = f"WITH {STANDING} SELECT item_id, pair_id, paraphrase, state, generator, change FROM standing ORDER BY pair_id"
+_PARAPHRASES = (
+    f"WITH {PAIR_STATES} SELECT item_id, pair_id, paraphrase, state, generator, change FROM standing ORDER BY pair_id"
+)
 
 
 def paraphrases(store: Store) -> list[dict]:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
-from flipcore.store.queries.standing import Standing
+from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.visible import SIGHT, Sight
 
 COLUMNS = (
@@ -57,8 +57,8 @@ def readout_rows(store: Store, study_id: str, scope: Sight, paraphrases: str, ev
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
         places = cursor.sql(_PLACES, params=of_study | scope.params | comparable_params()).to_arrow_table()
-        standing = Standing.read(cursor, scope, paraphrases, any_change=everything)
-        places = places.filter(pa.array(standing.of(places["material_id"].combine_chunks())))
+        pairs = CountedPairs.read(cursor, scope, paraphrases, any_change=everything)
+        places = places.filter(pa.array(pairs.of(places["material_id"].combine_chunks())))
         keys = places.select(["item_id", "axis", "variant_id"])
         cursor.register("places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32))))
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}

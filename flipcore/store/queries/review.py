@@ -11,7 +11,7 @@ from flipcore.access.person import EVERY, Person
 from flipcore.core.records import Item, digest
 from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
 from flipcore.store.connection import Store
-from flipcore.store.queries.standing import STANDING
+from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.rows import item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
 
@@ -72,7 +72,7 @@ def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
 
 
 _JUDGED_BY_OTHERS = f"""
-WITH {STANDING}
+WITH {PAIR_STATES}
 SELECT DISTINCT g.pair_id FROM given g
 WHERE g.reviewer <> $reviewer AND g.reviewer_kind = 'person'
   AND (NOT $at_random OR g.pair_id IN (SELECT pair_id FROM standing WHERE in_sample))

@@ -10,15 +10,15 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
-from flipcore.store import packs
+from flipcore.store import packing
 from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
-from flipcore.store.marks import forget
 from flipcore.store.origins import origin_text
+from flipcore.store.pack_tables import forget
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
+from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.queries.readout_rows import as_texts, readout_rows
-from flipcore.store.queries.standing import STANDING
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
 
@@ -116,7 +116,7 @@ def rows_of(store: Store, study_id: str, table: str) -> pd.DataFrame:
 
 
 _STATES_SHOWN = f"""
-WITH {STANDING}, hidden AS ({HIDDEN})
+WITH {PAIR_STATES}, hidden AS ({HIDDEN})
 SELECT * REPLACE (if(set_aside, '', original) AS original, if(set_aside, '', paraphrase) AS paraphrase)
 FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standing) ORDER BY pair_id
 """
@@ -147,13 +147,13 @@ def readouts(
         return as_texts(readout_rows(store, study_id, scope, paraphrases, everything))
     frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
     if frame is None:
-        packs.want(store, study_id)
+        packing.want(store, study_id)
         frame = readout_rows(store, study_id, scope, paraphrases, everything)
     return frame
 
 
 _REVIEWED = f"""
-WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change FROM standing p
+WITH {PAIR_STATES}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change FROM standing p
                               JOIN study_variants v ON v.material_id = p.pair_id
                               WHERE v.study_id = $study_id AND $axis IN ('', v.axis))
 SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
@@ -181,7 +181,7 @@ def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase
 
 
 _UNREVIEWED = f"""
-WITH {STANDING}
+WITH {PAIR_STATES}
 SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
 WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """

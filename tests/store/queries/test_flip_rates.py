@@ -7,7 +7,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
-from flipcore.store import packs
+from flipcore.store import packing
 from flipcore.store.connection import Store
 from flipcore.store.queries import flip_rates, locks, studies
 from flipcore.store.queries.flip_rates import mean_flip_rates
@@ -82,8 +82,8 @@ def test_means_and_intervals_are_those_of_the_decomposition(run, monkeypatch):
     for seed in range(6):
         shuffled(store, seed, odd=[0.0, 0.08, 0.16][seed % 3], n=2 + seed % 2)
         reference = ("regex", "first_token")[seed % 2]
-        assert not packs.holds(store, study_id) and checked(store, study_id, reference) == 8
-        assert packs.pack(store, study_id) and checked(store, study_id, reference) == 8
+        assert not packing.holds(store, study_id) and checked(store, study_id, reference) == 8
+        assert packing.pack(store, study_id) and checked(store, study_id, reference) == 8
 
 
 @pytest.mark.slow

@@ -18,16 +18,16 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.store import packs, queries
+from flipcore.store import packing, queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import (
     audit,
-    basis,
     budgets,
     decisions,
     endings,
     exchange,
+    fingerprint,
     flip_rates,
     holdout,
     inspection,
@@ -37,9 +37,9 @@ from flipcore.store.queries import (
     memory,
     packed_readouts,
     pairs,
+    paraphrase_states,
     readout_rows,
     review,
-    standing,
     studies,
     vectors,
 )
@@ -103,7 +103,7 @@ CALLS = {
     "studies.study_items": lambda s: studies.study_items(s, S),
     "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
     "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
-    "packed_readouts.readouts": lambda s: packs.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
+    "packed_readouts.readouts": lambda s: packing.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
     "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
         readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
     ),
@@ -118,10 +118,10 @@ CALLS = {
     "decisions.record": lambda s: decisions.record(s),
     "decisions.settings_of": lambda s: decisions.settings_of(s, "no decision", S, "decomposition"),
     "decisions.open_questions": lambda s: decisions.open_questions(s),
-    "basis.basis": lambda s: basis.basis(s, S),  # counts and a fingerprint
+    "fingerprint.data_state": lambda s: fingerprint.data_state(s, S),  # counts and a fingerprint
     "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
-    "standing.verdict_state": lambda s: standing.verdict_state(s),
-    "standing.stands": lambda s: standing.stands(s),
+    "paraphrase_states.verdict_state": lambda s: paraphrase_states.verdict_state(s),
+    "paraphrase_states.stands": lambda s: paraphrase_states.stands(s),
     "decisions.n_moves": lambda s: decisions.n_moves(s, S),
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
     "studies.n_answers_of": lambda s: studies.n_answers_of(s, [READER]),
@@ -193,7 +193,7 @@ CALLS = {
 NAMES_IDS = {
     "holdout.entries_aside",
     "holdout.hidden_items",
-    "standing.stands",
+    "paraphrase_states.stands",
     "studies.paraphrase_states",
     "review.judged_by_others",
 }  # ids of hidden items or pairs, and no word of them
@@ -201,7 +201,7 @@ CONSTANT = {
     "packed_readouts.layouts_of",
     "locks.lock_id",
     "budgets.purchase_row",
-    "basis.changes",
+    "fingerprint.changes",
     "readout_rows.as_categories",
     "readout_rows.as_texts",
     "readout_rows.category",

@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
-from flipcore.store import packs, rows
+from flipcore.store import packing, rows
 from flipcore.store.archiving import archive, restore
 from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
@@ -57,7 +57,7 @@ def execute(store, sql: str, **params) -> None:
 
 def unpacked(store, **scope) -> pd.DataFrame:
     """The frame as the readouts themselves give it: its mark is away meanwhile."""
-    assert packs.holds(store, S)
+    assert packing.holds(store, S)
     kept = store.frame("SELECT * FROM packed.marks")
     execute(store, "DELETE FROM packed.marks")
     frame = studies.readouts(store, S, **scope)
@@ -73,7 +73,7 @@ def unpacked(store, **scope) -> pd.DataFrame:
 def same(store, **scope) -> int:
     """How many rows both ways give, and that they are the same."""
     frame = studies.readouts(store, S, **scope)
-    assert packs.holds(store, S)
+    assert packing.holds(store, S)
     pd.testing.assert_frame_equal(frame, unpacked(store, **scope))
     return len(frame)
 
@@ -85,7 +85,7 @@ def n_packed(store) -> int:
 def test_packs_give_the_frame_that_the_readouts_give(store):
     for seed in range(4):
         shuffled(store, seed, odd=(0.0, 0.1)[seed % 2])
-        assert not packs.holds(store, S) and packs.pack(store, S)
+        assert not packing.holds(store, S) and packing.pack(store, S)
         assert same(store) > 350
     n = {one: same(store, paraphrases=one) for one in ("accepted", "standing", "all")}
     assert n["accepted"] < n["standing"] <= n["all"]
@@ -95,7 +95,7 @@ def test_rows_that_are_missing_or_have_values_are_packed_as_they_are(store):
     execute(store, "DELETE FROM readouts WHERE hash(item_id, axis, extractor, model) % 7 = 0")
     execute(store, "UPDATE readouts SET value = 0.25 WHERE hash(item_id) % 3 = 0 AND extractor = 'regex'")
     execute(store, "UPDATE readouts SET is_correct = NULL, reason = 'no ''reason''' WHERE hash(variant_id) % 5 = 0")
-    assert packs.pack(store, S) and same(store) > 250
+    assert packing.pack(store, S) and same(store) > 250
     frame = studies.readouts(store, S)
     assert set(frame["value"].dropna()) == {0.25} and frame["is_correct"].isna().any()
 
@@ -110,27 +110,27 @@ ODD = {
 @pytest.mark.parametrize("what", ODD)
 def test_studies_that_are_odd_are_packed_as_they_are(store, what):
     execute(store, ODD[what])
-    assert packs.pack(store, S) and (same(store) > 0) == (what == "variants at one position")
+    assert packing.pack(store, S) and (same(store) > 0) == (what == "variants at one position")
 
 
 def test_means_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(store, monkeypatch):
-    assert packs.pack(store, S)
-    before, mark_in = mean_flip_rates(store, S, "regex"), packs.mark_in
+    assert packing.pack(store, S)
+    before, mark_in = mean_flip_rates(store, S, "regex"), packing.mark_in
 
     def changing(cursor, study_id):
         mark = mark_in(cursor, study_id)
         execute(store, "UPDATE readouts SET answer = '0' WHERE answer IS NOT NULL")
-        assert packs.pack(store, study_id)
+        assert packing.pack(store, study_id)
         return mark
 
-    monkeypatch.setattr(packs, "mark_in", changing)
+    monkeypatch.setattr(packing, "mark_in", changing)
     pd.testing.assert_frame_equal(mean_flip_rates(store, S, "regex"), before)
     monkeypatch.undo()
     assert (before["T"] > 0).any() and (mean_flip_rates(store, S, "regex")["T"] < before["T"]).any()
 
 
 def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):
-    assert packs.pack(store, S) and n_packed(store)
+    assert packing.pack(store, S) and n_packed(store)
     execute(store, "DELETE FROM packed.marks")
     assert n_packed(store)
     studies.delete_study(store, S)
@@ -138,7 +138,7 @@ def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):
 
 
 def test_verdicts_and_locks_decide_when_packs_are_read(store):
-    assert packs.pack(store, S)
+    assert packing.pack(store, S)
     before = same(store)
     sql = """SELECT material_id FROM study_variants JOIN study_items USING (study_id, item_id)
              WHERE material_id IS NOT NULL AND NOT confirmatory ORDER BY ALL LIMIT 1"""
@@ -148,7 +148,7 @@ def test_verdicts_and_locks_decide_when_packs_are_read(store):
     lock = locks.keep_lock(store, S, "decomposition", {}, "Ada")
     locked = same(store, lock=lock)
     review.keep_verdicts(store, [verdict])
-    assert packs.holds(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
+    assert packing.holds(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
     ids = [set(studies.readouts(store, S, lock=one)["item_id"]) for one in (None, lock)]
     assert ids[0] and ids[1] and not ids[0] & ids[1]
 
@@ -156,7 +156,7 @@ def test_verdicts_and_locks_decide_when_packs_are_read(store):
 def test_stored_typos_count_once_they_are_accepted(store):
     for sql in TYPOS:
         execute(store, sql)
-    assert packs.pack(store, S)
+    assert packing.pack(store, S)
     before = same(store)
     store.writer.transact(lambda connection: connection.execute(ACCEPTED[0]), changes=()).result(30)
     assert same(store) > before
@@ -170,7 +170,7 @@ CHANGES = {
     "a function of the connection": lambda store, _: execute(store, "UPDATE readouts SET answer = '0' WHERE answer = '1'"),
     "a merge": lambda store, other: merge([other], store),
     "a resumed run": lambda store, _: [
-        execute(store, "DELETE FROM item_runs"), execute(store, "DELETE FROM readouts"), packs.pack(store, S), runner.run(STUDY, store)
+        execute(store, "DELETE FROM item_runs"), execute(store, "DELETE FROM readouts"), packing.pack(store, S), runner.run(STUDY, store)
     ],
     "a deleted study": lambda store, _: studies.delete_study(store, S),
 }  # fmt: skip
@@ -183,15 +183,15 @@ KEEPS = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
-    assert packs.pack(store, S) and packs.holds(store, S)
+    assert packing.pack(store, S) and packing.holds(store, S)
     CHANGES[what](store, filled)
-    assert not packs.holds(store, S) and n_packed(store) == 0
+    assert not packing.holds(store, S) and n_packed(store) == 0
 
 
 @pytest.mark.parametrize("what", KEEPS)
 def test_packs_hold_where_the_same_readouts_stand_elsewhere(store, tmp_path, what):
     execute(store, "UPDATE study_items SET confirmatory = false")
-    assert packs.pack(store, S)
+    assert packing.pack(store, S)
     before = studies.readouts(store, S)
     KEEPS[what](store, tmp_path / "flips.duckdb")
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
@@ -199,49 +199,49 @@ def test_packs_hold_where_the_same_readouts_stand_elsewhere(store, tmp_path, wha
 
 
 def test_readouts_that_change_while_they_are_packed_leave_no_mark(store, monkeypatch):
-    chunks = packs.chunks
+    chunks = packing.chunks
 
     def changing(*words, **more):
         for one in chunks(*words, **more):
             execute(store, "UPDATE readouts SET answer = '0' WHERE answer = '1'")
             yield one
 
-    monkeypatch.setattr(packs, "chunks", changing)
-    assert not packs.pack(store, S) and not packs.holds(store, S)
+    monkeypatch.setattr(packing, "chunks", changing)
+    assert not packing.pack(store, S) and not packing.holds(store, S)
 
 
 def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
-    assert packs.pack(store, S)
+    assert packing.pack(store, S)
     whole = studies.readouts(store, S)
-    monkeypatch.setattr(packs, "CHUNK", 200)
-    assert packs.pack(store, S)
+    monkeypatch.setattr(packing, "CHUNK", 200)
+    assert packing.pack(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), whole)
-    monkeypatch.setattr(packs, "rule", lambda: "of another release")
-    assert not packs.holds(store, S)
+    monkeypatch.setattr(packing, "rule", lambda: "of another release")
+    assert not packing.holds(store, S)
     monkeypatch.undo()
     execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
     with pytest.raises(ValueError, match="status"):
-        packs.pack(store, S)
-    assert not packs.holds(store, S)
+        packing.pack(store, S)
+    assert not packing.holds(store, S)
 
 
 def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     before = studies.readouts(store, S)
     time.sleep(0.2)
-    assert not packs.holds(store, S)  # it is not large
-    monkeypatch.setattr(packs, "LARGE", 100)
+    assert not packing.holds(store, S)  # it is not large
+    monkeypatch.setattr(packing, "LARGE", 100)
     studies.readouts(store, S)
     end = time.monotonic() + 20
-    while not packs.holds(store, S) and time.monotonic() < end:
+    while not packing.holds(store, S) and time.monotonic() < end:
         time.sleep(0.02)
-    assert packs.holds(store, S)
+    assert packing.holds(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
 
 
 def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkeypatch):
-    tried, pack = [], packs.pack
-    monkeypatch.setattr(packs, "pack", lambda *words: tried.append(1) or pack(*words))
-    monkeypatch.setattr(packs, "LARGE", 100)
+    tried, pack = [], packing.pack
+    monkeypatch.setattr(packing, "pack", lambda *words: tried.append(1) or pack(*words))
+    monkeypatch.setattr(packing, "LARGE", 100)
     execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
 
     def read_until(ended) -> None:
@@ -257,7 +257,7 @@ def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkey
         time.sleep(0.02)
     assert len(tried) == 1
     execute(store, "UPDATE readouts SET status = 'ok' WHERE status = 'odd'")
-    read_until(lambda: packs.holds(store, S))
+    read_until(lambda: packing.holds(store, S))
     assert len(tried) == 2
 
 
@@ -270,17 +270,17 @@ def test_what_else_stands_in_the_place_of_packs_goes(store, what):
         store.writer.transact(lambda connection, sql=sql: connection.execute(sql), changes=()).result(30)
     store.close()
     again = Store.open(path)
-    assert not packs.holds(again, S) and packs.pack(again, S) and packs.holds(again, S)
+    assert not packing.holds(again, S) and packing.pack(again, S) and packing.holds(again, S)
     again.close()
 
 
 def test_packs_of_another_release_are_left_behind(store):
-    assert packs.pack(store, S)
+    assert packing.pack(store, S)
     before, path = studies.readouts(store, S), store.path
     execute(store, "UPDATE packed.shapes SET shape = 'another'")
     store.close()
     again = Store.open(path)
-    assert not packs.holds(again, S)
+    assert not packing.holds(again, S)
     pd.testing.assert_frame_equal(studies.readouts(again, S), before)
-    assert packs.pack(again, S) and packs.holds(again, S)
+    assert packing.pack(again, S) and packing.holds(again, S)
     again.close()

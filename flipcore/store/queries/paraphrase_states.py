@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # without a person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came up at random for
 # anybody, or all once none is left. What was chosen because it looked good or bad says nothing about the rest. Whoever settles
 # pairs chooses which: what they accept against its reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
-STANDING = """
+PAIR_STATES = """
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, by_choice, rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
@@ -62,10 +62,10 @@ standing AS (
 """
 
 STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
-_STANDS = f"WITH {STANDING} SELECT pair_id, state, change FROM standing"
+_STATES_SQL = f"WITH {PAIR_STATES} SELECT pair_id, state, change FROM standing"
 
 
-class Standing:
+class CountedPairs:
     """Whose readouts count: of paraphrases those that stand as `paraphrases` says (accepted, standing or all), as the reader sees them:
     today, or when a lock was stored; of another change, as a translation, those that were accepted, unless `any_change` takes them
     alike. One that is not stored counts as one that nobody has reviewed."""
@@ -83,9 +83,9 @@ class Standing:
         }
 
     @classmethod
-    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> Standing:
+    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> CountedPairs:
         """What stands now, as a cursor sees it."""
-        return cls(cursor.execute(_STANDS).fetchall(), scope, paraphrases, any_change)
+        return cls(cursor.execute(_STATES_SQL).fetchall(), scope, paraphrases, any_change)
 
     def of(self, materials: pa.Array) -> np.ndarray:
         """Whether the readouts of variants made from these pairs count; those made from none do."""
@@ -96,7 +96,7 @@ class Standing:
 
 def stands(store: Store) -> dict[str, str]:
     """Pair -> accepted, rejected or unreviewed, now."""
-    return dict(store.rows(f"WITH {STANDING} SELECT pair_id, state FROM standing ORDER BY pair_id"))
+    return dict(store.rows(f"WITH {PAIR_STATES} SELECT pair_id, state FROM standing ORDER BY pair_id"))
 
 
 def verdict_state(store: Store) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import lock_of_page, sight
-from flipcore.store.queries.standing import STANDING
+from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.visible import SIGHT
 
 _VALUES = "r.model, r.item_id, r.axis, r.variant_id, r.sample, r.extractor, r.status, coalesce(r.answer, '∅'), coalesce(r.value::TEXT, '∅')"
@@ -25,14 +25,14 @@ SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), i.item_id,
 FROM study_items i WHERE i.study_id = $study_id AND {SIGHT}
 """
 _VERDICTS = f"""
-WITH {STANDING}, used AS (SELECT DISTINCT material_id AS pair_id FROM study_variants WHERE study_id = $study_id)
+WITH {PAIR_STATES}, used AS (SELECT DISTINCT material_id AS pair_id FROM study_variants WHERE study_id = $study_id)
 SELECT state, count(*) FROM standing JOIN used USING (pair_id) GROUP BY state ORDER BY state
 """
 UNKNOWN = "Not known whether the data changed: an earlier release wrote this down."
 WORDS = {"items": "items", "readouts": "readouts"}
 
 
-def basis(store: Store, study_id: str, locked_page: str | None = None) -> dict[str, Any]:
+def data_state(store: Store, study_id: str, locked_page: str | None = None) -> dict[str, Any]:
     """{items: [n, hash], readouts: [n, hash], verdicts: {state: n}} of a study as a page reads it; under the page's lock where
     one is named."""
     lock = lock_of_page(store, study_id, locked_page) if locked_page else None
@@ -46,7 +46,7 @@ def basis(store: Store, study_id: str, locked_page: str | None = None) -> dict[s
 
 def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
     """What changed between two states, as a sentence; "" where nothing did."""
-    if not _is_basis(before):
+    if not _is_data_state(before):
         return UNKNOWN
     assert before is not None
     parts = []
@@ -64,8 +64,8 @@ def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
     return f"The data changed: {'; '.join(parts)}." if parts else ""
 
 
-def _is_basis(value: Mapping[str, Any] | None) -> bool:
-    """Whether this is what `basis` gives: a merged file may hold anything."""
+def _is_data_state(value: Mapping[str, Any] | None) -> bool:
+    """Whether this is what `data_state` gives: a merged file may hold anything."""
     if not value or not isinstance(value.get("verdicts"), dict):
         return False
     pairs = [value.get(name) for name in WORDS]

@@ -4,7 +4,7 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.store.connection import Store
-from flipcore.store.queries.basis import UNKNOWN, basis, changes
+from flipcore.store.queries.fingerprint import UNKNOWN, changes, data_state
 from flipcore.store.queries.locks import keep_lock
 from tests.stores import store_with
 
@@ -35,33 +35,33 @@ def store(path, tmp_path):
 
 @pytest.mark.slow
 def test_the_same_rows_give_the_same_basis(store):
-    before = basis(store, S)
+    before = data_state(store, S)
     assert 0 < before["items"][0] < 6 and before["readouts"][0] > 0 and before["readouts"][1] != "0"
-    assert basis(store, S) == before and changes(before, basis(store, S)) == ""
+    assert data_state(store, S) == before and changes(before, data_state(store, S)) == ""
 
 
 @pytest.mark.parametrize("change", ["answer = 'other'", "status = 'cut'", "value = 0.5"])
 def test_one_changed_value_changes_it(store, change):
-    before = basis(store, S)
+    before = data_state(store, S)
     sql = f"UPDATE readouts SET {change} WHERE item_id = (SELECT min(item_id) FROM study_items WHERE NOT confirmatory)"
     store.rows(f"{sql} AND sample = 0")
-    after = basis(store, S)
+    after = data_state(store, S)
     assert changes(before, after) == f"The data changed: {before['readouts'][0]} readouts, with other content."
 
 
 def test_more_rows_are_counted(store):
-    before = basis(store, S)
+    before = data_state(store, S)
     store.rows("DELETE FROM readouts WHERE item_id = (SELECT min(item_id) FROM study_items WHERE NOT confirmatory)")
-    n, n_after = before["readouts"][0], basis(store, S)["readouts"][0]
-    assert n_after < n and changes(before, basis(store, S)) == f"The data changed: {n} readouts then, {n_after} now."
+    n, n_after = before["readouts"][0], data_state(store, S)["readouts"][0]
+    assert n_after < n and changes(before, data_state(store, S)) == f"The data changed: {n} readouts then, {n_after} now."
 
 
 def test_what_is_set_aside_counts_under_its_lock_alone(store):
     keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
-    open_rows, locked_rows = basis(store, S), basis(store, S, "decomposition")
+    open_rows, locked_rows = data_state(store, S), data_state(store, S, "decomposition")
     assert locked_rows["items"][0] + open_rows["items"][0] == 6 and locked_rows["items"][1] != open_rows["items"][1]
     store.rows("UPDATE readouts SET answer = 'other' WHERE item_id IN (SELECT item_id FROM study_items WHERE confirmatory)")
-    assert basis(store, S) == open_rows and basis(store, S, "decomposition") != locked_rows
+    assert data_state(store, S) == open_rows and data_state(store, S, "decomposition") != locked_rows
 
 
 def test_verdicts_that_moved_are_named():

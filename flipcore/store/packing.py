@@ -5,7 +5,7 @@ A row's lists hold, for every readout that flips may be made of, its status, the
 once, in the mark of the study. Which paraphrases stand and which items may be seen is decided when they are read, not here.
 
 A study's packs hold while its mark is there. The writer takes it away in the transaction that changes readouts or variants
-(`flipcore.store.marks`), and the readouts themselves are read then. Packs are made in the background once a study has ended.
+(`flipcore.store.pack_tables`), and the readouts themselves are read then. Packs are made in the background once a study has ended.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from flipcore.access.person import OWNER
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
-from flipcore.store.marks import forget
+from flipcore.store.pack_tables import forget
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -1,4 +1,4 @@
-"""Which studies' packed readouts hold (`flipcore.store.packs`): the tables, and the one rule that takes a mark away.
+"""Which studies' packed readouts hold (`flipcore.store.packing`): the tables, and the one rule that takes a mark away.
 
 Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of them.
 """

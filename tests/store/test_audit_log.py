@@ -10,7 +10,7 @@ from flipcore.access import policy
 from flipcore.access.acting import acting_as
 from flipcore.access.levels import Level
 from flipcore.access.person import Person
-from flipcore.store.acts import problem
+from flipcore.store.audit_log import problem
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import invitations
