@@ -8,6 +8,7 @@ from typing import Any
 from flipcore.axes import (
     answer_format,
     bit_flip,
+    combined,
     effort,
     entity_rename,
     example_order,
@@ -43,6 +44,7 @@ AXES: Registry[Axis] = Registry(
         typos.AXIS,
         language.AXIS,
         effort.AXIS,
+        combined.AXIS,
         paraphrase.AXIS,
         numeric_resample.AXIS,
         entity_rename.AXIS,

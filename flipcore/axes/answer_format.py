@@ -49,13 +49,13 @@ class AnswerFormat(Axis):
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         plain = base(item, self.name, layout)
         changed = [
-            replace(plain, key=form.replace(" ", "-"), prompt=_with(plain.prompt, FORMS[form][item.kind]))
+            replace(plain, key=form.replace(" ", "-"), prompt=with_instruction(plain.prompt, FORMS[form][item.kind]))
             for form in self.forms
         ]
         return collapsed([plain, *changed])
 
 
-def _with(prompt: Prompt, sentence: str) -> Prompt:
+def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
     """The prompt with the sentence on a line of its own before the cue."""
     *before, cue = prompt.parts
     text = f"\n{sentence}" if cue[1].startswith("\n") else f"{sentence}\n"

@@ -45,14 +45,15 @@ class Paraphrase:
 @dataclass(frozen=True)
 class Material:
     """What axes are handed because they may not look it up: stored paraphrases by item id, name lists, by item id the items that
-    may stand before it as examples, and of the study's own prompt how many examples it shows and whether it has a system prompt.
-    """
+    may stand before it as examples, and of the study's own prompt how many examples it shows and whether it has a system prompt;
+    the study's axes by name, for one that joins the settings of others."""
 
     paraphrases: Mapping[str, Sequence[Paraphrase]] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
     n_examples: int = 0
     has_system: bool = False
+    axes: Mapping[str, Axis] = field(default_factory=dict)
 
     def wordings(self, item: Item, with_unreviewed: bool) -> list[Paraphrase]:
         """The stored wordings of an item that may be asked: accepted ones, and unreviewed ones where they are wanted too."""

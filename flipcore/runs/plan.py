@@ -117,7 +117,12 @@ def plan_inputs(study: Study, store=None) -> PlanInputs:
     items = [items[i] for i in order]
     hidden = _hidden(study, items, store)
     own = own_prompts.prompt_plan(study, items, hidden)
-    axis_material = replace(material(store), examples=_examples(items, hidden), **(own.material if own else {}))
+    axis_material = replace(
+        material(store),
+        examples=_examples(items, hidden),
+        axes={one.name: one for one in chosen_axes},
+        **(own.material if own else {}),
+    )
     return PlanInputs(
         study,
         tuple(items),

@@ -17,7 +17,7 @@ from flipcore.text.prompts import LAYOUTS
 from tests.axes.items import items, stored
 
 HARMLESS = ["identity", "option_order", "label_set", "prompt_format", "paraphrase", "question_position", "answer_format"]
-HARMLESS += ["system_prompt", "few_shot", "example_order", "typos", "language"]
+HARMLESS += ["combined", "system_prompt", "few_shot", "example_order", "typos", "language"]
 every_axis = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
 
 
