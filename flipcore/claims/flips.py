@@ -103,7 +103,7 @@ def verdicts(
 ) -> dict[tuple[str, str], Verdict]:
     """Place (axis, extractor) -> Verdict of each cell that has one. Cells behind a closed gate are no part of the family."""
     contested = [one for one in cells if _is_contested(one)]
-    contrasts = {id(one): contrast(one.item_values, _worst(one)) for one in contested}
+    contrasts = {id(one): contrast(one.item_values, _worst(one), one.families) for one in contested}
     family = [one for one in contested if not _why(one, closed_gates or {})]
     adjusted = dict(zip(map(id, family), holm([contrasts[id(one)].p for one in family]), strict=True)) if family else {}
     return {

@@ -9,6 +9,12 @@ BY_METHOD = {
         "The mean of the items' values with Student's t limits; items made from one template count as one.",
         ("miller2024error",),
     ),
+    "families": Method(
+        "families of items (CR2)",
+        "The clustered error CR2 with Satterthwaite's degrees of freedom; a share has Wilson's limits on the number of independent "
+        "items that would vary as much.",
+        ("bell2002bias", "wilson1927probable"),
+    ),
     "studentized": Method(
         "studentised bootstrap", "Whole items are resampled; each mean is divided by its own error.", ("hall1988theoretical",)
     ),

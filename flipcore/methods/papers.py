@@ -47,6 +47,13 @@ _PAPERS = (
         doi="10.1080/01621459.1987.10478410",
     ),
     Paper(
+        "bell2002bias",
+        ("Bell, Robert M.", "McCaffrey, Daniel F."),
+        2002,
+        "Bias Reduction in Standard Errors for Linear Regression with Multi-Stage Samples",
+        "Survey Methodology 28(2)",
+    ),
+    Paper(
         "hall1988theoretical",
         ("Hall, Peter",),
         1988,

@@ -1,7 +1,8 @@
 """The log of acts: who did what, when, on what. Its rows are written with what they tell of, in one transaction, and only added.
 
-Each row holds a hash of itself and of the one before, so that whoever changes or removes one by hand leaves a trace (`problem`). It
-is no signature: who can write the file and knows this module can write another whole chain.
+Each row holds a hash of itself and of the one before, so that whoever changes or removes one by hand leaves a trace (`problem`). Count
+and head of the chain also stand outside the file, in the user's own folder, so that a tail that was cut off shows. It is no signature:
+who can write both and knows this module can write another whole chain.
 
 There is none where access is off, nor of what the owner's own threads store: runs that were started, readouts, the demo. What the
 owner does by hand (delete, merge) is told of under no name."""
@@ -13,12 +14,17 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flipcore.access import policy
 from flipcore.access.person import OWNER, Person
 from flipcore.access.tables import rule_of
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.paths import home
 from flipcore.core.records import digest
+from flipcore.core.whole_files import write
 from flipcore.store.rows import now
 
 if TYPE_CHECKING:
@@ -77,7 +83,37 @@ def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
     return linked
 
 
-def problem(connection: DuckDBPyConnection) -> str:
+def keep_outside(connection: DuckDBPyConnection, path: Path) -> None:
+    """Keeps count and head of the chain outside the file at `path`; ends that the chain does not hold any more stay there beside it.
+    Where nothing can be kept, the next act keeps its own."""
+    if head := _head(connection):
+        with suppress(FlipscopeError):
+            write(_outside(path), json.dumps([*_cut_off(connection, path), head]))
+
+
+def forget_outside(path: Path) -> None:
+    """Before the links of a chain that holds are made anew."""
+    _outside(path).unlink(missing_ok=True)
+
+
+def _outside(path: Path) -> Path:
+    """The file of the user's own folder that stands for this database, where it lies now."""
+    return home() / f"acts-{digest(str(path.resolve()))}.json"
+
+
+def _cut_off(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, str]]:
+    """The ends of the chain, (count, link), that were kept outside and that it does not hold."""
+    try:
+        heads = [(int(number), str(link)) for number, link in json.loads(_outside(path).read_bytes())]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError):
+        return [(0, "")]  # it was changed by hand
+    sql = "SELECT 1 FROM acts WHERE (number, link) = ($number, $link) AND origin = ''"
+    return [one for one in heads if not connection.execute(sql, {"number": one[0], "link": one[1]}).fetchall()]
+
+
+def problem(connection: DuckDBPyConnection, path: Path) -> str:
     """What is wrong with the log of acts, as a sentence; "" where every row is as it was written."""
     head, link, place = _head(connection), _of_earlier(connection), 0
     for *values, number, own in connection.execute(f"{_ROWS} AND number IS NOT NULL ORDER BY number").fetchall():
@@ -90,6 +126,11 @@ def problem(connection: DuckDBPyConnection) -> str:
             return f"Row {place:,} of the log of acts does not fit the one before: {before} was changed or put in."
     if head != ((place, link) if place else None):
         return f"The log of acts ends at row {place:,}, and row {head[0] if head else 0:,} was the last that was written."
+    for number, _ in _cut_off(connection, path):
+        return (
+            f"The log of acts held {number:,} rows when {_outside(path)} was written, which this file does not hold any more: it was "
+            "replaced by an older one, or its last rows were removed."
+        )
     return ""
 
 

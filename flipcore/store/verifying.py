@@ -20,7 +20,7 @@ def problems(store: Store) -> list[str]:
     require(Permission.ACCESS)
     store.writer.flush()
     with closing(store.own_cursor()) as cursor:
-        sentences = [audit_log.problem(cursor), *(archives.problem(cursor, one) for one in store.archives.values())]
+        sentences = [audit_log.problem(cursor, store.path), *(archives.problem(cursor, one) for one in store.archives.values())]
     for path in sorted((store.path.parent / "uploads").glob("*")):
         mark = _HASH.search(path.name)
         if mark and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest()[:16] != mark[1]:

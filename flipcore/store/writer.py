@@ -24,7 +24,7 @@ from flipcore.access.levels import Permission
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
 from flipcore.store.archives import check_hot
-from flipcore.store.audit_log import act_row, acts_of, chained
+from flipcore.store.audit_log import act_row, acts_of, chained, keep_outside
 from flipcore.store.pack_tables import SOURCES, drop_marks
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
@@ -45,6 +45,7 @@ class _Batch:
     parts: list[Part]
     future: Future
     action: Callable[[Any], Any] | None = None
+    is_told: bool = False  # to the log of acts, by the action
 
     @property
     def n_rows(self) -> int:
@@ -101,7 +102,7 @@ class Writer:
             return outcome
 
         future: Future = Future()
-        self._queue.put(_Batch([], future, whole))
+        self._queue.put(_Batch([], future, whole, bool(rows)))
         return future
 
     def n_changes(self, study_id: str) -> int:
@@ -196,6 +197,8 @@ class Writer:
             for batch in batches:
                 self._commit(connection, [batch])
             return
+        if any(table == "acts" for batch in batches for table, _ in batch.parts):
+            keep_outside(connection, self._store.path)
         self._store.touch({study_id for batch in batches for part in batch.parts for study_id in _touched(*part)})
         for batch in batches:
             batch.future.set_result(None)
@@ -203,6 +206,8 @@ class Writer:
     def _act(self, connection, batch: _Batch) -> None:
         try:
             outcome = _transaction(connection, batch.action) if batch.action else None
+            if batch.is_told:
+                keep_outside(connection, self._store.path)
         except Exception as error:
             batch.future.set_exception(_explained(error, self._store.path))
         else:

@@ -121,7 +121,7 @@ def test_items_of_one_family_count_once():
     few = only(rows.assign(family=item // 8))  # five families of eight
     assert few.outcome == flips.FEW and "families of items for a claim (5)" in few.text
     found = cells(rows.assign(family=item // 2))[0]
-    assert (found.n_items, found.T.n, found.T.method) == (40, 20, "clt_cluster") and found.T.value == 0.5
+    assert (found.n_items, found.T.n, found.T.method) == (40, 20, "families") and found.T.value == 0.5
     assert "40 items in 20 families" in only(rows.assign(family=item // 2)).detail
 
 

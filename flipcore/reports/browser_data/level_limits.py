@@ -69,9 +69,7 @@ def level_limits(
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
             rates = _rates(answers, rows, reference, policy, include_base, pooled)
-            joint = JointMeans(
-                np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot, answers.families is not None
-            )
+            joint = JointMeans(np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot, answers.families)
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
             floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)

@@ -231,11 +231,11 @@ def _band(
             for (axis, e), own in zip(cells, wording_of(reference, policy).quantities(), strict=True)
         ]
     )
-    joint = JointMeans(columns, seed, n_boot)
+    joint = JointMeans(columns, seed, n_boot, answers.families)
     has_band = (joint.n >= 10) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
     if has_band.any():
-        studentized = np.abs(JointMeans(columns[:, has_band], seed, n_boot).studentized)
+        studentized = np.abs(JointMeans(columns[:, has_band], seed, n_boot, answers.families).studentized)
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical

@@ -126,13 +126,12 @@ def _items(c: WholeStudy) -> pd.DataFrame:
 
 
 def _item_values(c: WholeStudy) -> list[dict[str, object]]:
-    """One row a unit and cell, in the order in which the units were resampled."""
+    """One row an item and cell, in the order in which the items, or the families that they share, were resampled."""
     rows = []
     for model in c.models:
         ids = list(dict.fromkeys(c.flips_of(model)["item_id"]))
         for one in c.report.decompositions[model]:
-            units = ids if len(ids) == len(one.item_values) else [f"family {i + 1}" for i in range(len(one.item_values))]
-            for unit, values in zip(units, one.item_values.tolist(), strict=True):
+            for unit, values in zip(ids, one.item_values.tolist(), strict=True):
                 rows.append({"model": model, "cell": cell_place(one), "unit": unit} | dict(zip(COLUMNS, values, strict=True)))
     return rows
 

@@ -14,14 +14,13 @@ def accuracy(right: ArrayLike, families: ArrayLike | None = None) -> Estimate:
     """Mean correctness, one number from 0 to 1 an item (several samples give a fraction); NaN is left out.
 
     Wilson's interval where each is 0 or 1, the house's default for means otherwise. Where items share one of `families` (a name
-    or number an item), those are the units: Student's t on the CR1 standard error from ten of them on, as for flip rates
-    (`joint_means`), and `n` counts families.
+    or number an item), those are the units (`families.clustered_mean`), as for flip rates, and `n` counts them.
     """
     x = np.asarray(right, dtype=float)
     there = ~np.isnan(x)
     x, names = x[there], None if families is None else np.asarray(families)[there]
     if names is not None and 0 < np.unique(names).size < x.size:
-        return mean_interval(x, names, kind="clt_cluster" if np.unique(names).size >= MIN_N else "default")
+        return mean_interval(x, names)
     return mean_interval(x, kind="wilson" if x.size >= MIN_N and np.isin(x, (0, 1)).all() else "default")
 
 

@@ -9,6 +9,7 @@ MISSING = "–"
 MIN_N = 10
 SHORT = 0.93  # measured coverage of a 95 % interval, four Monte Carlo errors of 2,000 simulated sets below what it promises
 TOO_SHORT = 0.85  # below it an interval is shown and nothing is claimed
+MIN_FAMILIES, MIN_CLAIM_FAMILIES = 3, 6  # effective families (N²/Σn²) for an interval, and for a claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class Estimate:
 
     `method` is the interval's name in the menu of `intervals.KINDS`, or "none". `seed` is None where nothing was drawn.
     NaN is missing. `note` is a sentence for people: why there is no interval, or which fallback stands in. `coverage` is what
-    such intervals held in simulation, None where they were not simulated (`measured_coverage`).
+    such intervals held in simulation, None where they were not simulated (`measured_coverage`). `effective` is how many equal
+    families weigh as much as those that the items come in, None where items stand for themselves.
     """
 
     value: float
@@ -29,6 +31,7 @@ class Estimate:
     seed: int | None
     note: str = ""
     coverage: float | None = None
+    effective: float | None = None
 
     @property
     def has_interval(self) -> bool:
@@ -57,8 +60,9 @@ class Estimate:
 
     @property
     def is_too_short(self) -> bool:
-        """Nothing may be claimed of it: in simulation such intervals held the truth too rarely."""
-        return self.coverage is not None and self.coverage < TOO_SHORT
+        """Nothing may be claimed of it: in simulation such intervals held the truth too rarely, or too few families carry it."""
+        is_few = self.effective is not None and self.effective < MIN_CLAIM_FAMILIES
+        return is_few or (self.coverage is not None and self.coverage < TOO_SHORT)
 
     def _shortness(self) -> str:
         label = coverage_label(self.coverage)
@@ -82,9 +86,13 @@ def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
 
 def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
     """A value alone. Below `MIN_N` items the sentence is the house's own."""
-    if not note and n < MIN_N:
-        note = f"No interval: {n} item{'' if n == 1 else 's'}; at least {MIN_N} items are needed."
+    note = note or (few_items(n) if n < MIN_N else "")
     return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)
+
+
+def few_items(n: int) -> str:
+    """Why so few items have no interval."""
+    return f"No interval: {n} item{'' if n == 1 else 's'}; at least {MIN_N} items are needed."
 
 
 def number_text(x: float, digits: int = 2, sign: bool = False) -> str:

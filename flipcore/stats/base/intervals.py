@@ -24,6 +24,7 @@ from flipcore.stats.base.bootstrap import (
     studentized_limits,
 )
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
+from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.base.proportions import (
     bonett_price,
     clopper_pearson,
@@ -140,8 +141,9 @@ def mean_interval(
 ) -> Estimate:
     """The mean of `values` (rows) with an interval that resamples or sums by cluster; without `clusters` a row is one.
 
-    NaN rows are left out (`n` counts the clusters that remain). The default takes Student's t on clusters from 30 on; from 10
-    to 29 Wilson for one 0/1 a cluster and else the studentised bootstrap (BCa where that is `undetermined`); below 10 none.
+    NaN rows are left out (`n` counts the clusters that remain). Where clusters hold several rows the default is the interval of
+    `families`. Rows that stand for themselves have Student's t from 30 on; from 10 to 29 Wilson for 0/1 and else the studentised
+    bootstrap (BCa where that is `undetermined`); below 10 none.
     `bounds` are what a value can be, `SIGNED` for paired differences, None for no bounds: the interval stays within them, and
     where it has no width they choose the fallback.
     Raises BadInput for an unknown kind.
@@ -158,6 +160,13 @@ def mean_interval(
     sums, sizes = cluster_sums(x, names)
     value, n, interval_kind = float(x.mean()), sums.size, kind
     if kind == "default":
+        if n < x.size:
+            family = clustered_mean(x, names, level=level, bounds=bounds).estimate()
+            return (
+                family
+                if family.low < family.high or not family.has_interval
+                else fallback(x, sums, sizes, level, bounds, "families")
+            )
         if n < MIN_N:
             return without_interval(value, n, level)
         interval_kind = default_kind(sums, sizes, bounds)

@@ -15,7 +15,8 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
-from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
+from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, few_items, missing, without_interval
+from flipcore.stats.base.families import FamilyMeans, by_family, few_families
 from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
 from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
@@ -27,19 +28,26 @@ RARE = 0.10  # below it the t and bootstrap intervals of a share are too short
 
 @dataclass(frozen=True)
 class JointMeans:
-    """`columns` is (items, k), or (families, k) of `clusters.by_family` with `families`: then Student's t holds from 10 on.
-    Undefined where a column has no item; a standard error needs two."""
+    """`columns` is (items, k); `families` (items,) numbers what items share, None where each stands for itself. Then families are
+    drawn, `n` counts them, and the default is the interval of `families`. Undefined where a column has no item; a standard error
+    needs two."""
 
     columns: np.ndarray
     seed: int = 0
     n_boot: int = N_BOOT
-    families: bool = False
+    families: np.ndarray | None = None
     there: np.ndarray = field(init=False)
     n: np.ndarray = field(init=False)
     values: np.ndarray = field(init=False)
     se: np.ndarray = field(init=False)
+    items: np.ndarray = field(init=False)
+    of_families: FamilyMeans | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "items", self.columns)
+        if self.families is not None:
+            object.__setattr__(self, "of_families", FamilyMeans.of(self.columns, self.families))
+            object.__setattr__(self, "columns", by_family(self.columns, self.families))
         there = ~np.isnan(self.columns)
         n = there.sum(axis=0)
         total = np.where(there, self.columns, 0.0).sum(axis=0)
@@ -113,8 +121,10 @@ class JointMeans:
         replaceable = kind == "default" and "studentized" in kinds
         skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
         limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
+        by_bounds = {b: self._family_limits(levels, b) for b in set(bounds)} if "families" in kinds else {}
         covers = [
-            None if self.families else measured_coverage(kind, int(n), contrast=j in contrasts) for j, n in enumerate(self.n)
+            None if self.of_families is not None else measured_coverage(kind, int(n), contrast=j in contrasts)
+            for j, n in enumerate(self.n)
         ]
         table: list[list[Estimate]] = []
         for j, of_column in enumerate(kinds):
@@ -122,15 +132,26 @@ class JointMeans:
             for at, level in enumerate(levels):
                 lost = of_column == "studentized" and undetermined(skipped[j])
                 interval_kind = "bca" if lost else of_column
-                pair = limits[interval_kind][:, at, j] if interval_kind in limits else None
+                own = by_bounds[bounds[j]] if interval_kind == "families" else limits.get(interval_kind)
+                pair = None if own is None else own[:, at, j]
                 estimate = self._estimate(j, interval_kind, level, pair, bounds[j], covers[j])
                 table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
         return table
 
+    def _family_limits(self, levels: Sequence[float], bounds: tuple[float, float]) -> np.ndarray:
+        return np.empty(0) if self.of_families is None else self.of_families.limits(levels, bounds)
+
+    def _few(self, j: int) -> str:
+        """Why families give a column no interval; "" where they do, or where items stand for themselves."""
+        families = self.of_families
+        if families is None or (families.n[j] >= MIN_N and families.n_effective[j] >= MIN_FAMILIES):
+            return ""
+        return few_items(int(families.n[j])) if families.n[j] < MIN_N else few_families(float(families.n_effective[j]))
+
     @cached_property
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) smallest and largest value of each column; infinities of an empty one."""
-        smallest, largest = (np.where(self.there, self.columns, hole) for hole in (np.inf, -np.inf))
+        """(k,) smallest and largest value of an item in each column; infinities of an empty one."""
+        smallest, largest = (np.where(np.isnan(self.items), hole, self.items) for hole in (np.inf, -np.inf))
         return smallest.min(axis=0, initial=np.inf), largest.max(axis=0, initial=-np.inf)
 
     def _within(self, low: float, high: float, j: int, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -151,11 +172,12 @@ class JointMeans:
         return {}
 
     def _default_kind(self, j: int, bounds: tuple[float, float], contrast: bool) -> str:
+        if self.of_families is not None:
+            return "none" if self._few(j) else "families"
         if self.n[j] < MIN_N:
             return "none"
         if bounds == UNIT and self.values[j] < RARE:
             return "wilson"
-        contrast = contrast or self.families
         return "clt_cluster" if contrast else default_kind(self.column(j), np.ones(self.n[j]), bounds)
 
     def _wilson(self, j: int, level: float) -> tuple[float, float]:
@@ -175,15 +197,16 @@ class JointMeans:
         value, n = float(self.values[j]), int(self.n[j])
         if n == 0:
             return missing(level=level, note="No item defines it.")
+        effective = None if self.of_families is None else float(self.of_families.n_effective[j])
         if kind == "none":
-            return without_interval(value, n, level)
+            return without_interval(value, n, level, self._few(j))
         low, high = self._wilson(j, level) if limits is None else limits
         if not high - low > SLACK:
             instead = fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
             return replace(instead, coverage=coverage) if instead.has_interval else instead
         low, high = self._within(low, high, j, bounds)
         seed = self.seed if kind in RESAMPLING else None
-        return Estimate(value, float(low), float(high), level, kind, n, seed, coverage=coverage)
+        return Estimate(value, float(low), float(high), level, kind, n, seed, coverage=coverage, effective=effective)
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
@@ -194,11 +217,17 @@ def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 
 def joint_means(
-    columns: np.ndarray, kind: str = "default", level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT
+    columns: np.ndarray,
+    kind: str = "default",
+    level: float = 0.95,
+    seed: int = 0,
+    n_boot: int = N_BOOT,
+    families: np.ndarray | None = None,
 ) -> list[Estimate]:
     """The mean share of each column of (items, k), NaN where undefined: with the same items in the same order the same limits
     as a decomposition's, because the draws are."""
-    return [column[0] for column in JointMeans(columns, seed, n_boot).estimates(kind, [level], [UNIT] * columns.shape[1])]
+    joint = JointMeans(columns, seed, n_boot, families)
+    return [column[0] for column in joint.estimates(kind, [level], [UNIT] * columns.shape[1])]
 
 
 def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -45,14 +45,16 @@ def contrast_values(values: np.ndarray) -> tuple[np.ndarray, bool]:
     return (beyond, True) if has_floor else (raw, False)
 
 
-def contrast(values: np.ndarray, worst: tuple[np.ndarray, np.ndarray] | None = None) -> Contrast:
-    """Of a cell's item values; `worst` are A - G with every cut pair taken one way and the other (`cut_answers`): where they
-    do not agree with the rest, p is 1."""
+def contrast(
+    values: np.ndarray, worst: tuple[np.ndarray, np.ndarray] | None = None, families: np.ndarray | None = None
+) -> Contrast:
+    """Of a cell's item values; `families` (items,) number what items share. `worst` are A - G with every cut pair taken one way and
+    the other (`cut_answers`): where they do not agree with the rest, p is 1."""
     x, above_floor = contrast_values(values)
-    t_test = guarded_t(x, BOUNDS)
+    t_test = guarded_t(x, BOUNDS, families)
     direction, p = (1 if t_test.is_above else -1), float(t_test.p)
     if worst is not None:
-        one_way = [guarded_t(one, BOUNDS) for one in worst]
+        one_way = [guarded_t(one, BOUNDS, families) for one in worst]
         sides = [float(one.p_above if direction > 0 else one.p_below) for one in one_way]
         p = min(1.0, max(p, *(2 * side for side in sides)))
     return Contrast(direction, p, int((~np.isnan(x)).sum()), above_floor)

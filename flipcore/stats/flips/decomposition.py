@@ -17,8 +17,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.stats.base.bootstrap import bca_limits
-from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
+from flipcore.stats.base.families import by_family, clustered_mean
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
 from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
@@ -51,8 +51,8 @@ FLOORS = ("W", "W_ref", "excess", "G_excess", "A_excess")
 class Decomposition:
     """One axis under one readout. The fields are Estimates named as in `COLUMNS`; `share` is A/T. `n_left_out` counts the
     items that one readout defines and the other does not. `p_artifact` tests A = 0 by sign flips, `p_more` A = G by the
-    paired t. `item_values` is (items, quantities) in the order of `COLUMNS`, with one row a family where items share
-    what they were made from; the Estimates' `n` counts those rows, `n_items` items. `is_reference`: e is e*, so A is 0 by
+    paired t. `item_values` is (items, quantities) in the order of `COLUMNS`, `families` (items,) numbers what items were
+    made from, None where nothing is shared; the Estimates' `n` counts families, `n_items` items. `is_reference`: e is e*, so A is 0 by
     definition and not a finding. `cut` bounds A - G where answers were cut off, None where none was."""
 
     axis: str
@@ -81,6 +81,7 @@ class Decomposition:
     rule: str = "paired"
     cut: CutAnswers | None = None
     item_values: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.empty((0, len(COLUMNS))))
+    families: np.ndarray | None = field(repr=False, compare=False, default=None)
 
     @property
     def is_reference(self) -> bool:
@@ -110,8 +111,8 @@ def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> boo
 
 @dataclass(frozen=True)
 class ItemRates:
-    """Per item of one cell: an (items, quantities) array in the order of `COLUMNS`, NaN where undefined; per family where
-    items share what they were made from. `n_items` counts the items that are defined."""
+    """Per item of one cell: an (items, quantities) array in the order of `COLUMNS`, NaN where undefined. `n_items` counts the items
+    that are defined."""
 
     values: np.ndarray
     floor_source: str
@@ -142,13 +143,7 @@ def item_rates(
     )
     defined = ~np.isnan(t + g)
     values[~defined] = np.nan
-    return ItemRates(
-        by_family(values, answers.families),
-        own.source,
-        int((~defined).sum()),
-        int(((alone | alone_ref) & ~defined).sum()),
-        int(defined.sum()),
-    )
+    return ItemRates(values, own.source, int((~defined).sum()), int(((alone | alone_ref) & ~defined).sum()), int(defined.sum()))
 
 
 def decompositions(
@@ -182,15 +177,17 @@ def decompositions(
         return []
     rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
     k = len(COLUMNS)
-    joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot, answers.families is not None)
+    joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot, answers.families)
     contrast_columns = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
     estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), contrast_columns)
-    shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot) if tests else [missing()] * len(cells)
+    by_unit = [by_family(r.values, answers.families) for r in rates] if tests else []
+    shares = artifact_shares([one[:, [2, 0]] for one in by_unit], level, seed, n_boot) if tests else [missing()] * len(cells)
     out = []
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
         by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k : (at + 1) * k]), strict=True))
         nulls = null_rates(answers, axis, extractor)
-        one = _decomposition((axis, extractor, reference), r, by_name, shares[at], nulls, level, seed if tests else None, rule)
+        of_cell = (axis, extractor, reference), r, answers.families
+        one = _decomposition(*of_cell, by_name, shares[at], nulls, level, seed if tests else None, rule)
         out.append(replace(one, cut=cut_of(answers, axis, extractor, reference, policy)))
     return out
 
@@ -198,6 +195,7 @@ def decompositions(
 def _decomposition(
     cell: tuple[str, str, str],
     r: ItemRates,
+    families: np.ndarray | None,
     by_name: dict[str, Estimate],
     share: Estimate,
     nulls: NullRates,
@@ -218,8 +216,10 @@ def _decomposition(
         reference,
         **estimates,
         share=shown_share(share, by_name["T"], extractor == reference, level),
-        p_artifact=math.nan if seed is None else sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
-        p_more=paired_t_p(r.values[:, 3]),
+        p_artifact=math.nan
+        if seed is None
+        else sign_flip_p(by_family(r.values[:, [2]], families)[:, 0], generator(seed, axis, extractor, "sign flip")).p,
+        p_more=paired_t_p(r.values[:, 3], families),
         n_items=r.n_items,
         n_excluded=r.n_excluded,
         n_left_out=r.n_left_out,
@@ -227,6 +227,7 @@ def _decomposition(
         nulls=nulls,
         rule=rule,
         item_values=r.values,
+        families=families,
     )
 
 
@@ -234,9 +235,7 @@ def cut_of(answers: CodedAnswers, axis: str, extractor: str, reference: str, pol
     """What cut answers leave open of a cell; None where it has none."""
     if not answers.cut.keys() & {(axis, extractor), (axis, reference)}:
         return None
-    by_item = cut_answers(answers, axis, extractor, reference, policy)
-    lowest, highest = (by_family(x[:, None], answers.families)[:, 0] for x in (by_item.lowest, by_item.highest))
-    return replace(by_item, lowest=lowest, highest=highest)
+    return cut_answers(answers, axis, extractor, reference, policy)
 
 
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
@@ -244,10 +243,13 @@ def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
     return dict.fromkeys(("A", "A_plus", "A_minus", "A_excess"), zero)
 
 
-def paired_t_p(differences: np.ndarray) -> float:
-    """Two-sided p of mean 0 by Student's t over items; differences without spread go by sign flips; n < 2 -> NaN."""
+def paired_t_p(differences: np.ndarray, families: np.ndarray | None = None) -> float:
+    """Two-sided p of mean 0 by Student's t over items, or over `families`; differences without spread go by sign flips; n < 2 ->
+    NaN."""
     from scipy.special import stdtr
 
+    if families is not None:
+        return clustered_mean(differences, families, bounds=None).p
     d = differences[~np.isnan(differences)]
     if d.size < 2:
         return float("nan")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.joint_means import joint_means
 from flipcore.stats.base.resample import N_BOOT
@@ -60,7 +59,7 @@ def flip_summary(
     defined = ~np.isnan(counts.rate)
     n_items = int(defined.sum())
     columns = np.column_stack([counts.rate, np.where(defined, counts.rate > 0, np.nan)])
-    total, flipped = joint_means(by_family(columns, answers.families), kind, level, seed, n_boot)
+    total, flipped = joint_means(columns, kind, level, seed, n_boot, answers.families)
     single = codes.shape[2] == 1
     low, high = null_bounds(codes, n_options) if single else (np.array([np.nan]),) * 2
     entropy, modal = item_entropies(codes, policy), item_modal_agreements(codes)

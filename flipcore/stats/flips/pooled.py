@@ -29,7 +29,7 @@ def across_axes(
     if not groups:
         return []
     columns = [over_axes([one.item_values for one in group]) for group in groups]
-    level, families = cells[0].T.level, any(one.T.n != one.n_items for one in cells)
+    level, families = cells[0].T.level, cells[0].families
     contrasts = [at * len(COLUMNS) + i for at in range(len(groups)) for i, name in enumerate(COLUMNS) if name in CONTRASTS]
     table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
         kind, [level], list(COLUMNS.values()) * len(groups), contrasts
@@ -37,7 +37,7 @@ def across_axes(
     estimates = [column[0] for column in table]
     width = len(COLUMNS)
     return [
-        _pooled(group, values, dict(zip(COLUMNS, estimates[at * width : (at + 1) * width], strict=True)), families)
+        _pooled(group, values, dict(zip(COLUMNS, estimates[at * width : (at + 1) * width], strict=True)))
         for at, (group, values) in enumerate(zip(groups, columns, strict=True))
     ]
 
@@ -54,7 +54,7 @@ def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
     return means
 
 
-def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate], families: bool) -> Decomposition:
+def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate]) -> Decomposition:
     first, axes = group[0], [one.axis for one in group if not math.isnan(one.T.value)]
     if first.is_reference:
         by_name |= {name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess")}
@@ -67,8 +67,8 @@ def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[st
         axis=axes[0] if len(axes) == 1 else ALL_AXES,
         share=missing(first.T.n, first.T.level, "Not computed over all axes."),
         p_artifact=math.nan,
-        p_more=paired_t_p(values[:, list(COLUMNS).index("A_minus_G")]),
-        n_items=max(one.n_items for one in group) if families else by_name["T"].n,
+        p_more=paired_t_p(values[:, list(COLUMNS).index("A_minus_G")], first.families),
+        n_items=int((~np.isnan(values[:, 0])).sum()),
         cut=_cut(group),
         item_values=values,
     )

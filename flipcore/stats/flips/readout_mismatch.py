@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import ABSENT, CUT, UNREADABLE
-from flipcore.stats.base.estimate import MIN_N, Estimate
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import mean_interval
 
 _GRID = ("status", "answer", "item_id", "family")
@@ -139,7 +139,4 @@ def _differing(grid: _Grid, a: int, b: int, rows: np.ndarray) -> Estimate:
     """The share of rows whose two answers differ, with its interval over items, or over families where items share one."""
     differ = (grid.codes[rows, a] != grid.codes[rows, b]).astype(float)
     items, families = grid.items[rows], grid.families[rows]
-    n_families = np.unique(families).size
-    if n_families == np.unique(items).size:
-        return mean_interval(differ, items)
-    return mean_interval(differ, families, kind="default" if n_families < MIN_N else "clt_cluster")
+    return mean_interval(differ, items if np.unique(families).size == np.unique(items).size else families)

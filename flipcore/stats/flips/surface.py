@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE, CUT, IDENTITY
-from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import UNIT
 from flipcore.stats.base.joint_means import JointMeans
@@ -194,7 +193,7 @@ def column_means(
     k, unit = rates.shape[1], (-1.0, 1.0) if signed else UNIT
     if len(set(everyone)) < len(everyone) and len(set(labels)) > 1:
         code = pd.factorize(np.asarray(everyone, dtype=object))[0]
-        means = JointMeans(by_family(rates, code), families=True)
+        means = JointMeans(rates, families=code)
     else:
         means = JointMeans(rates)
     return [one[0] for one in means.estimates("default", [0.95], [unit] * k, range(k) if signed else ())]

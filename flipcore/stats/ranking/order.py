@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from flipcore.stats.base.clusters import by_family
+from flipcore.stats.base.families import family_numbers
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.base.multiplicity import holm
@@ -72,8 +72,8 @@ def better(values: np.ndarray, families: np.ndarray | None = None) -> np.ndarray
     out = np.full((n_models, n_models), np.nan)
     if not first.size:
         return out
-    groups = None if families is None else np.unique(families, return_inverse=True)[1]
-    test = guarded_t(by_family(values[:, first] - values[:, second], groups).T, SIGNED)
+    groups = None if families is None else family_numbers(families)
+    test = guarded_t((values[:, first] - values[:, second]).T, SIGNED, groups)
     out[first, second], out[second, first] = test.p_above, test.p_below
     return out
 

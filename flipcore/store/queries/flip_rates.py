@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.clusters import by_family
-from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
+from flipcore.stats.base.intervals import SIGNED, UNIT
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, common
 from flipcore.store import packing
 from flipcore.store.connection import Store
@@ -91,8 +91,7 @@ def _row(cell: Cell, rates: _Rates, n_items: int, families: np.ndarray | None) -
     t[at], g[at] = np.where(np.isnan(values.sum(axis=0)), np.nan, values)
     row: dict = dict(zip(("model", "axis", "extractor"), cell, strict=True)) | {"n_items": int((~np.isnan(t)).sum())}
     for name, one, bounds in (("T", t, UNIT), ("G", g, UNIT), ("A", t - g, SIGNED)):
-        units = by_family(one[:, None], families)[:, 0]
-        estimate = mean_interval(units, kind="clt_cluster", bounds=bounds)
+        estimate = JointMeans(one[:, None], families=families).estimates("default", [0.95], [bounds])[0][0]
         row |= {"n": estimate.n, name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return row
 

@@ -16,7 +16,7 @@ import pandas as pd
 from flipcore.access.acting import acting_as, require
 from flipcore.access.levels import Level, Permission
 from flipcore.access.person import OWNER, Person
-from flipcore.store.audit_log import act_row, chain_again, problem
+from flipcore.store.audit_log import act_row, chain_again, forget_outside, problem
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
@@ -188,7 +188,7 @@ def replace_name(store: Store, name: str) -> str:
     number = next(f"Person {n}" for n in range(1, len(names_now) + 2) if f"Person {n}" not in names_now)
 
     def rename(connection: Any) -> None:
-        is_whole = not problem(connection)
+        is_whole = not problem(connection, store.path)
         for table, column in _places():
             sql = f"UPDATE {table} SET {column} = $number WHERE {column} = $name"
             connection.execute(sql, {"number": number, "name": name})
@@ -198,6 +198,7 @@ def replace_name(store: Store, name: str) -> str:
             )
         if is_whole:
             chain_again(connection)
+            forget_outside(store.path)
 
     store.writer.transact(rename, Permission.ACCESS, "replaced a name", number, changes=()).result(60)
     store.touch([TOUCHED, ""])

@@ -14,7 +14,6 @@ from scipy.special import ndtri
 
 from flipcore.claims.claim import Assertion
 from flipcore.claims.ranking import BETTER, SEPARATED, Contest, best_claim, contest, pair_claim
-from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.ranking.order import order
@@ -60,8 +59,8 @@ def promising(right: np.ndarray, families: np.ndarray, shares: Shares, every_way
     gaps = ways[..., better].astype(float) - ways[..., worse]
     items_first = np.moveaxis(gaps, 2, 0)
     groups = families if families[-1] + 1 < families.size else None
-    values = by_family(items_first.reshape(len(items_first), -1), groups)
-    p = guarded_t(values.T, SIGNED).p_above.reshape(len(right), -1)
+    values = items_first.reshape(len(items_first), -1)
+    p = guarded_t(values.T, SIGNED, groups).p_above.reshape(len(right), -1)
     return np.flatnonzero(np.nanmin(p, axis=1) <= BETTER.error_rate / p.shape[1])
 
 

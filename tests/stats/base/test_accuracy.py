@@ -17,11 +17,13 @@ def test_items_of_one_family_count_once():
     right = np.repeat([1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1], 5)
     families = np.repeat(np.arange(12), 5)
     one = accuracy(right, families)
-    half = stats.t.ppf(0.975, 11) * np.std(right[::5], ddof=1) / np.sqrt(12)
-    assert (one.n, one.value) == (12, pytest.approx(8 / 12))
-    assert (one.low, one.high) == pytest.approx((8 / 12 - half, 8 / 12 + half))
+    n, t = 11, stats.t.ppf(0.975, 11)  # m (1 - m)/V with V = m (1 - m)/11: Wilson's limits of so many
+    centre, half = 8 / 12 + t**2 / (2 * n), t * (8 / 12 * 4 / 12 / n + t**2 / (4 * n**2)) ** 0.5
+    assert (one.n, one.value, one.effective) == (12, pytest.approx(8 / 12), pytest.approx(12))
+    assert (one.low, one.high) == pytest.approx(((centre - half) / (1 + t**2 / n), (centre + half) / (1 + t**2 / n)))
     assert one.high - one.low > 1.8 * (accuracy(right).high - accuracy(right).low)
-    assert not accuracy(right[:40], families[:40]).has_interval  # eight families say too little
+    assert accuracy(right[:25], families[:25]).is_too_short  # five families carry no claim
+    assert not accuracy(right[:10], families[:10]).has_interval  # two say nothing
     assert accuracy(right, np.arange(60)) == accuracy(right)  # families of one are none
 
 

@@ -189,7 +189,10 @@ def test_every_kind_of_the_menu_is_the_function_of_that_name():
 def test_rows_of_an_item_move_together():
     # four equal rows an item are one item: the width must be that of 40 items, not of 160 rows
     x = np.random.default_rng(1).random(40)
-    one, four = mean_interval(x), mean_interval(np.repeat(x, 4), clusters=np.repeat(np.arange(40), 4))
+    one, four = (
+        mean_interval(x, bounds=None),
+        mean_interval(np.repeat(x, 4), clusters=np.repeat(np.arange(40), 4), bounds=None),
+    )
     assert (four.low, four.high, four.n) == (pytest.approx(one.low), pytest.approx(one.high), 40)
     boot = mean_interval(np.repeat(x, 4), clusters=np.repeat(np.arange(40), 4), kind="bca", n_boot=500)
     assert (boot.low, boot.high) == pytest.approx(tuple(intervals.boot_bca(x, 0, 500)))

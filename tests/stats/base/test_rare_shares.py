@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flipcore.core.randomness import generator
-from flipcore.stats.base.clusters import by_family
+from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.base.intervals import UNIT, cluster_clt
 from flipcore.stats.base.joint_means import JointMeans
 from tests.lab.simulations.planted import deviations, pair_rates
@@ -64,8 +64,9 @@ def test_a_rare_share_is_covered(rate, n, v):
 def test_families_have_the_clustered_mean_and_error():
     rng = generator(2)
     families, x = rng.integers(0, 12, 60), rng.random(60)
-    joint = JointMeans(by_family(x[:, None], families), families=True)
-    wanted = cluster_clt(x, families)
-    assert (joint.values[0], joint.se[0], joint.n[0]) == pytest.approx((wanted["mean"], wanted["se_cr1"], 12))
-    one = joint.estimates("default", [0.95], [UNIT])[0][0]
-    assert one.method == "clt_cluster" and (one.low, one.high) == pytest.approx((wanted["lo"], wanted["hi"]))
+    joint = JointMeans(x[:, None], families=families)
+    by_name = cluster_clt(x, families)
+    assert (joint.values[0], joint.se[0], joint.n[0]) == pytest.approx((by_name["mean"], by_name["se_cr1"], 12))
+    assert joint.limits("clt_cluster", [0.95])[:, 0, 0].tolist() == pytest.approx([by_name["lo"], by_name["hi"]])
+    one, wanted = joint.estimates("default", [0.95], [UNIT])[0][0], clustered_mean(x, families)
+    assert one.method == "families" and (one.low, one.high) == pytest.approx((wanted.low, wanted.high))

@@ -1,0 +1,298 @@
+"""Means of items that share families (one template, one source, one subject): the only clustered variance of the product.
+
+Families are of unequal size, and the usual clustered error (Miller's, CR1) with G - 1 degrees of freedom is then far too sure:
+simulated, its 95 % interval held the truth in .07-.95. Here the variance is CR2 (Bell & McCaffrey 2002): the square of a family's
+residual sum, over 1 - n_g/N. The degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
+knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the number of independent items that
+would vary as much. A difference has linear limits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing, without_interval
+
+UNIT = (0.0, 1.0)
+Bounds = tuple[float, float] | None
+
+
+def by_family(values: np.ndarray, families: np.ndarray | None) -> np.ndarray:
+    """(families, k) from (items, k) and each item's family number: mean + (sum - mean * count) / mean count.
+
+    The plain mean of the result is the mean over items, so whatever resamples or permutes rows does it with whole families. NaN
+    items are left out of their column; a family without a value is NaN. Without `families` the items stand for themselves."""
+    if families is None:
+        return values
+    sums, counts = _sums(values, families)
+    total, n_defined = counts.sum(axis=0), (counts > 0).sum(axis=0)
+    mean = np.divide(sums.sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0)
+    size = np.divide(total, n_defined, out=np.ones(total.shape), where=n_defined > 0)
+    return np.where(counts > 0, mean + (sums - mean * counts) / size, np.nan)
+
+
+def family_numbers(families: ArrayLike) -> np.ndarray:
+    """0, 1, 2, … for names or numbers of families, one an item."""
+    names = np.asarray(families)
+    return np.unique(names.astype(str) if names.dtype == object else names, return_inverse=True)[1]
+
+
+def _sums(values: np.ndarray, families: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(families, k) sums and counts of the values that are there."""
+    there = ~np.isnan(values)
+    n_families = int(families.max(initial=-1)) + 1
+    sums, counts = np.zeros((2, n_families, values.shape[1]))
+    np.add.at(sums, families, np.where(there, values, 0.0))
+    np.add.at(counts, families, there)
+    return sums, counts
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyMeans:
+    """Means of many columns over the same items. `sums` and `sizes` are (families, k); everything else is (k,): `n` items,
+    `n_families`, `n_effective` = N²/Σn_g² equal families that weigh as much, `df`. NaN where there is nothing; `se` and `df` need
+    two families."""
+
+    sums: np.ndarray
+    sizes: np.ndarray
+    n: np.ndarray = field(init=False)
+    n_families: np.ndarray = field(init=False)
+    n_effective: np.ndarray = field(init=False)
+    values: np.ndarray = field(init=False)
+    se: np.ndarray = field(init=False)
+
+    @classmethod
+    def of(cls, values: np.ndarray, families: np.ndarray) -> FamilyMeans:
+        """From (items, k), NaN left out, and each item's family number."""
+        return cls(*_sums(values, families))
+
+    def __post_init__(self) -> None:
+        n, squares = self.sizes.sum(axis=0), (self.sizes**2).sum(axis=0)
+        values = np.divide(self.sums.sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+        effective = np.divide(n**2, squares, out=np.zeros(n.shape), where=n > 0)
+        for name, value in (
+            ("n", n),
+            ("n_families", (self.sizes > 0).sum(axis=0)),
+            ("n_effective", effective),
+            ("values", values),
+        ):
+            object.__setattr__(self, name, value)
+        squared = (self.weights * (self.sums - values * self.sizes) ** 2).sum(axis=0)
+        variance = np.divide(squared, n**2, out=np.full(n.shape, np.nan), where=self.n_families > 1)
+        object.__setattr__(self, "se", np.sqrt(variance))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(families, k) 1 / (1 - n_g/N), the correction of CR2; 0 for a family that is all there is."""
+        rest = self.n - self.sizes
+        return np.divide(self.n, rest, out=np.zeros(self.sizes.shape), where=rest > 0)
+
+    @cached_property
+    def spread(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What `df` is made of: the covariance of the weighted residual sums over N, for items of one family that are all alike, is
+        diag(first) + U C U' with U (k, families, 2) second and C (k, 2, 2) third."""
+        n = np.where(self.n > 0, self.n, 1.0)
+        root, share, square = np.sqrt(self.weights) / n, self.sizes / n, self.sizes**2
+        core = np.zeros((self.n.size, 2, 2))
+        core[:, 0, 0], core[:, 0, 1], core[:, 1, 0] = square.sum(axis=0), -1.0, -1.0
+        return root**2 * square, np.stack([(root * share).T, (root * square).T], axis=-1), core
+
+    @cached_property
+    def df(self) -> np.ndarray:
+        """Satterthwaite's tr(A)²/tr(A²)."""
+        return np.where(self.n_families > 1, satterthwaite(*self.spread), np.nan)
+
+    def limits(self, levels: ArrayLike, bounds: Bounds = UNIT) -> np.ndarray:
+        """(2, levels, k): Wilson's for values in [0, 1], else linear ones, cut at the bounds."""
+        t = _t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, self.df)
+        if bounds == UNIT:
+            largest = _largest_upper(self.sums, self.sizes, self.weights, self.n, self.n_effective, t)
+            smallest = 1 - _largest_upper(self.sizes - self.sums, self.sizes, self.weights, self.n, self.n_effective, t)
+            return np.array([np.minimum(smallest, self.values), np.maximum(largest, self.values)])
+        limits = np.array([self.values - t * self.se, self.values + t * self.se])
+        return limits if bounds is None else np.clip(limits, *bounds)
+
+
+def satterthwaite(diagonal: np.ndarray, factors: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """(k,) tr(A)²/tr(A²) of A = diag(diagonal) + U C U', without ever making A; `diagonal` is (families, k)."""
+    inner = core @ (factors.transpose(0, 2, 1) @ factors)
+    own = ((factors @ core) * factors).sum(axis=2).T
+    trace = diagonal.sum(axis=0) + np.trace(inner, axis1=1, axis2=2)
+    square = (diagonal**2 + 2 * diagonal * own).sum(axis=0) + np.trace(inner @ inner, axis1=1, axis2=2)
+    return np.divide(trace**2, square, out=np.full(trace.shape, np.nan), where=square > 0)
+
+
+def _largest_upper(
+    sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray, n: np.ndarray, n_effective: np.ndarray, t: np.ndarray
+) -> np.ndarray:
+    """(levels, k) upper Wilson limits on n_eff = min(N, m (1 - m)/V) items, N²/Σn_g² where all values are 0 or all 1.
+
+    A variance that is estimated from few events is small by chance, so one event more could lower the limit. The limit taken is the
+    largest of those for the events of the fullest family, of the two fullest, and so on, up to all that there are."""
+    order = np.argsort(-sums, axis=0, kind="stable")
+    s, size, weight = (np.take_along_axis(x, order, axis=0) for x in (sums, sizes, weights))
+    total = np.where(n > 0, n, 1.0)
+    nothing = np.zeros((1, n.size))
+    mean, squares, products = (
+        np.vstack([nothing, np.cumsum(x, axis=0)]) for x in (s / total, weight * s**2, weight * s * size)
+    )
+    variance = (squares - 2 * mean * products + mean**2 * (weight * size**2).sum(axis=0)) / total**2
+    within = mean * (1 - mean)
+    alike = within <= 1e-12
+    items = np.minimum(np.divide(within, variance, out=np.full(within.shape, np.inf), where=variance > 1e-15), n)
+    items = np.where(alike, n_effective, items)
+    items = np.where(items > 0, items, np.nan)
+    return np.array([np.max(_wilson_upper(mean, items, one), axis=0) for one in t])
+
+
+def _wilson_upper(mean: np.ndarray, n: np.ndarray, t: np.ndarray) -> np.ndarray:
+    z = t**2 / n
+    return np.minimum((mean + z / 2 + np.sqrt(np.maximum(mean * (1 - mean), 0.0) * z + z**2 / 4)) / (1 + z), 1.0)
+
+
+def _t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
+    from scipy.special import stdtrit
+
+    return np.where(df > 0, stdtrit(np.where(df > 0, df, 1.0), shares), np.nan)
+
+
+@dataclass(frozen=True)
+class ClusteredMean:
+    """`value` with `se`, `df` and [`low`, `high`] at `level`, of `n` items in `n_families` families that weigh as much as `n_effective`
+    equal ones. For a difference of two sets the smaller of both numbers of families stands. NaN where undefined."""
+
+    value: float
+    se: float
+    df: float
+    low: float
+    high: float
+    level: float
+    n: int
+    n_families: int
+    n_effective: float
+
+    def p_above(self, null: float = 0.0) -> float:
+        """One-sided p of the true value being no more than `null`, by the linear t."""
+        from scipy.special import stdtr
+
+        if not self.se > 0:
+            return math.nan if math.isnan(self.se) else float(self.value <= null)
+        return float(stdtr(self.df, -(self.value - null) / self.se))
+
+    @property
+    def p(self) -> float:
+        """Two-sided p of 0."""
+        above = self.p_above()
+        return (
+            min(1.0, 2 * min(above, 1 - above)) if self.se > 0 else (math.nan if math.isnan(self.se) else float(not self.value))
+        )
+
+    def estimate(self) -> Estimate:
+        """As pages show it: without an interval below 10 items or 3 effective families; a claim needs 6 (`Estimate.is_too_short`)."""
+        if self.n == 0:
+            return missing(level=self.level, note="No value is defined.")
+        if self.n < MIN_N:
+            return without_interval(self.value, self.n, self.level)
+        if self.n_effective < MIN_FAMILIES or math.isnan(self.low):
+            return without_interval(self.value, self.n_families, self.level, few_families(self.n_effective))
+        return Estimate(
+            self.value, self.low, self.high, self.level, "families", self.n_families, None, effective=self.n_effective
+        )
+
+
+def few_families(n_effective: float) -> str:
+    """Why there is no interval."""
+    return (
+        f"No interval: the items come in families that weigh as much as {n_effective:.1f} equal ones; "
+        f"at least {MIN_FAMILIES} are needed."
+    )
+
+
+def clustered_mean(values: ArrayLike, families: ArrayLike, *, level: float = 0.95, bounds: Bounds = UNIT) -> ClusteredMean:
+    """The mean of `values`, one an item (NaN left out), whose `families` are names or numbers. `bounds` are what a value can be:
+    (0, 1) gives Wilson's limits, anything else linear ones, cut there. Raises BadInput for unequal lengths."""
+    means = _one_column(values, families)
+    return _clustered(means, means.limits([level], _bounds_of(values, bounds))[:, 0, 0], level)
+
+
+def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
+    x, names = np.asarray(values, dtype=float), np.asarray(families)
+    if names.size != x.size:
+        raise BadInput(f"{x.size} values came with {names.size} names of families; give one name a value.")
+    there = ~np.isnan(x)
+    return FamilyMeans.of(x[there, None], family_numbers(names[there]))
+
+
+def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
+    """The bounds, or None where a value outside them shows that they are not its own."""
+    x = np.asarray(values, dtype=float)
+    if bounds is None or (x < bounds[0] - 1e-9).any() or (x > bounds[1] + 1e-9).any():
+        return None
+    return bounds
+
+
+def _clustered(means: FamilyMeans, limits: np.ndarray, level: float) -> ClusteredMean:
+    return ClusteredMean(
+        float(means.values[0]),
+        float(means.se[0]),
+        float(means.df[0]),
+        float(limits[0]),
+        float(limits[1]),
+        level,
+        int(means.n[0]),
+        int(means.n_families[0]),
+        float(means.n_effective[0]),
+    )
+
+
+def clustered_difference(
+    first: ArrayLike,
+    first_families: ArrayLike,
+    second: ArrayLike,
+    second_families: ArrayLike,
+    *,
+    level: float = 0.95,
+    bounds: Bounds = UNIT,
+) -> ClusteredMean:
+    """Mean of `first` less mean of `second`, two sets of other items; a family may have items in both, by its name. Shares get Wilson's
+    limits of each set joined by squares (MOVER) where no family is in both, else and for anything but (0, 1) linear ones."""
+    from flipcore.stats.base.proportions import mover
+
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    names = [np.asarray(one).astype(str) for one in (first_families, second_families)]
+    numbers = family_numbers(np.concatenate(names))
+    n_families = int(numbers.max(initial=-1)) + 1
+    one, two = (
+        FamilyMeans(*_padded(_sums(v[~np.isnan(v), None], part[~np.isnan(v)]), n_families))
+        for v, part in ((x, numbers[: x.size]), (y, numbers[x.size :]))
+    )
+    value, level_ends = float(one.values[0] - two.values[0]), [level]
+    residuals = [np.sqrt(s.weights) * (s.sums - s.values * s.sizes) / np.maximum(s.n, 1) for s in (one, two)]
+    se = float(np.linalg.norm(residuals[0] - residuals[1])) if min(one.n_families[0], two.n_families[0]) > 1 else math.nan
+    (d1, u1, c1), (d2, u2, c2) = one.spread, two.spread
+    core = np.zeros((1, 4, 4))
+    core[:, :2, :2], core[:, 2:, 2:] = c1, c2
+    df = float(satterthwaite(d1 + d2, np.concatenate([u1, u2], axis=2), core)[0])
+    straddles = bool(((one.sizes > 0) & (two.sizes > 0)).any())
+    own = [_bounds_of(v, bounds) for v in (x, y)]
+    if own == [UNIT, UNIT] and not straddles:
+        ends = [s.limits(level_ends, UNIT)[:, 0, 0].tolist() for s in (one, two)]
+        low, high = mover(float(one.values[0]), ends[0], float(two.values[0]), ends[1])
+    else:
+        half = float(_t_quantiles(np.array([0.5 + level / 2]), np.array([df]))[0]) * se
+        low, high = value - half, value + half
+        if bounds is not None and None not in own:
+            width = bounds[1] - bounds[0]
+            low, high = max(low, -width), min(high, width)
+    few = min(int(one.n_families[0]), int(two.n_families[0])), min(float(one.n_effective[0]), float(two.n_effective[0]))
+    return ClusteredMean(value, se, df, low, high, level, int(one.n[0] + two.n[0]), *few)
+
+
+def _padded(sums: tuple[np.ndarray, np.ndarray], n_families: int) -> list[np.ndarray]:
+    return [np.vstack([x, np.zeros((n_families - len(x), x.shape[1]))]) for x in sums]
