@@ -19,11 +19,11 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from flipcore.stats.base import separability as separability_module
 from flipcore.stats.base.separability import FOLDS, SLACK
+from flipcore.stats.holdout.entries import entry_text, paired_rows
 from flipcore.stats.holdout.neighbours import N_NEAREST, mixing, nearest
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import difficulty_test, joined, semantic_test
-from flipcore.vectors.classifiers import classifier_by_name, paired_rows, told_apart
-from flipcore.vectors.embeddings import entry_text
+from flipcore.vectors.classifiers import classifier_by_name, told_apart
 from flipcore.vectors.embeddings.lsa import EMBEDDING
 from tests.conftest import SHARED_DATA
 

@@ -26,7 +26,10 @@ TABLE = Path(__file__).with_suffix(".md")
 ROOMS = {
     "stats": ("flipcore/stats/**/*.py", "tests/stats tests/reports/browser_data tests/claims tests/reports"),
     "claims": ("flipcore/claims/*.py", "tests/claims tests/stats tests/reports tests/reports/exports tests/annotation"),
-    "gates": ("flipcore/stats/base/gate_rules.py flipcore/claims/gates.py", "tests/claims tests/stats/base tests/reports"),
+    "gates": (
+        "flipcore/stats/base/gate_rules.py flipcore/claims/gates.py flipcore/annotation/gates.py",
+        "tests/claims tests/stats/base tests/reports",
+    ),
     "plan": ("flipcore/runs/plan.py flipcore/runs/plan_hash.py flipcore/runs/cost.py", "tests/runs"),
     "spending": ("flipcore/runs/spending.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
 }

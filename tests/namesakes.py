@@ -70,8 +70,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
     "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
-    "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/paraphrase_states"),
-    "claims/test_gates.py": ("`stats` says what the gates let it say", "reports/plugins reports/whole_study"),
+    "claims/test_locks.py": (
+        "a lock from its storing to its word",
+        "core/locks reports/locks store/queries/locks store/queries/paraphrase_states",
+    ),
+    "claims/test_gates.py": ("`stats` says what the gates let it say", "annotation/gates reports/plugins reports/whole_study"),
     "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
     "reports/browser_data/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
     "stats/memory/test_ground_truth.py": ("the claim with the truth below it", "claims/memory_truth"),
@@ -149,6 +152,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "vectors/classifiers/test_told_apart.py": ("one contract over all classifiers", "vectors/classifiers/vectors"),
     "vectors/embeddings/test_embedded.py": (
         "one contract over all embeddings",
-        "vectors/embeddings/lsa vectors/embeddings/mpnet",
+        "vectors/embeddings/embedding vectors/embeddings/lsa vectors/embeddings/mpnet",
     ),
 }

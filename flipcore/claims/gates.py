@@ -1,22 +1,11 @@
-"""What of a study may be claimed: paraphrases and judges that people have checked enough; the rest is shown, not claimed.
+"""What is said of paraphrases and judges that people have checked; which gates of a study are closed says `annotation.gates`."""
 
-Every page, card, command, export and record asks `reasons` (or `closed_gates`, which looks up a part of it) and withholds what it
-names by `claim.not_claimed(reason)`.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Callable, Iterable, Sequence
-
-from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.core.wordings import LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
-from flipcore.extractors import needs_judge
 from flipcore.stats.base.gate_looks import ANY_LOOK
-from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
-from flipcore.store.connection import Store
-from flipcore.store.queries import judges as judge_queries
-from flipcore.store.queries import studies
+from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate
 
-OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
     "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
@@ -42,33 +31,6 @@ JUDGE_PASSES = Assertion(
     ("kappa exactly 0.60, answers even", "kappa exactly 0.60, one answer in nine of ten", "kappa exactly 0.60, four answers"),
 )
 ASSERTIONS = (PARAPHRASES_PASS, PARAPHRASES_HOLD, JUDGE_PASSES)
-_UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
-
-
-def reasons(store: Store, study_id: str, judge: Callable[[], JudgeReport] | None = None) -> dict[str, str]:
-    """Axis or extractor of the study -> why it is not claimed, as a sentence; empty when every gate is open.
-
-    `judge` gives the study's report where somebody holds it already. A study that is not stored has no reasons."""
-    axes, extractors = studies.axes_and_extractors(store, study_id)
-    return closed_gates(store, study_id, axes, extractors, judge)
-
-
-def closed_gates(
-    store: Store, study_id: str, axes: Iterable[str], extractors: Iterable[str], judge: Callable[[], JudgeReport] | None = None
-) -> dict[str, str]:
-    """Of these axes and extractors those whose gate is closed: name -> what is missing."""
-    reason_of = {}
-    for axis in sorted({*axes} & {*REVIEW_AXES}):
-        if why := _wordings(store, study_id, axis):
-            reason_of[axis] = why
-    judges = sorted({name for name in extractors if needs_judge(name)})
-    reason_of |= {name: OWN_PROMPT for name in judges if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)}
-    judges = [name for name in judges if name not in reason_of]
-    if judges:
-        report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
-        if not report.gate.is_open:
-            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Paraphrase review, Judge.")
-    return reason_of
 
 
 def reason(closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = "") -> str:
@@ -105,21 +67,3 @@ def judge_claim(gate: JudgeGate) -> Claim:
     if not gate.is_open:
         return description(gate.sentence(), "closed", "", **numbers)
     return Claim(JUDGE_PASSES, "open", gate.sentence(), True, numbers=numbers)
-
-
-_OF = {PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
-
-
-def _wordings(store: Store, study_id: str, axis: str) -> str:
-    """What closes the gates of the sources whose wordings the study asked on this axis; "" when all are open. Typos that follow the
-    axis's own rule, and paraphrases that came with their items, need no reviewer."""
-    gates = [
-        (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
-        for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id, axis)
-    ]
-    shut = [
-        f"{_OF[axis]} of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open
-    ]
-    if gates:
-        return " ".join(shut)
-    return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN

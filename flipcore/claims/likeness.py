@@ -5,10 +5,10 @@ from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
 from flipcore.stats.holdout.ngrams import NgramTable
-from flipcore.vectors.comparison import Comparison
 
 ALPHA = 0.05
 _NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.core.errors import BadInput
-from flipcore.store.connection import Store
-from flipcore.store.queries import locks as lock_queries
-from flipcore.store.queries.locks import STATE, lock_id
+from flipcore.core.locks import STATE, lock_id
 from flipcore.text.counts import count_of
 
 LOCKED = Assertion(
@@ -19,13 +16,6 @@ LOCKED = Assertion(
     ("settings changed after the lock", "opened by an earlier lock", "answers shown in another study", "no state stored"),
 )
 ASSERTIONS = (LOCKED,)
-
-
-def locked(store: Store, record_id: str, page: str) -> Claim | None:
-    """The claim of the lock that holds for a page of a study; None without one."""
-    all_locks = lock_queries.locks(store, record_id)
-    lock = lock_queries.lock_of_page(store, record_id, page)
-    return None if lock is None else locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock))
 
 
 def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0) -> Claim:
@@ -66,14 +56,4 @@ def _why_not(lock: Mapping[str, Any], state: Mapping[str, Any] | None, all_locks
             f"another study shows what the same models answered to {state['seen_before']:,} of the {len(state['items']):,} "
             "items that were set aside."
         )
-    return ""
-
-
-def check(store: Store, record_id: str, page: str) -> str:
-    """Why nothing can be read under the lock of this page; "" where its state can be computed again."""
-    lock = lock_queries.lock_of_page(store, record_id, page)
-    try:
-        lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")
-    except BadInput as error:
-        return str(error)
     return ""

@@ -14,10 +14,10 @@ from flipcore.extractors import title_of
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row
 from flipcore.stats.base.estimate import number_text
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
 from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
-from flipcore.vectors.comparison import Comparison
 
 POCKET = "pocket"
 FEWEST = 5  # entries that either set must have to be compared

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flipcore.annotation.gates import closed_gates
 from flipcore.annotation.surveys.results import survey_results
 from flipcore.claims.claim import Claim
-from flipcore.claims.gates import closed_gates
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
@@ -20,6 +20,7 @@ from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.reports.rows import Row
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
+from flipcore.stats.holdout.entries import one_per_source, paired_rows
 from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
 from flipcore.store.connection import Store
@@ -117,11 +118,11 @@ def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray,
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     """Semantic similarity of what `study_vectors` gives, one entry a source."""
     rows, words = vectors
-    target, retro, left_out = classifiers.one_per_source(sets.target, sets.retro)
+    target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
         rows = rows[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
-    n, paired = len(target), classifiers.paired_rows(target, retro)
+    n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
     one, other = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
     test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)

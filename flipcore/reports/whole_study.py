@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from flipcore.annotation.gates import reasons
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.gates import reasons
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.version import __version__

@@ -12,11 +12,11 @@ import numpy as np
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item, digest
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.map_quality import MapQuality, map_quality
 from flipcore.stats.holdout.projection import MIN_DISTANCE, N_NEIGHBOURS, umap_places, why_no_umap
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
-from flipcore.vectors.embeddings.embedding import entry_text
 
 BACKEND = "umap"
 VERSION = 1

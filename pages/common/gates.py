@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from flipcore.annotation import gates
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
-from flipcore.claims import gates
 from flipcore.extractors import needs_judge
 from flipcore.store.queries import judges
 from pages.common import session

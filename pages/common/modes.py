@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from flipcore.claims import locks as lock_claims
 from flipcore.core.links import settings_from, settings_text
+from flipcore.reports import locks as lock_reports
 from flipcore.reports.browser_data.settings import fitting
 from flipcore.store.queries import decisions, locks
 from pages.common import session
@@ -46,7 +46,7 @@ def note(mode: str, study_id: str, band: str) -> str:
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
     """The first lock of this page on this study, where the mode asks for one; the page stops where it cannot be read under."""
     lock = locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
-    if lock and (why := lock_claims.check(session.store(), study_id, page)):
+    if lock and (why := lock_reports.check(session.store(), study_id, page)):
         st.error(plain(why), icon=":material/lock_reset:")
         st.stop()
     return lock
@@ -79,7 +79,7 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
 
 def show_lock(record_id: str, page: str, lock: dict) -> None:
     """Who locked what and whether the word may be said."""
-    claim = lock_claims.locked(session.store(), record_id, page)
+    claim = lock_reports.locked(session.store(), record_id, page)
     if claim is None:
         return
     if claim.is_made:

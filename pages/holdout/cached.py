@@ -10,9 +10,9 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.holdout_tests import START
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.queries import holdout
 from flipcore.vectors import embeddings
-from flipcore.vectors.embeddings import entry_text
 from pages.common import gates, session
 from pages.common.computing import computed
 from pages.holdout.prediction import prediction

@@ -6,10 +6,10 @@ import streamlit as st
 
 from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.reports.holdout import FEWEST, entry_rows
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
 from flipcore.text.counts import count_of
-from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.holdout import excluding, labels, selection

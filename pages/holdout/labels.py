@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.annotation.surveys.files import file_text
-from flipcore.vectors.comparison import Comparison
+from flipcore.stats.holdout.comparison import Comparison
 from pages.common.files import offer_file
 
 PLACE = "entry-labels"  # item id -> label

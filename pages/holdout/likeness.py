@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.core.records import Item, digest
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
-from flipcore.vectors.comparison import Comparison, comparison
+from flipcore.vectors.embeddings import comparison
 from flipcore.vectors.map_jobs import Layouts
 from pages.common.computing import computed
 from pages.common.notes import plain

@@ -9,9 +9,9 @@ from flipcore.charts.theme import colours
 from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.text.counts import count_of
-from flipcore.vectors.embeddings import entry_text
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording

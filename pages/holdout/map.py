@@ -9,9 +9,9 @@ from flipcore.charts.likeness import nearest_histogram
 from flipcore.charts.theme import colours
 from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
-from flipcore.vectors.comparison import Comparison
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.holdout import entry_panel, excluding, labels, map_drawing, selection
 from pages.holdout.likeness import comparison_of, embedding_choice, layouts

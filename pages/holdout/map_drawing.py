@@ -4,8 +4,8 @@ import streamlit as st
 
 from flipcore.claims.likeness import map_quality_text
 from flipcore.reports.holdout import component_axes
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.vectors import embeddings
-from flipcore.vectors.comparison import Comparison
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common.notes import plain
 

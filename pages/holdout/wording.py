@@ -8,9 +8,9 @@ from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.theme import colours
 from flipcore.claims.likeness import words_claim
 from flipcore.core.records import Item
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
 from flipcore.stats.holdout.ngrams import NgramTable, ngrams
 from flipcore.vectors import classifiers
-from flipcore.vectors.embeddings import entry_text
 from pages.common.computing import computed
 from pages.common.notes import plain
 from pages.common.tables import show_table
@@ -21,8 +21,8 @@ N_SHOWN = 15
 @computed("Counting words")
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _ngram_table(key: str, _target, _retro) -> NgramTable:
-    target, retro, _ = classifiers.one_per_source(_target, _retro)
-    pairs = classifiers.paired_rows(target, retro)
+    target, retro, _ = one_per_source(_target, _retro)
+    pairs = paired_rows(target, retro)
     items = [*target, *retro]
     rows = range(len(items)) if pairs is None else pairs
     texts, half = [entry_text(items[row]) for row in rows], len(target) if pairs is None else len(rows) // 2

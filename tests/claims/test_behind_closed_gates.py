@@ -10,8 +10,8 @@ import json
 import pytest
 
 from flipcore import __main__ as command_line
+from flipcore.annotation import gates
 from flipcore.annotation.paraphrases.verdicts import verdict_row
-from flipcore.claims import gates
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import LOCKED
 from flipcore.core.study import ItemSource, ModelUse, Part, Study

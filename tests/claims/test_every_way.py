@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from flipcore import __main__ as command_line
+from flipcore.annotation import gates
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.api import StudyView
-from flipcore.claims import gates
 from flipcore.core.study import Part
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import report

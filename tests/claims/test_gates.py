@@ -5,10 +5,10 @@ import json
 import pytest
 
 from flipcore import __main__ as command_line
+from flipcore.annotation.gates import closed_gates, reasons
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.claims import gates
-from flipcore.claims.gates import closed_gates, reasons
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.stats.base import gate_rules

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from flipcore.annotation.paraphrases.verdicts import verdict_row
-from flipcore.claims.locks import check, locked, locked_claim
+from flipcore.claims.locks import locked_claim
 from flipcore.core.errors import BadInput
+from flipcore.core.locks import lock_id
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.locks import check, locked
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
 from flipcore.store.connection import Store
@@ -154,5 +156,5 @@ def test_a_lock_of_an_earlier_release_holds_while_its_verdicts_do(store):
 
 def test_the_claim_is_of_the_lock_alone():
     settings = {"page": PAGE, "state": {"items": [["a", "benchmark"]], "seen_before": 0}}
-    lock = {"lock_id": locks.lock_id(settings), "settings": settings, "created_at": now()}
+    lock = {"lock_id": lock_id(settings), "settings": settings, "created_at": now()}
     assert locked_claim(lock, [lock]).is_made

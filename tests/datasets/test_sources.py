@@ -2,7 +2,7 @@ from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load_report
 from flipcore.datasets.sources import written_from
-from flipcore.vectors.classifiers import paired_rows
+from flipcore.stats.holdout.entries import paired_rows
 
 
 def item(dataset, key, source=None):

@@ -7,8 +7,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from flipcore.annotation import gates
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
-from flipcore.claims import gates
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, sets_of_sources
 from flipcore.runs import demo, runner

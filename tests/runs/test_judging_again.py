@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from flipcore.__main__ import main
-from flipcore.claims import gates
+from flipcore.annotation import gates
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.models import model_cards
 from flipcore.reports.rereading import changes

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from flipcore.annotation.surveys.sheets import SHOWN_AT_ONCE, TRIPLE, Survey, answer_row, sheet
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.export import as_meant, neutral
-from flipcore.vectors.embeddings.embedding import entry_text
 
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")

@@ -17,11 +17,11 @@ from flipcore.models import ModelCard, open_backend
 from flipcore.models.slots import slots_of
 from flipcore.runs.cost import Projection, call_price, projected, refusal
 from flipcore.runs.embargo import check_embargo
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, planning
 from flipcore.store.rows import completion_of, completion_row
 from flipcore.text.counts import count_of
-from flipcore.vectors.embeddings.embedding import entry_text
 
 AT_ONCE = 16
 MAX_TOKENS = 32

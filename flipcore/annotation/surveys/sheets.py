@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import Item, digest
-from flipcore.vectors.embeddings.embedding import entry_text
+from flipcore.stats.holdout.entries import entry_text
 
 TRIPLE, CHECK = "triple", "check"
 SHOWN_AT_ONCE = 3

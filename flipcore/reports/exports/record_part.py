@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.locks import locked_claim
+from flipcore.core.locks import STATE
 from flipcore.extractors import title_of
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, paragraph, section, tag
@@ -88,7 +89,7 @@ def _locks(c: WholeStudy) -> list[Markup]:
     every = locks.locks(c.store, c.study_id)
     for one in every:
         claim = locked_claim(one, every, locks.n_verdicts_changed(c.store, one))
-        fixed = {key: value for key, value in one["settings"].items() if key != locks.STATE}
+        fixed = {key: value for key, value in one["settings"].items() if key != STATE}
         fixed_text = tag("pre", json.dumps(fixed, indent=2, sort_keys=True, ensure_ascii=False))
         who = f"Stored by {one['reviewer']} on {moment(one['created_at'])}, {one['lock_id']}."
         parts.append(folded(f"{claim.text} {claim.detail}", paragraph(who, cls="quiet"), fixed_text))

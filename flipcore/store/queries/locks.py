@@ -13,14 +13,12 @@ from typing import Any
 
 from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
-from flipcore.core.records import digest
+from flipcore.core.locks import STATE, lock_id
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries.paraphrase_states import stands, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.visible import Sight, is_held, opened
-
-STATE = "state"
 
 
 def locks(store: Store, record_id: str) -> list[dict]:
@@ -32,11 +30,6 @@ def locks(store: Store, record_id: str) -> list[dict]:
 def lock_of_page(store: Store, record_id: str, page: str) -> dict | None:
     """The lock that holds for a page of a study, or None."""
     return next((one for one in locks(store, record_id) if one["settings"].get("page", "decomposition") == page), None)
-
-
-def lock_id(settings: Mapping[str, Any]) -> str:
-    """The hash that a lock is stored under."""
-    return digest(json.dumps(settings, sort_keys=True, ensure_ascii=False))
 
 
 def keep_lock(

@@ -11,9 +11,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import Item
 from flipcore.stats.base.separability import Separability, grouped_folds, separability
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
 from flipcore.vectors.classifiers import bert, vectors, words
-from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway, one_per_source, paired_rows, source_groups
-from flipcore.vectors.embeddings.embedding import entry_text
+from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway
 
 CLASSIFIERS: tuple[Classifier, ...] = (words.CLASSIFIER, vectors.CLASSIFIER, bert.CLASSIFIER)
 DEFAULT = words.CLASSIFIER.name
@@ -97,16 +97,4 @@ def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT
     return classifier_by_name(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
 
 
-__all__ = [
-    "CLASSIFIERS",
-    "DEFAULT",
-    "Classifier",
-    "Giveaway",
-    "ToldApart",
-    "classifier_by_name",
-    "giveaways",
-    "one_per_source",
-    "paired_rows",
-    "source_groups",
-    "told_apart",
-]
+__all__ = ["CLASSIFIERS", "DEFAULT", "Classifier", "Giveaway", "ToldApart", "classifier_by_name", "giveaways", "told_apart"]

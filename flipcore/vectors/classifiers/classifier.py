@@ -1,15 +1,13 @@
-"""What a classifier offers that is to tell two sets apart, and the entries that must stay together while it does."""
+"""What a classifier offers that is to tell two sets apart."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from flipcore.core.records import Item
 from flipcore.stats.base.separability import FitPredict
 
 N_FOLDS = 5
@@ -55,49 +53,3 @@ def around_the_median(decisions: np.ndarray) -> np.ndarray:
     lands in the large one: 50 against 1,319 read .50 balanced accuracy at an AUC of .67, and .60 this way.
     """
     return 1 / (1 + np.exp(-np.clip(decisions - np.median(decisions), -30, 30)))
-
-
-def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
-    """A name for each item of target + retro: an entry and what was written from it, over any number of steps, share one."""
-    above = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
-
-    def root(item_id: str) -> str:
-        chain = {item_id}
-        while item_id in above and above[item_id] not in chain:
-            item_id = above[item_id]
-            chain.add(item_id)
-        return item_id
-
-    return [root(item.item_id) for item in (*target, *retro)]
-
-
-def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...], str]:
-    """Both sets with the first entry of each template or source, and a sentence where that left entries out, else "".
-
-    Entries made from one template are no independent entries, and a test that shuffles labels needs
-    entries that are: of each family within a set the first stands for all.
-    """
-    groups, subsets = source_groups(target, retro), []
-    for items, names in ((target, groups[: len(target)]), (retro, groups[len(target) :])):
-        first = {name: item for item, name in zip(reversed(items), reversed(names), strict=True)}
-        ids = {item.item_id for item in first.values()}
-        subsets.append(tuple(item for item in items if item.item_id in ids))
-    n_out = len(target) + len(retro) - len(subsets[0]) - len(subsets[1])
-    note = f"Of entries made from one source the first is compared: {n_out:,} others were left out." if n_out else ""
-    return subsets[0], subsets[1], note
-
-
-def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
-    """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
-    entry was written from a target entry of its own."""
-    groups = source_groups(target, retro)
-    sources, retro_groups = groups[: len(target)], groups[len(target) :]
-    if (
-        not retro_groups
-        or max(Counter(retro_groups).values()) > 1
-        or max(Counter(sources).values()) > 1
-        or not set(retro_groups) <= set(sources)
-    ):
-        return None
-    place = {name: i for i, name in enumerate(sources)}
-    return np.array([place[name] for name in retro_groups] + [len(target) + i for i in range(len(retro_groups))])

@@ -8,10 +8,12 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
+from flipcore.stats.holdout.comparison import Comparison
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors as embedding_queries
 from flipcore.vectors.embeddings import lsa, mpnet, server
-from flipcore.vectors.embeddings.embedding import Embedding, entry_text
+from flipcore.vectors.embeddings.embedding import Embedding
 
 EMBEDDINGS: tuple[Embedding, ...] = (lsa.EMBEDDING, mpnet.EMBEDDING, server.EMBEDDING)
 DEFAULT = lsa.EMBEDDING.name
@@ -39,6 +41,14 @@ def embedded(store: Store, items: Sequence[Item], backend_name: str = DEFAULT) -
         raise BadInput(f"{blank[0]} has no words, so it has no place among the others: leave it out of the set.")
     vectors = _vectors_through_store(store, embedding, texts) if embedding.of_text_alone else embedding.vectors(texts)
     return unit_rows(vectors, items), f"{embedding.title}, {vectors.shape[1]} dimensions"
+
+
+def comparison(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
+    """Both sets in one embedding; BadInput for a set without entries."""
+    if not target or not retro:
+        raise BadInput(f"Comparing two sets needs entries of both: came {len(target)} target and {len(retro)} retro entries.")
+    units, described = embedded(store, [*target, *retro], backend)
+    return Comparison((*target, *retro), len(target), units, described)
 
 
 def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
@@ -69,4 +79,4 @@ def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[s
     return np.stack([by_hash[one] for one in hashes])
 
 
-__all__ = ["DEFAULT", "EMBEDDINGS", "Embedding", "embedded", "entry_text", "named", "unit_rows"]
+__all__ = ["DEFAULT", "EMBEDDINGS", "Embedding", "comparison", "embedded", "embedding_by_name", "unit_rows"]

@@ -1,4 +1,4 @@
-"""What an embedding offers, and the text of an entry that is embedded."""
+"""What an embedding offers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-
-from flipcore.core.records import Item
 
 
 class Embedding(Protocol):
@@ -32,14 +30,3 @@ class Embedding(Protocol):
     def why_not(self) -> str: ...
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray: ...
-
-
-def entry_text(item: Item) -> str:
-    """Question, "?" and the options in alphabetical order, a line each (source 002, Appendix B).
-
-    A question has exactly one question mark at its end, whether or not its author wrote one; a completion has none added.
-    """
-    question = item.question.strip()
-    if item.kind != "completion":
-        question = f"{question.rstrip('?').rstrip()}?" if question.strip("?") else ""
-    return "\n".join([question, *sorted(option.strip() for option in item.options)])

@@ -10,10 +10,10 @@ import numpy as np
 
 from flipcore.claims.gates import JUDGE_PASSES, PARAPHRASES_HOLD, PARAPHRASES_PASS, judge_claim, looks_claim, paraphrases_claim
 from flipcore.claims.locks import LOCKED, locked_claim
+from flipcore.core.locks import STATE, lock_id
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.gate_rules import FEWEST_LABELS, FEWEST_PAIRS, judge_gate, paraphrase_gate, position_bias
 from flipcore.stats.base.intervals import wilson
-from flipcore.store.queries.locks import STATE, lock_id
 from tests.lab.claims.cell import Cell, Simulation, each
 
 KAPPA = 0.60

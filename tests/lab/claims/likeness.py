@@ -14,8 +14,8 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.likeness import MORE_ALIKE, NEIGHBOURS_DIFFER, WORDS_DIFFER, likeness_claim, mixing_claim, words_claim
 from flipcore.core.records import Item
 from flipcore.stats.holdout import neighbours
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.ngrams import ngrams
-from flipcore.vectors.comparison import Comparison
 from tests.lab.claims.cell import Cell, each
 
 Rng = np.random.Generator

@@ -82,7 +82,7 @@ def test_a_bound_that_is_no_share_is_refused(near):
 @pytest.mark.slow
 def test_real_sets_hold_few(shared_data):
     """GSM8K's test split repeats nothing; against the training split two of its 8,792 questions come nearly twice."""
-    from flipcore.vectors.embeddings import entry_text
+    from flipcore.stats.holdout.entries import entry_text
     from tests.holdout_real import benchmark
 
     test = [entry_text(item) for item in benchmark("gsm8k")]

@@ -6,11 +6,11 @@ from scipy.stats import binomtest
 
 from flipcore.stats.base.separability import separability
 from flipcore.stats.holdout.duplicates import duplicates
+from flipcore.stats.holdout.entries import entry_text, paired_rows, source_groups
 from flipcore.stats.holdout.neighbours import mixing, nearest
 from flipcore.stats.holdout.ngrams import ngrams
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, prediction_test, semantic_test
-from flipcore.vectors.classifiers import classifier_by_name, paired_rows, source_groups, told_apart
-from flipcore.vectors.embeddings import entry_text
+from flipcore.vectors.classifiers import classifier_by_name, told_apart
 from tests import holdout_real
 from tests.holdout_real import benchmark, gsm1k, nearest_neighbour, part_rejections, rephrased, units_of
 

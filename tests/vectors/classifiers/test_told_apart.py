@@ -7,8 +7,9 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.stats.holdout.entries import paired_rows, source_groups
 from flipcore.vectors import classifiers
-from flipcore.vectors.classifiers import CLASSIFIERS, classifier_by_name, giveaways, paired_rows, source_groups, told_apart
+from flipcore.vectors.classifiers import CLASSIFIERS, classifier_by_name, giveaways, told_apart
 from tests.vectors.embeddings.items import entry, topical
 
 

@@ -8,9 +8,10 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import PARAPHRASES
 from flipcore.core.records import Item
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
-from flipcore.vectors.embeddings import EMBEDDINGS, embedded, embedding_by_name, entry_text, unit_rows
+from flipcore.vectors.embeddings import EMBEDDINGS, embedded, embedding_by_name, unit_rows
 from tests.vectors.embeddings.items import entry, topical
 
 

@@ -8,14 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.holdout import neighbours, projection
-from flipcore.store.connection import Store
-from flipcore.vectors.classifiers.classifier import one_per_source, paired_rows
-from flipcore.vectors.embeddings import DEFAULT, embedded
-from flipcore.vectors.embeddings.embedding import entry_text
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
 
 N_BINS = 60
 LOWEST = -0.5  # cosines of texts hardly go lower; the first bin takes what does
@@ -154,11 +150,3 @@ class Comparison:
             f"The middle target entry has its nearest retro entry at a cosine of {number_text(middle[0])}, the middle "
             f"retro entry its nearest target entry at {number_text(middle[1])}."
         )
-
-
-def comparison(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
-    """Both sets in one embedding; BadInput for a set without entries."""
-    if not target or not retro:
-        raise BadInput(f"Comparing two sets needs entries of both: came {len(target)} target and {len(retro)} retro entries.")
-    units, described = embedded(store, [*target, *retro], backend)
-    return Comparison((*target, *retro), len(target), units, described)

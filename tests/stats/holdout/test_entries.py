@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from flipcore.vectors.embeddings.embedding import entry_text
+from flipcore.stats.holdout.entries import entry_text
 from tests.extractors.asking import choice, number
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.store.connection import Store
-from flipcore.vectors.comparison import Comparison, comparison
+from flipcore.vectors.embeddings import comparison
 from tests.vectors.embeddings.items import entry, topical
 
 

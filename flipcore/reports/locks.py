@@ -1,0 +1,24 @@
+"""The lock of a page: what it claims, and why nothing can be read under it."""
+
+from flipcore.claims.claim import Claim
+from flipcore.claims.locks import locked_claim
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks as lock_queries
+
+
+def locked(store: Store, record_id: str, page: str) -> Claim | None:
+    """The claim of the lock that holds for a page of a study; None without one."""
+    all_locks = lock_queries.locks(store, record_id)
+    lock = lock_queries.lock_of_page(store, record_id, page)
+    return None if lock is None else locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock))
+
+
+def check(store: Store, record_id: str, page: str) -> str:
+    """Why nothing can be read under the lock of this page; "" where its state can be computed again."""
+    lock = lock_queries.lock_of_page(store, record_id, page)
+    try:
+        lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")
+    except BadInput as error:
+        return str(error)
+    return ""
