@@ -16,7 +16,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "levels, tables and the person who acts are one rule, asked at every way to write",
         "access/acting access/levels access/person access/tables access/observers",
     ),
-    "invitations/test_routes.py": ("the gate stands in front of the requests of a link", "invitations/gate"),
+    "invitations/test_routes.py": (
+        "the gate stands in front of the requests of a link",
+        "invitations/gate invitations/headers",
+    ),
     "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),
     "annotation/test_control_matching.py": (
         "the command and the stored pairs are the matching's own way to a user",

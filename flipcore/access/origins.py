@@ -1,8 +1,17 @@
-"""Whether a request or a websocket comes from a page that this server served."""
+"""Which requests come from pages that this server served, and by which names it may be called.
+
+A page of a foreign name that leads to this machine (DNS rebinding) is of one origin with this server, so its name is all that tells
+it from ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import fnmatch
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+
+OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s,/\\?#@:\[\]]+?)\.?)(?::\d*)?", re.IGNORECASE)
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
@@ -10,3 +19,24 @@ def is_same_origin(headers: Mapping[str, str]) -> bool:
     does not say it is no page of ours."""
     origin, host = headers.get("origin", ""), headers.get("host", "")
     return bool(host) and origin.partition("://")[2].lower() == host.lower()
+
+
+def name_of_host(host: str) -> str:
+    """The name in a Host header in small letters, without port and brackets; "" for what names no host."""
+    match = _HOST.fullmatch(host)
+    return (match[1] or match[2]).lower() if match else ""
+
+
+def is_called_so(host: str, names: Iterable[str]) -> bool:
+    """Whether a Host header names one of these; `*.example.org` stands for every name below."""
+    name = name_of_host(host)
+    return bool(name) and any(fnmatch.fnmatchcase(name, one.strip().strip("[]").rstrip(".").lower()) for one in names)
+
+
+def is_address(host: str) -> bool:
+    """Whether a Host header names an address. No foreign page has one of ours: its name would be the address."""
+    try:
+        ipaddress.ip_address(name_of_host(host))
+    except ValueError:
+        return False
+    return True

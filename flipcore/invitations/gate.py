@@ -1,53 +1,96 @@
 """The gate in front of every request and websocket of the server: who comes, and whether anybody may come this way at all.
 
-What a request does, it does as the person whom its cookie names, or as nobody. A connection from another machine is refused while
-access is off and nobody said that the network is trusted, however the server was started; so is one that a proxy hands on."""
+What a request does, it does as the person whom its cookie names, or as nobody. While access is off and nobody said that the network
+is trusted, three are refused however the server was started: a connection from another machine, one that a proxy hands on, and one
+that calls this server by a name that is neither this machine's nor given by its user. A page from elsewhere is always refused."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from flipcore.access import policy
 from flipcore.access.acting import acting_as
-from flipcore.access.levels import Permission
+from flipcore.access.levels import Level, Permission
+from flipcore.access.origins import OWN_NAMES, is_address, is_called_so, is_same_origin
 from flipcore.access.person import NOBODY, Person
 from flipcore.core.errors import FlipscopeError
+from flipcore.invitations.headers import with_headers
 from flipcore.invitations.links import COOKIE, person_of
-from flipcore.invitations.start import PROXIED, PROXY_HEADERS, UNTRUSTED, is_local, is_trusted
+from flipcore.invitations.start import ELSEWHERE, FAULT, PROXIED, PROXY_HEADERS, UNNAMED, UNTRUSTED, is_local, is_trusted
 from flipcore.store.connection import Store
 
 Message = MutableMapping[str, Any]
 Login = Callable[[Mapping[str, str], Message], Mapping[str, Any]]
-_NEEDS = {"/_stcore/upload_file/": Permission.BRING, "/media/": Permission.READ}
+_NEEDS = {"/_stcore/upload_file/": Permission.BRING, "/media/": Permission.READ, "/_stcore/metrics": Permission.ACCESS}
+_CONFIGURATION = "/_stcore/host-config"  # asked for by every page before it connects, the entrance's too
+_OF_NOBODY = {
+    "allowedOrigins": [],
+    "useExternalAuthToken": False,
+    "enableCustomParentMessages": False,
+    "enforceDownloadInNewTab": False,
+    "metricsUrl": "",
+    "blockErrorDialogs": False,
+    "resourceCrossOriginMode": None,
+}
 
 
 class Gate:
-    """ASGI middleware. `store` opens the results; `login` gives the claims of a login from (cookies, scope), {} without one."""
+    """ASGI middleware. `store` opens the results; `login` gives the claims of a login from (cookies, scope), {} without one; `hosts`
+    are the names that the user gave this server, as in Streamlit's `server.allowedHosts`."""
 
-    def __init__(self, app: Callable[..., Awaitable[None]], store: Callable[[], Store], login: Login | None = None) -> None:
-        self._app, self._store, self._login = app, store, login
+    def __init__(
+        self,
+        app: Callable[..., Awaitable[None]],
+        store: Callable[[], Store],
+        login: Login | None = None,
+        hosts: Collection[str] = (),
+    ) -> None:
+        self._app, self._store, self._login, self._hosts = app, store, login, hosts
 
     async def __call__(self, scope: Message, receive: Callable, send: Callable) -> None:
         """Lets a request through as somebody, or answers it with a sentence."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
-        elif not policy.is_on():
-            refusal = _refusal(scope)
-            await (PlainTextResponse(refusal, 403) if refusal else self._app)(scope, receive, send)
-        else:
-            await self._as_somebody(scope, receive, send)
+            return
+        is_on, headers = policy.is_on(), headers_of(scope)
+        refusal = "" if is_on else _refusal(scope, headers)
+        refusal = refusal or self._unnamed(headers, is_on) or _of_a_page_from_elsewhere(headers)
+        send = with_headers(send)
+        if refusal:
+            await PlainTextResponse(refusal, 403)(scope, receive, send)
+            return
+        try:
+            await (self._as_somebody if is_on else self._app)(scope, receive, send)
+        except Exception:
+            if scope["type"] == "http":  # else whoever stands around this gate answers, without these headers
+                with suppress(RuntimeError):  # an answer had begun
+                    await PlainTextResponse(FAULT, 500)(scope, receive, send)
+            raise
+
+    def _unnamed(self, headers: Mapping[str, str], is_on: bool) -> str:
+        """Why a server is not to be called as a request calls it. With access on any name will do where none was given: what a page
+        may do hangs on a cookie, which no other name gets."""
+        host = headers.get("host", "")
+        if is_called_so(host, (*OWN_NAMES, *self._hosts)) or (is_on and not self._hosts):
+            return ""
+        return "" if is_trusted() and not is_on and is_address(host) else UNNAMED
 
     async def _as_somebody(self, scope: Message, receive: Callable, send: Callable) -> None:
         cookies = cookies_of(scope)
         needs = next((permission for path, permission in _NEEDS.items() if path in scope["path"]), None)
-        if needs is not None:
+        is_configuration = scope["path"].endswith(_CONFIGURATION)
+        if needs is not None or is_configuration:
             person = await run_in_threadpool(self.person, cookies, scope)
-            if not person.may(needs):
+            if needs is not None and not person.may(needs):
                 await PlainTextResponse(f"You may not {needs}.", 403)(scope, receive, send)
+                return
+            if is_configuration and person.level is Level.NONE:
+                await JSONResponse(_OF_NOBODY)(scope, receive, send)
                 return
         with acting_as(lambda: self.person(cookies, scope)):
             await self._app(scope, receive, send)
@@ -78,7 +121,21 @@ def cookies_of(scope: Message) -> dict[str, str]:
     return cookies
 
 
-def _refusal(scope: Message) -> str:
+def headers_of(scope: Message) -> dict[str, str]:
+    """The headers of a request by name in small letters; those of a name that comes twice are joined by commas."""
+    headers: dict[str, str] = {}
+    for raw, value in scope.get("headers", ()):
+        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return headers
+
+
+def _of_a_page_from_elsewhere(headers: Mapping[str, str]) -> str:
+    """Why a page of another site is not answered; before anything looks up by which address this server is known outside."""
+    return ELSEWHERE if "origin" in headers and not is_same_origin(headers) else ""
+
+
+def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
     """Why a connection may not come while access is off: it ends at an address that other machines reach, or a proxy hands on what
     other machines send; "" where the network is trusted and where it is this machine's own."""
     if is_trusted():
@@ -86,5 +143,4 @@ def _refusal(scope: Message) -> str:
     server = scope.get("server")
     if server and isinstance(server[0], str) and not is_local(server[0]):
         return UNTRUSTED
-    names = {name.decode("latin-1").lower() for name, _ in scope.get("headers", ())}
-    return PROXIED if names & PROXY_HEADERS else ""
+    return PROXIED if headers.keys() & PROXY_HEADERS else ""

@@ -6,9 +6,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections.abc import Collection
 
 from flipcore.access import policy
 from flipcore.access.levels import with_article
+from flipcore.access.origins import OWN_NAMES
 from flipcore.access.person import Person
 from flipcore.core.errors import BadInput
 
@@ -26,6 +28,14 @@ PROXIED = (
     "Flipscope was reached through a proxy while access is off, so whoever comes would be an admin. Switch access on with "
     f"`python -m flipcore access on`, or start it with {TRUSTED_OPTION} where everybody who can reach the proxy may do everything."
 )
+UNNAMED = (
+    "Flipscope does not answer to this name: a page of a foreign name that leads to this machine could do whatever you may. Open it as "
+    "localhost, or start it with --server.allowedHosts and each name by which it may be called."
+)
+ELSEWHERE = (
+    "This was sent by a page of another site, which may do nothing here. Behind a proxy, have it pass the Host header on."
+)
+FAULT = "This request met a fault of Flipscope's own. The details are in the terminal in which the dashboard was started."
 PROXY_HEADERS = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"})
 
 
@@ -49,6 +59,14 @@ def is_local(address: str) -> bool:
 def is_trusted() -> bool:
     """Whether it was said that everybody who can reach the server may do everything."""
     return os.environ.get(TRUSTED_VARIABLE, "") not in ("", "0") or TRUSTED_OPTION in sys.argv
+
+
+def hosts_of_sockets(hosts: Collection[str]) -> list[str]:
+    """By which names Streamlit's own check lets its socket be called, behind the gate's; [] leaves it to the gate, which knows
+    addresses as well."""
+    if (not hosts) if policy.is_on() else is_trusted():
+        return []
+    return [*OWN_NAMES, *hosts]
 
 
 def start_sentence(address: str | None) -> str:

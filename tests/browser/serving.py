@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def dashboard(app: Path, database: Path, port: int = 0, **environment: str):
+def dashboard(app: Path, database: Path, port: int = 0, options: tuple[str, ...] = (), **environment: str):
     """The address of a running Streamlit app whose results lie in `database`; started again on its `port`, it goes on."""
     port, log = port or free_port(), database.with_suffix(".log")
     with log.open("ab") as out:
@@ -60,6 +60,7 @@ def dashboard(app: Path, database: Path, port: int = 0, **environment: str):
                 "--server.headless=true",
                 f"--server.port={port}",
                 "--server.fileWatcherType=none",
+                *options,
             ],
             cwd=ROOT,
             stdout=out,
@@ -87,15 +88,16 @@ def _wait_until_healthy(port: int, server: subprocess.Popen, log: Path) -> None:
 
 
 @contextmanager
-def browser_page(width: int = 1440, height: int = 900):
-    """A fresh Chromium page; uncaught JavaScript errors are collected in `page.errors`."""
+def browser_page(width: int = 1440, height: int = 900, flags: tuple[str, ...] = ()):
+    """A fresh Chromium page; uncaught JavaScript errors, and what the content policy refused, are collected in `page.errors`."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        browser = play.chromium.launch(executable_path=chromium_path(), args=[*FLAGS, *flags])
         page = browser.new_page(viewport={"width": width, "height": height})
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda line: page.errors.append(line.text) if "Content Security Policy" in line.text else None)
         try:
             yield page
         finally:
