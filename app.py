@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import streamlit as st
+import uvicorn.config
 from starlette.middleware import Middleware
-from streamlit import config, net_util
+from streamlit import config
 from streamlit.starlette import App
 
 from flipcore.core.errors import FlipscopeError
@@ -26,10 +27,10 @@ except FlipscopeError as error:
 
 hosts = st.get_option("server.allowedHosts")
 config.set_option("server.allowedHosts", hosts_of_sockets(hosts))
-net_util._external_ip = (
-    ""  # else a start, and a page from elsewhere, would have Streamlit ask a server outside which address this is
-)
-os.environ.setdefault("FORWARDED_ALLOW_IPS", "")  # uvicorn believes no proxy of what came to it but those that are named there
+if (
+    "FORWARDED_ALLOW_IPS" not in os.environ
+):  # else uvicorn takes whoever reaches it from this machine for a proxy, and a header's address
+    uvicorn.config.ProxyHeadersMiddleware = lambda app, **_: app  # type: ignore[misc, assignment]
 
 app = App(
     Path(__file__).parent / "pages" / "main.py",

@@ -16,13 +16,15 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from flipcore.access import policy
+from flipcore.access.guesses import Guesser, Guesses, network_of, visit_of
 from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
-from flipcore.invitations.links import COOKIE, ENTER, Entry, enter
+from flipcore.invitations.links import COOKIE, ENTER, FOREIGN, Entry, enter
 from flipcore.store.connection import Store
 
 LEAVE = "/access/leave"
 MOST_BYTES = 2_000
+TOO_MANY = "Too many links came from here that were not issued here. Wait a minute, then open yours again."
 OFF = "Everybody may use this dashboard as it is: no invitation is needed. Open it without the link."
 _SCRIPT = """
 const token = location.hash.slice(1);
@@ -55,8 +57,11 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
     """The routes, for the list that the server is given. `base` is the path under which the dashboard stands."""
     base = f"/{base.strip('/')}" if base.strip("/") else ""
 
+    guesses = Guesses()
+
     async def page(request: Request) -> Response:
-        return HTMLResponse(_PAGE, headers=_HEADERS)
+        _, cookie = visit_of(request.cookies)
+        return HTMLResponse(_PAGE, headers=_HEADERS | ({"Set-Cookie": cookie} if cookie else {}))
 
     async def exchange(request: Request) -> Response:
         if not is_same_origin(request.headers) or not request.headers.get("content-type", "").startswith("application/json"):
@@ -64,10 +69,15 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         token = await _token(request)
         if not policy.is_on():
             return JSONResponse({"sentence": OFF}, headers=_HEADERS)
+        who = Guesser("", visit_of(request.cookies)[0], network_of(request.client.host) if request.client else "")
+        if guesses.are_too_many(who):
+            return JSONResponse({"sentence": TOO_MANY}, 429, _HEADERS)
         try:
             entry = await run_in_threadpool(lambda: enter(store(), token, request.cookies.get(COOKIE, "")))
         except FlipscopeError as error:
             return JSONResponse({"sentence": str(error)}, 503, _HEADERS)
+        if entry.sentence == FOREIGN:
+            guesses.count(who)
         return _reply(request, entry, base)
 
     async def leave(request: Request) -> Response:

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from flipcore.access.guesses import Guesser, Guesses
 from flipcore.meeting.messages import Refusal, name_of, place_of, position_of
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: a code is read aloud
-LETTERS = 8  # 32^8 = 10^12 codes, and TRIES wrong ones a minute
+LETTERS = 8  # 32^8 = 10^12 codes
 MOST_ROOMS, MOST_MEMBERS = 40, 60
 LIFE_S, WITHOUT_PRESENTER_S, FORGOTTEN_S = 12 * 3600.0, 1800.0, 600.0
-TRIES, TRIES_S = 20, 60.0
 RATE, BURST = 90.0, 180.0  # messages a second of one member, and how many at once: a drag sends one a frame
+NOBODY_KNOWN = Guesser()
 NO_MEETING = "This meeting has ended, or its code is not right. Ask the presenter for the code."
 NOT_PRESENTER = "Only the presenter moves what others see. Ask to present first."
 
@@ -211,7 +212,7 @@ class Rooms:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._rooms: dict[str, Room] = {}
         self._clock = clock
-        self._misses: dict[str, list[float]] = {}
+        self._guesses = Guesses(clock)
 
     def __len__(self) -> int:
         return len(list(self._live()))
@@ -230,21 +231,19 @@ class Rooms:
         return room, room.enter(mailbox, name_of(name), "", self._clock())
 
     def join(
-        self, code: object, mailbox: Mailbox, *, name: object = "", ticket: object = "", who: str = ""
+        self, code: object, mailbox: Mailbox, *, name: object = "", ticket: object = "", who: Guesser = NOBODY_KNOWN
     ) -> tuple[Room, Member]:
-        """The room of a code, which may be written in small letters and with blanks or dashes. `who` names where wrong codes come
-        from: after TRIES of them in a minute none is looked at. Raises Refusal."""
+        """The room of a code, which may be written in small letters and with blanks or dashes. After too many wrong codes of `who`
+        none of theirs is looked at for a while. Raises Refusal."""
         self._sweep()
-        now = self._clock()
-        misses = self._misses[who] = [at for at in self._misses.get(who, []) if now - at < TRIES_S]
-        if len(misses) >= TRIES:
+        if self._guesses.are_too_many(who):
             raise Refusal("Too many wrong codes came from here. Wait a minute, then try again.", 1008)
         letters = "".join(filter(str.isalnum, code)).upper() if isinstance(code, str) and len(code) < 40 else ""
         room = self._rooms.get(letters)
         if room is None:
-            misses.append(now)
+            self._guesses.count(who)
             raise Refusal(NO_MEETING, 4404)
-        return room, room.enter(mailbox, name_of(name), ticket if isinstance(ticket, str) else "", now)
+        return room, room.enter(mailbox, name_of(name), ticket if isinstance(ticket, str) else "", self._clock())
 
     def hear(self, room: Room, member: Member, message: dict[str, Any]) -> None:
         """A message of a member of a room that is still open. Raises Refusal."""
@@ -267,13 +266,12 @@ class Rooms:
         return (room for room in self._rooms.values() if not room.is_over(now))
 
     def _sweep(self) -> None:
-        """Ends rooms that are over, and forgets who left long ago and who tried wrong codes."""
+        """Ends rooms that are over, and forgets who left long ago."""
         now = self._clock()
         for room in list(self._rooms.values()):
             room.forget(now)
             if room.is_over(now):
                 self._close(room)
-        self._misses = {who: misses for who, misses in self._misses.items() if misses and now - misses[-1] < TRIES_S}
 
 
 def _new_code() -> str:

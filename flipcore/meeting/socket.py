@@ -11,8 +11,10 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from flipcore.access.acting import require, signature
+from flipcore.access.guesses import Guesser, network_of, visit_of
 from flipcore.access.levels import Permission
 from flipcore.access.origins import is_same_origin
+from flipcore.access.person import Person
 from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.messages import Refusal, message_of, name_of
 from flipcore.meeting.rooms import Mailbox, Member, Room, Rooms
@@ -43,10 +45,11 @@ class Endpoint:
         if not is_same_origin(socket.headers) or self._n_open >= MOST_SOCKETS:
             await socket.close(1008)  # before it is accepted: HTTP 403
             return
-        await socket.accept()
+        visit, cookie = visit_of(socket.cookies)
+        await socket.accept(headers=[(b"set-cookie", cookie.encode("latin-1"))] if cookie else None)
         self._n_open += 1
         try:
-            await self._serve(socket)
+            await self._serve(socket, visit)
         except Refusal as refusal:  # nobody who was refused at the door comes back by themselves
             with suppress(WebSocketDisconnect, RuntimeError):
                 await _send(socket, {"kind": "end", "sentence": str(refusal)})
@@ -57,11 +60,13 @@ class Endpoint:
         finally:
             self._n_open -= 1
 
-    async def _serve(self, socket: WebSocket) -> None:
-        await _check_access()
+    async def _serve(self, socket: WebSocket, visit: str) -> None:
+        person = await _check_access()
         wake = asyncio.Event()
         mailbox = Mailbox(wake.set)
-        room, member = self._entered(socket, mailbox, await _as_themselves(message_of(await _text(socket, HELLO_S))))
+        address = network_of(socket.client.host) if socket.client else ""
+        who = Guesser(person.invitation or person.name, visit, address)
+        room, member = self._entered(who, mailbox, await _as_themselves(message_of(await _text(socket, HELLO_S))))
         sending = asyncio.create_task(_send_on(socket, mailbox, wake))
         try:
             await self._listen(socket, room, member, mailbox, sending)
@@ -75,12 +80,11 @@ class Endpoint:
             self._rooms.leave(room, member, mailbox)
             await _stop(sending)
 
-    def _entered(self, socket: WebSocket, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
+    def _entered(self, who: Guesser, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
         """The first message opens a room or names one."""
         if hello["do"] == "open":
             return self._rooms.open(mailbox, hello.get("name"))
         if hello["do"] == "join":
-            who = socket.client.host if socket.client else ""
             return self._rooms.join(hello.get("code"), mailbox, name=hello.get("name"), ticket=hello.get("ticket"), who=who)
         raise Refusal("The first message must open a meeting or join one. Reload the page.", 1008)
 
@@ -105,10 +109,10 @@ class Endpoint:
                 mailbox.deliver({"kind": "refusal", "sentence": str(refusal)})
 
 
-async def _check_access() -> None:
-    """Raises Refusal for whoever may not read results, with the reason. Beside the loop, because it may ask the store."""
+async def _check_access() -> Person:
+    """Who comes. Raises Refusal for whoever may not read results, with the reason. Beside the loop, because it may ask the store."""
     try:
-        await asyncio.to_thread(require, Permission.READ)
+        return await asyncio.to_thread(require, Permission.READ)
     except FlipscopeError as error:
         raise Refusal(str(error), NO_ACCESS) from error
 

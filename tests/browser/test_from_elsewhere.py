@@ -13,12 +13,14 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from flipcore.access.guesses import OF_AN_ADDRESS
 from flipcore.invitations.start import ELSEWHERE, PROXIED, UNNAMED
 from tests.browser.quick_server import EXACT
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
@@ -72,17 +74,13 @@ def port(address):
 def asked(port, path, method="GET", **headers):
     """(status, text, headers) of a request, with headers that are written with a `_` for each dash."""
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.putrequest(method, f"/{path}", skip_host="Host" in headers)
-    for name, value in ({"Content-Length": "0"} | headers).items():
-        connection.putheader(name.replace("_", "-"), value)
-    connection.endheaders()
-    reply = connection.getresponse()
-    with connection:
+    with closing(connection):
+        connection.putrequest(method, f"/{path}", skip_host="Host" in headers)
+        for name, value in ({"Content-Length": "0"} | headers).items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        reply = connection.getresponse()
         return reply.status, reply.read().decode("utf-8", "replace"), reply.headers
-
-
-HTTPConnection.__enter__ = lambda self: self
-HTTPConnection.__exit__ = lambda self, *_: self.close()
 
 
 def socket_status(port, path, **headers):
@@ -299,7 +297,6 @@ def test_a_proxy_that_names_itself_in_nothing_lets_no_page_in(tmp_path, port):
 
 
 def test_behind_nginx_as_the_readme_has_it_a_page_with_access_on_works(tmp_path, database):
-    """And a person's address counts from a proxy that was named alone."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "access.toml").write_text("[levels]\n")
@@ -319,6 +316,26 @@ def test_behind_nginx_as_the_readme_has_it_a_page_with_access_on_works(tmp_path,
         page.goto(f"http://flips.test:{front}/access/{link}")
         page.locator(".st-key-page-header h1").first.wait_for(timeout=90_000)
         assert json.loads(asked(front, "_stcore/host-config", Host=f"flips.test:{front}")[1])["allowedOrigins"] == []
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["any proxy", "a proxy that was named"])
+def test_an_address_that_a_header_names_counts_from_a_proxy_that_was_named_alone(tmp_path, is_named):
+    """Whoever writes another address into each guess is one guesser, unless the proxy is believed."""
+    (tmp_path / "access.toml").write_text("[levels]\n")
+    environment = {"FLIPSCOPE_HOME": str(tmp_path)} | ({"FORWARDED_ALLOW_IPS": "127.0.0.1"} if is_named else {})
+    with dashboard(ROOT / "app.py", tmp_path / "flips.duckdb", **environment) as url:
+        port, body = int(url.rpartition(":")[2]), b'{"token": "x.y"}'
+        headers = {"Origin": url, "Content-Type": "application/json"}
+
+        def guess(number):
+            with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                address = f"203.0.{number // 250}.{number % 250}"
+                connection.request("POST", "/access/enter", body, headers | {"Host": url[7:], "X-Forwarded-For": address})
+                return connection.getresponse().status
+
+        with ThreadPoolExecutor(16) as pool:  # on a busy machine one after the other takes more than the minute that is counted
+            statuses = list(pool.map(guess, range(OF_AN_ADDRESS)))
+        assert statuses == [403] * OF_AN_ADDRESS and guess(OF_AN_ADDRESS) == (403 if is_named else 429)
 
 
 def test_a_tunnel_to_this_machine_works_by_its_own_name_alone(port):

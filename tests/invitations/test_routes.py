@@ -10,10 +10,11 @@ from starlette.websockets import WebSocketDisconnect
 
 from flipcore.access import policy
 from flipcore.access.acting import acting
+from flipcore.access.guesses import OF_ONE
 from flipcore.access.levels import Level
 from flipcore.invitations.gate import Gate, cookies_of
 from flipcore.invitations.links import COOKIE, ELSEWHERE, ENTER, FOREIGN
-from flipcore.invitations.routes import LEAVE, access_routes
+from flipcore.invitations.routes import LEAVE, TOO_MANY, access_routes
 from flipcore.invitations.start import PROXIED, TRUSTED_VARIABLE, UNTRUSTED
 from tests.invitations.test_links import invited
 
@@ -231,3 +232,19 @@ def test_figures_of_the_server_need_a_level(client):
     assert "You may not" in nobody[0] and "You may not" in nobody[1] and "|" not in nobody[2] and "allowedOrigins" in nobody[2]
     assert "You may not" in viewer[0] and viewer[2] == "v@x.org|viewer"
     assert admin == ["a@x.org|admin"] * 3
+
+
+def test_links_are_not_guessed_and_whoever_tries_shuts_nobody_else_out(client, store, admin):
+    """Behind a proxy that was not named all come from one address; a forged header makes nobody another."""
+    _, token = invited(store, admin, "Flo")
+    guesser, other = TestClient(client.app, base_url=HERE), TestClient(client.app, base_url=HERE)
+    for one in (guesser, other):
+        assert "HttpOnly" in one.get(f"/flips{ENTER}").headers["set-cookie"]
+        assert "set-cookie" not in one.get(f"/flips{ENTER}").headers
+    for number in range(OF_ONE):
+        assert handed_in(guesser, f"{number}.x", JSON | {"X-Forwarded-For": f"203.0.113.{number}"}).json() == {
+            "sentence": FOREIGN
+        }
+    reply = handed_in(guesser, token, JSON | {"X-Forwarded-For": "203.0.113.99"})
+    assert reply.status_code == 429 and reply.json() == {"sentence": TOO_MANY}
+    assert handed_in(other, token).json()["place"]

@@ -2,9 +2,10 @@
 
 import pytest
 
+from flipcore.access.guesses import OF_ONE, Guesser
 from flipcore.meeting import rooms as module
 from flipcore.meeting.messages import Refusal
-from flipcore.meeting.rooms import BURST, FORGOTTEN_S, LETTERS, LIFE_S, TRIES, WITHOUT_PRESENTER_S, Mailbox, Rooms
+from flipcore.meeting.rooms import BURST, FORGOTTEN_S, LETTERS, LIFE_S, WITHOUT_PRESENTER_S, Mailbox, Rooms
 
 PLACE = {"do": "place", "page": "decomposition", "query": "study=s"}
 
@@ -174,14 +175,16 @@ def test_a_code_may_be_typed_in_small_letters_with_a_dash(meeting):
 
 
 def test_wrong_codes_are_counted_and_then_not_looked_at(meeting):
-    for _ in range(TRIES):
+    there, beside, elsewhere = Guesser("", "a", "10.0.0.9"), Guesser("", "b", "10.0.0.9"), Guesser("", "a", "10.0.0.8")
+    for _ in range(OF_ONE):
         with pytest.raises(Refusal, match="has ended"):
-            meeting.rooms.join("AAAAAAAA", Mailbox(), who="10.0.0.9")
+            meeting.rooms.join("AAAAAAAA", Mailbox(), who=there)
     with pytest.raises(Refusal, match="Too many wrong codes"):
-        meeting.rooms.join(meeting.room.code, Mailbox(), who="10.0.0.9")
-    assert meeting.rooms.join(meeting.room.code, Mailbox(), who="10.0.0.8")
+        meeting.rooms.join(meeting.room.code, Mailbox(), who=there)
+    for other in (beside, elsewhere, Guesser("grace", "a", "10.0.0.9")):
+        assert meeting.rooms.join(meeting.room.code, Mailbox(), who=other)
     meeting.time += 61
-    assert meeting.rooms.join(meeting.room.code, Mailbox(), who="10.0.0.9")
+    assert meeting.rooms.join(meeting.room.code, Mailbox(), who=there)
 
 
 @pytest.mark.parametrize("code", [None, 5, ["A"], "A" * 10_000, {"a": 1}, ""])
