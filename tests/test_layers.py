@@ -71,7 +71,7 @@ ROOMS_OF = {
     "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.files",
     "jinja2": "text.own_prompts",
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
-    "runs.stored_calls stats store text.bit_flips vectors",
+    "runs.asking stats store text.bit_flips vectors",
     "openai": "models.openai vectors.embeddings.server",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
     "plotly": "api charts",

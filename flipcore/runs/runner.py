@@ -17,19 +17,17 @@ from flipcore.core.errors import FlipscopeError, OverBudget
 from flipcore.core.records import Call, Completion
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards
+from flipcore.runs.asking import InFlight, NotAsked, StoredCalls, Storing
 from flipcore.runs.cluster.place import Place, Slot, ThisProcess
 from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
-from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.item_runs import ItemRuns
 from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
 from flipcore.runs.remaining import remaining
 from flipcore.runs.spending import Spending
-from flipcore.runs.stored_calls import StoredCalls
-from flipcore.runs.storing import Storing
 from flipcore.runs.truncation import CutCount
 from flipcore.store import rows
 from flipcore.store.connection import Store

@@ -246,7 +246,7 @@ def test_two_runs_that_share_calls_end_when_one_is_cancelled(store, items, monke
         return await answered(self, call)
 
     monkeypatch.setattr(Simulated, "complete", slowly)
-    from flipcore.runs.in_flight import InFlight
+    from flipcore.runs.asking import InFlight
 
     shared, cancel = InFlight(), threading.Event()
     one = study(items, n=60, models=(ModelUse("simulated-clean"),))

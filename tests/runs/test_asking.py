@@ -1,9 +1,13 @@
-"""Which calls are stored is read once for a run, not once an item; and again when a file was merged meanwhile."""
+"""Which calls are stored is read once for a run, not once an item, and again when a file was merged meanwhile; nothing counts as done
+before it is stored, and the first fault is kept and raised."""
+
+import asyncio
+from concurrent.futures import Future
 
 import pytest
 
 from flipcore.runs import runner
-from flipcore.runs.stored_calls import StoredCalls
+from flipcore.runs.asking import StoredCalls, Storing
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning
 from tests.runs.test_runner import tiny_study
@@ -47,3 +51,37 @@ def test_a_first_run_looks_no_item_up_and_a_later_one_only_what_is_there(store, 
     assert looks == []
     store.writer.transact(lambda connection: connection.execute("DELETE FROM item_runs")).result()
     assert runner.run(tiny_study(), store).n_reused == n_calls and sum(map(len, looks)) == n_calls
+
+
+class Disk:
+    """A writer whose rows are safe, or fail, when the test says so."""
+
+    def __init__(self):
+        self.futures = []
+
+    def add_together(self, parts):
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def test_who_waits_is_told_when_the_rows_are_safe():
+    disk, told = Disk(), []
+    storing = Storing(disk)
+    storing.add([("readouts", [])], told.append)
+    assert told == []
+    disk.futures[0].set_result(None)
+    asyncio.run(storing.safe())
+    assert told == [None] and storing.problem is None
+
+
+def test_the_first_fault_is_raised_at_the_end():
+    disk, told = Disk(), []
+    storing = Storing(disk)
+    for _ in range(2):
+        storing.add([], told.append)
+    first, second = OSError("The disk is full."), OSError("again")
+    disk.futures[1].set_exception(first)
+    disk.futures[0].set_exception(second)
+    with pytest.raises(OSError, match="full"):
+        asyncio.run(storing.safe())
+    assert told == [first, second]
