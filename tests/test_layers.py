@@ -220,6 +220,18 @@ def test_the_database_is_opened_in_one_place():
     assert in_each(others, calls(r"duckdb\.connect\((?!\":memory:\")")) == {}
 
 
+def test_models_are_asked_in_one_place():
+    """What asks keeps to budget and slots, and stores every reply as it comes. A worker of a cluster answers the one that asks, and
+    a kind of model its own parent."""
+    asking = in_each([*CORE, *PAGES], calls(r"\.complete\("))
+    assert sorted(asking) == [
+        "flipcore/models/weights/backend.py",
+        "flipcore/runs/asking.py",
+        "flipcore/runs/cluster/worker.py",
+    ]
+    assert [len(lines) for lines in asking.values()] == [1, 1, 1]
+
+
 def test_a_page_holds_no_sql_numpy_or_figure_code():
     assert in_each(PAGES, imports_of("numpy", "duckdb", "plotly", "scipy")) == {}
     assert in_each(PAGES, calls(r"\.groupby\(|SELECT .* FROM|unsafe_allow_html=True|st\.html\(")) == {}

@@ -1,22 +1,291 @@
-"""What asking models keeps between a call and the disk: calls that are stored, calls on their way, rows on theirs."""
+"""The one way to ask models, for whoever does: a run, a judge, a survey, proposals.
+
+What is stored is not asked; what another asks just now is waited for. What is asked keeps to its budget and to its server's slots, and
+each reply is handed to the store as it comes, with its price. However the asking ends (all is asked, somebody stops it or presses
+Ctrl-C, the budget is used up, a server is gone, a fault), calls that are on their way come in and are stored before it is over.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
+from types import TracebackType
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from flipcore.core.contracts import Backend
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import Completion
+from flipcore.core.records import Call, Completion
+from flipcore.models import ModelCard
+from flipcore.runs.cluster.place import Place, Slot, ThisProcess
+from flipcore.runs.cost import dollars
+from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
+from flipcore.runs.spending import Spending
+from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import planning
+from flipcore.store.queries import budgets, planning
 from flipcore.store.writer import Part, Writer
 
+REPORT_S = 0.5
 MOST_WAITING = 2_000  # hand-overs on their way to the disk, beyond which a run waits for it
 _POLL_S = 0.02
+T = TypeVar("T")
+
+
+class Asking:
+    """`async with Asking(…) as asking:` Models that are open to be asked, until the asking ends. `progress` counts what is safe;
+    `ending` is a state of `progress`, "" as long as nothing stopped it."""
+
+    def __init__(
+        self,
+        store: Store,
+        payer: str,
+        models: Iterable[str],
+        cards: Mapping[str, ModelCard],
+        cap_usd: float | None,
+        spent_usd: float = 0.0,
+        *,
+        of_study: bool = False,
+        cancel: threading.Event | None = None,
+        place: Place | None = None,
+        on_report: Callable[[], None] = lambda: None,
+        again: str = "The same again asks only the missing ones.",
+    ) -> None:
+        """`payer` is the id that purchases are recorded under; calls are linked to it where it is a study that keeps them
+        (`of_study`). `spent_usd` of the cap are spent already. `again` says how it goes on after a fault. `place` is where models
+        are asked, this process by default; whoever opened it closes it."""
+        self.store, self.payer, self.cards, self.of_study = store, payer, dict(cards), of_study
+        self.names = list(dict.fromkeys(models))
+        self.spending = Spending(cap_usd, spent_usd, self.cards, budgets.overbilling(store))
+        self.cancel, self.place = cancel or threading.Event(), place or ThisProcess()
+        self.progress, self.ending, self.first_error = Progress(), "", ""
+        self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self.names)
+        self.backends: dict[str, Backend] = {}
+        self._slots: dict[str, Slot] = {}
+        self._in_flight = InFlight.of(store)
+        self._on_way: set[asyncio.Future] = set()
+        self._on_report, self._again = on_report, again
+        self._counting = threading.Lock()
+
+    async def __aenter__(self) -> Asking:
+        try:
+            for name in self.names:
+                self.backends[name] = self.place.open(name, self.cards)
+                self._slots[name] = self.place.slots(name, self.cards)
+        except BaseException:
+            await self._close()
+            raise
+        self._watching = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, Exception):
+            self.fault(error)
+        elif error is not None:
+            self.stop(CANCELLED)
+        try:
+            while self._on_way:
+                await asyncio.wait(self._on_way)
+            await self.storing.safe()
+        except Exception as problem:
+            self.fault(problem)
+        finally:
+            self._watching.cancel()
+            await self._close()
+
+    async def _close(self) -> None:
+        for backend in self.backends.values():
+            try:
+                await backend.close()
+            except Exception as error:
+                self.fault(error)
+
+    @property
+    def why(self) -> str:
+        """Why the asking stopped, in a sentence; "" where it came to its end."""
+        if self.ending == OVER_BUDGET:
+            return f"The budget of {dollars(self.spending.cap_usd or 0.0)} is used up."
+        return "It was stopped." if self.ending == CANCELLED else self.progress.message
+
+    def stop(self, state: str, message: str = "") -> None:
+        """The first reason counts. Calls that wait for another attempt end; calls on their way come in."""
+        if self.ending:
+            return
+        self.ending, self.progress.message = state, message
+        for backend in self.backends.values():
+            backend.halt()
+
+    def fault(self, error: BaseException) -> None:
+        """Ends the asking with a sentence; a fault of ours is logged with its place."""
+        if isinstance(error, FlipscopeError):
+            self.stop(FAILED, str(error))
+            return
+        logging.getLogger(__name__).error("Asking stopped on an internal fault", exc_info=error)
+        self.stop(
+            FAILED,
+            f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing stored is lost. {self._again}",
+        )
+
+    def stopped(self) -> bool:
+        """Whether nothing more is to be begun."""
+        if self.cancel.is_set():
+            self.stop(CANCELLED)
+        if self.storing.problem:
+            self.fault(self.storing.problem)
+        return bool(self.ending)
+
+    async def _watch(self) -> None:
+        while True:
+            self.stopped()  # a cancellation reaches calls that wait for another attempt
+            self._on_report()
+            await asyncio.sleep(REPORT_S)
+
+    async def each(self, jobs: Iterable[T], work: Callable[[T], Awaitable[None]], n_open: int) -> None:
+        """`n_open` workers take the jobs in order; every one ends when the asking stops, whatever it waits for."""
+        remaining_jobs = iter(jobs)
+
+        async def worker() -> None:
+            for job in remaining_jobs:
+                if self.stopped():
+                    return
+                try:
+                    await work(job)
+                except Exception as error:  # calls on their way come in; nothing new is begun
+                    self.fault(error)
+
+        await asyncio.gather(*(worker() for _ in range(n_open)))
+
+    async def replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
+        """Call id -> completion: stored ones, then those that are bought now, failed ones too. A call that was not asked because
+        the asking stopped is absent."""
+        completions = self._stored_replies([call for call in calls if call.call_id in self.stored_calls])
+        missing = {call.call_id: call for call in calls if call.call_id not in completions}
+        if not missing:
+            return completions
+        bought = asyncio.gather(*map(self._ask, missing.values()), return_exceptions=True)
+        self._on_way.add(bought)
+        bought.add_done_callback(self._on_way.discard)
+        for one in await asyncio.shield(bought):  # whoever waits may be cancelled; what is bought is taken in all the same
+            if isinstance(one, BaseException):
+                raise one
+            if one is not None:
+                completions[one.call_id] = one
+        return completions
+
+    def _stored_replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
+        """Completions that are there already; a failed one is asked again."""
+        completion_rows = planning.completions(self.store, [call.call_id for call in calls]) if calls else []
+        if completion_rows:
+            call_ids = [row["call_id"] for row in completion_rows]
+            self.storing.add(self._links(call_ids), partial(self._count, n_reused=len(completion_rows)))
+        return {row["call_id"]: rows.completion_of(row) for row in completion_rows}
+
+    def _links(self, call_ids: list[str]) -> list[Part]:
+        links = [{"study_id": self.payer, "call_id": call_id} for call_id in call_ids] if self.of_study else []
+        return [("study_calls", links)]
+
+    def count_reused(self, n: int) -> None:
+        """Counts calls of which it is known without looking that they are stored."""
+        self._count(None, n_reused=n)
+
+    def _count(self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None) -> None:
+        """Counts what is safe; called in the writer's thread."""
+        if error is not None:
+            return
+        with self._counting:
+            self.progress.n_reused += n_reused
+            self.progress.n_done += n_reused + (completion is not None)
+            if completion is not None and completion.status != "ok":
+                self.progress.n_failed += 1
+                self.first_error = self.first_error or completion.error
+
+    async def _ask(self, call: Call) -> Completion | None:
+        """One call, unless the asking is stopping; None then. Whoever asks it already is waited for."""
+        backend = self.backends[call.model]
+        async with self._slots[backend.name]:
+            while not self.stopped():
+                mine, other = self._in_flight.begin(call.call_id)
+                if mine is not None:
+                    return await self._bought(call, backend)
+                if other is None:  # another has stored it meanwhile
+                    if completion := self._stored_replies([call]).get(call.call_id):
+                        return completion
+                    self._in_flight.forget(call.call_id)  # and it was deleted since
+                elif completion := await self._of_another(other):
+                    self.storing.add(self._links([call.call_id]), partial(self._count, completion=completion))
+                    return completion
+        return None
+
+    async def _of_another(self, other: Future[Completion]) -> Completion | None:
+        """What another got for a call; None when it got nothing or this asking stops."""
+        while not other.done() and not self.stopped():
+            await asyncio.sleep(_POLL_S)
+        return other.result() if other.done() and other.exception() is None else None
+
+    async def _bought(self, call: Call, backend: Backend) -> Completion | None:
+        """The call, paid for and handed to the store; others that wait for it are told once it is safe."""
+        reserved = await self._reserved(call)
+        if reserved is None:
+            self._in_flight.give_up(call.call_id, NotAsked())
+            return None
+        try:
+            completion = await backend.complete(call)
+        except BaseException as error:
+            if isinstance(error, Exception):  # nothing else is sent meanwhile
+                self.fault(error)
+            self._lose(call)
+            self._in_flight.give_up(call.call_id, error)
+            raise
+        finally:
+            self.spending.release(call, reserved)
+        if backend.down:  # the calls that a server which is gone never saw are not asked in vain
+            self.stop(FAILED, f"{backend.down} The run stopped here. {self._again}")
+        if completion.n_attempts == 0:  # the asking stopped before it was sent
+            self._in_flight.give_up(call.call_id, NotAsked())
+            return None
+        self._hand_over(call, completion, backend)
+        return completion
+
+    def _lose(self, call: Call) -> None:
+        """A call that was cut off may have been billed."""
+        nothing = Completion(call.call_id, "failed", n_lost=1)
+        if cost := self.spending.settle(call, nothing):
+            self.storing.add([("purchases", [self._purchase(call, nothing, cost)])])
+
+    def _purchase(self, call: Call, completion: Completion, cost: float) -> dict:
+        bound = self.spending.bound(call) + self.spending.lost(call, completion)
+        return budgets.purchase_row(self.payer, call, completion, cost, bound)
+
+    def _hand_over(self, call: Call, completion: Completion, backend: Backend) -> None:
+        """The completion, its price and its link, stored together."""
+        cost = self.spending.settle(call, completion)
+        self.progress.cost_usd += cost
+        purchases = [self._purchase(call, completion, cost)] if cost else []
+
+        def safe(error: BaseException | None) -> None:
+            self._count(error, 0, completion)
+            self._in_flight.end(call.call_id, completion, error)
+
+        completion_rows = [rows.completion_row(call, completion, backend.simulated)]
+        self.storing.add([("completions", completion_rows), ("purchases", purchases), *self._links([call.call_id])], safe)
+
+    async def _reserved(self, call: Call) -> float | None:
+        """The most that the call can cost, set aside within the cap; None once the asking stops or there is no room for it."""
+        while not self.stopped():
+            reserved = self.spending.reserve(call)
+            if reserved is not None:
+                return reserved
+            if not self.spending.can_wait():
+                self.stop(OVER_BUDGET)
+                return None
+            await asyncio.sleep(_POLL_S)
+        return None
 
 
 class StoredCalls:
@@ -37,16 +306,23 @@ class StoredCalls:
 
 
 class NotAsked(FlipscopeError):
-    """The run that had taken the call stopped before it sent it."""
+    """Whoever had taken the call stopped before it was sent."""
 
 
 class InFlight:
-    """A call is here from the moment that a run takes it until its completion is stored."""
+    """Calls that somebody of this process has sent, so that two never buy the same one: a call is here from the moment that it is
+    taken until its completion is stored."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: dict[str, Future[Completion]] = {}
         self._safe_ids: set[str] = set()
+
+    @staticmethod
+    def of(store: Store) -> InFlight:
+        """The one of a store, for all that ask."""
+        with _IN_FLIGHT_LOCK:
+            return _IN_FLIGHT.setdefault(store, InFlight())
 
     def begin(self, call_id: str) -> tuple[Future[Completion] | None, Future[Completion] | None]:
         """(mine, None) when the caller is to ask it, (None, another's) when it is on its way, (None, None) when it was stored
@@ -64,6 +340,11 @@ class InFlight:
         with self._lock:
             self._calls.pop(call_id).set_exception(why)
 
+    def forget(self, call_id: str) -> None:
+        """The call's completion is no longer stored."""
+        with self._lock:
+            self._safe_ids.discard(call_id)
+
     def end(self, call_id: str, completion: Completion, error: BaseException | None) -> None:
         """The completion is stored, or could not be (`error`)."""
         if error is not None:
@@ -73,6 +354,10 @@ class InFlight:
             if completion.status == "ok":
                 self._safe_ids.add(call_id)
             self._calls.pop(call_id).set_result(completion)
+
+
+_IN_FLIGHT: WeakKeyDictionary[Store, InFlight] = WeakKeyDictionary()
+_IN_FLIGHT_LOCK = threading.Lock()
 
 
 class Storing:

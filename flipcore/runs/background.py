@@ -17,7 +17,6 @@ from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError, OverBud
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
-from flipcore.runs.asking import InFlight
 from flipcore.runs.cluster.places import HERE, check_offered, place_of
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
@@ -44,7 +43,7 @@ class Registry:
     """Starts, queues, watches and cancels studies on one store. Safe to call from any thread."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
+        self._store, self._lock = store, threading.Lock()
         self._queue = Queue(runs_at_once())
         self._people: dict[str, str] = {}  # of the studies that run
         self.unqueued: set[str] = set()  # studies that wait for nobody, such as the demo's
@@ -149,7 +148,6 @@ class Registry:
                     study,
                     self._store,
                     cancel=cancel,
-                    in_flight=self._in_flight,
                     on_progress=lambda progress: self._progress.__setitem__(study_id, progress),
                     place=place,
                 )
@@ -262,7 +260,7 @@ class Registry:
         require(Permission.RUN)
         whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
         before = time.monotonic()
-        progress = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
+        progress = run(study, self._store, items_limit=n_items, record=False)
         seconds = time.monotonic() - before
         usage = self._usage(study, n_items)
         if progress.n_done == 0 or usage.n_calls == 0:

@@ -11,24 +11,21 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.folders import allowed
-from flipcore.core.records import OK, Call, Completion, Readout, Request, correctness
-from flipcore.core.study import Study
+from flipcore.core.records import Call, Completion, Readout, Request, correctness
 from flipcore.extractors.judge import judged_reading
 from flipcore.extractors.readings import failure, no_answer, unfinished, unreadable
-from flipcore.models import ModelCard, model_cards, open_backend
-from flipcore.models.slots import slots_of
+from flipcore.models import model_cards, open_backend
+from flipcore.runs.asking import Asking
 from flipcore.runs.cost import NOTHING, Projection, projected, refusal
 from flipcore.runs.embargo import check_embargo, under_embargo
+from flipcore.runs.progress import CANCELLED, OVER_BUDGET
 from flipcore.runs.rereading import Answer, keep_version, stored_answers, version_of
-from flipcore.runs.spending import Spending
-from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning, studies
 from flipcore.text.counts import count_of
@@ -130,94 +127,43 @@ def judge_again(
     if judge not in {use.name for use in study.models}:
         retro_ids = under_embargo(store, [row["item_id"] for row in planning.members(store, study_id)])  # set aside or not
         check_embargo(retro_ids, judge, may_send=may_send_retro, how="Tick the box for retro items (--send-retro) to allow it.")
-    spending = Spending(cap, spent, cards, budgets.overbilling(store))
-    run = _Judging(store, study, open_backend(judge, cards), cards.get(judge), prompt, spending, cancel or threading.Event())
-    return asyncio.run(run.go(on_progress or (lambda progress: None)))
+    asking = Asking(store, study_id, [judge], cards, cap, spent, of_study=True, cancel=cancel)
+    return asyncio.run(_Judging(store, study_id, judge, prompt, asking).go(on_progress or (lambda progress: None)))
 
 
 class _Judging:
-    def __init__(
-        self,
-        store: Store,
-        study: Study,
-        backend: Backend,
-        card: ModelCard | None,
-        prompt: str,
-        spending: Spending,
-        cancel: threading.Event,
-    ) -> None:
-        self.store, self.study, self.backend, self.prompt = store, study, backend, prompt
-        self.spending, self.cancel, self.over_budget = spending, cancel, False
-        self.slots = slots_of(card)
+    def __init__(self, store: Store, study_id: str, judge: str, prompt: str, asking: Asking) -> None:
+        self.store, self.study_id, self.judge, self.prompt, self.asking = store, study_id, judge, prompt, asking
 
     async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
         readouts: list[Readout] = []
-        params = {"model": self.backend.name, "prompt": self.prompt}
-        name = version_of(self.store, self.study.study_id, "judge", params)
-        n_all = sum(len(block) for block in _blocks(self.store, self.study.study_id))
-        n_failed, n_done = 0, 0
-        try:
-            for block in _blocks(self.store, self.study.study_id):
-                pairs = list(_calls(block, self.backend, self.prompt))
-                replies = await self._replies([call for _, call in pairs if call])
-                if self.cancel.is_set() or self.over_budget:
-                    return JudgeRun("", self._stopped(n_done, n_all))
+        params = {"model": self.judge, "prompt": self.prompt}
+        name = version_of(self.store, self.study_id, "judge", params)
+        n_all = sum(len(block) for block in _blocks(self.store, self.study_id))
+        n_done = 0
+        async with self.asking:
+            for block in _blocks(self.store, self.study_id):
+                pairs = list(_calls(block, self.asking.backends[self.judge], self.prompt))
+                replies = await self.asking.replies([call for _, call in pairs if call])
+                if self.asking.stopped():
+                    break
                 readouts += [self._readout(answer, call, replies, name) for answer, call in pairs]
-                n_failed += sum(one.status != OK for one in replies.values())
                 n_done += len(block)
                 on_progress(JudgeProgress(n_done, n_all))
-        finally:
-            await self.backend.close()
+        if self.asking.ending:
+            return JudgeRun("", self._stopped(n_done, n_all))
         if not n_all:
             raise BadInput("This study holds no written answer, so there is nothing to judge.")
-        keep_version(self.store, self.study.study_id, name, "judge", params, readouts)
+        keep_version(self.store, self.study_id, name, "judge", params, readouts)
+        n_failed = self.asking.progress.n_failed
         failed = f" {count_of(n_failed, 'call')} failed; the same again asks only those." if n_failed else ""
-        return JudgeRun(name, f"{self.backend.name} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
+        return JudgeRun(name, f"{self.judge} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
 
     def _stopped(self, n_done: int, n_all: int) -> str:
-        why = "its budget is used up" if self.over_budget else "you stopped it"
+        why = {OVER_BUDGET: "its budget is used up", CANCELLED: "you stopped it"}.get(self.asking.ending)
+        if why is None:
+            return f"The judge read {n_done:,} of {n_all:,} answers. {self.asking.why}"
         return f"The judge read {n_done:,} of {n_all:,} answers before {why}. The same again asks only the missing ones."
-
-    async def _replies(self, calls: list[Call]) -> dict[str, Completion]:
-        """The stored replies, and new ones for the rest, each stored as it comes in."""
-        by_id = {call.call_id: call for call in calls}
-        replies = {row["call_id"]: rows.completion_of(row) for row in planning.completions(self.store, list(by_id))}
-        links = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in replies]
-        waiting = [self.store.writer.add("study_calls", links)]
-        tasks = [self._ask(call, waiting) for call_id, call in by_id.items() if call_id not in replies]
-        for one in await asyncio.gather(*tasks):
-            if one is not None:
-                replies[one.call_id] = one
-        for future in waiting:
-            await asyncio.wrap_future(future)
-        return replies
-
-    async def _ask(self, call: Call, waiting: list) -> Completion | None:
-        async with self.slots:
-            reserved = None
-            while reserved is None and not (self.cancel.is_set() or self.over_budget):
-                reserved = self.spending.reserve(call)
-                if reserved is None and not self.spending.can_wait():
-                    self.over_budget = True
-                elif reserved is None:
-                    await asyncio.sleep(0.02)
-            if reserved is None or self.cancel.is_set():
-                self.spending.release(call, reserved or 0.0)
-                return None
-            try:
-                completion = await self.backend.complete(call)
-            finally:
-                self.spending.release(call, reserved)
-        cost = self.spending.settle(call, completion)
-        bound = self.spending.bound(call) + self.spending.lost(call, completion)
-        study_id = self.study.study_id
-        parts: list[tuple[str, list[dict[str, Any]]]] = [
-            ("completions", [rows.completion_row(call, completion, self.backend.simulated)]),
-            ("study_calls", [{"study_id": study_id, "call_id": call.call_id}]),
-            ("purchases", [budgets.purchase_row(study_id, call, completion, cost, bound)] if cost else []),
-        ]
-        waiting.append(self.store.writer.add_together(parts))
-        return completion
 
     def _readout(self, answer: Answer, call: Call | None, replies: dict[str, Completion], name: str) -> Readout:
         reply = replies.get(call.call_id) if call else None

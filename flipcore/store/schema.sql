@@ -93,9 +93,12 @@ CREATE TABLE IF NOT EXISTS completions (
 
 CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));
 
--- What a study paid for itself, one row a completion that was bought; a budget is kept over all runs of a study.
+-- What was paid for, one row a completion that was bought, or a call that was cut off and may have been billed; a budget is kept over
+-- all runs of a study.
 CREATE TABLE IF NOT EXISTS purchases (
-    purchase_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, call_id TEXT NOT NULL,
+    purchase_id TEXT PRIMARY KEY,
+    study_id    TEXT NOT NULL,          -- who paid: a study, a survey (its id), or proposals (paraphrases.generator)
+    call_id     TEXT NOT NULL,
     cost_usd   DOUBLE NOT NULL,         -- as billed; the most it can have cost where the server counted no tokens
     bound_usd  DOUBLE NOT NULL,         -- the most that was expected, from the bytes sent and the tokens allowed
     created_at TIMESTAMPTZ NOT NULL

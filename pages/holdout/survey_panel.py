@@ -88,7 +88,7 @@ def _ask(survey: Survey, sets: Sets) -> None:
         "Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}", placeholder="none: no paid call"
     )
     with shown_problem():
-        st.caption(plain(models.projection(survey, sets.items, own or model, n, cards).sentence()))
+        st.caption(plain(models.projection(session.store(), survey, sets.items, own or model, n, cards).sentence()))
         retro = st.checkbox(RETRO, key=f"ask-retro-{survey.survey_id}")
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):

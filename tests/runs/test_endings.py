@@ -246,19 +246,15 @@ def test_two_runs_that_share_calls_end_when_one_is_cancelled(store, items, monke
         return await answered(self, call)
 
     monkeypatch.setattr(Simulated, "complete", slowly)
-    from flipcore.runs.asking import InFlight
-
-    shared, cancel = InFlight(), threading.Event()
+    cancel = threading.Event()
     one = study(items, n=60, models=(ModelUse("simulated-clean"),))
     two = dataclasses.replace(one, name="again")
     held = {}
-    first = threading.Thread(
-        target=lambda: held.update(one=runner.run(one, store, in_flight=shared, cancel=cancel)), daemon=True
-    )
+    first = threading.Thread(target=lambda: held.update(one=runner.run(one, store, cancel=cancel)), daemon=True)
     first.start()
     time.sleep(0.5)
     threading.Timer(0.3, cancel.set).start()
-    last = ended(two, store, in_flight=shared)
+    last = ended(two, store)
     first.join(30)
     assert held["one"].state in ("cancelled", "done") and last.state == "done"
     assert store.rows("SELECT count(*) FROM completions WHERE status = 'ok'") == [(last.n_done,)]

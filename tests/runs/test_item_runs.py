@@ -94,7 +94,9 @@ def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, 
     monkeypatch.setattr(Place, "n_open", lambda self, uses, cards, n_calls: 1)
     stop = runner._Run._passes_over
     monkeypatch.setattr(
-        runner._Run, "_passes_over", lambda self, *one: stop(self, *one) if len(items) < 4 else self._stop("cancelled") or True
+        runner._Run,
+        "_passes_over",
+        lambda self, *one: stop(self, *one) if len(items) < 4 else self.asking.stop("cancelled") or True,
     )
     assert runner.run(tiny_study(), store).state == "cancelled"
     monkeypatch.setattr(runner._Run, "_passes_over", stop)

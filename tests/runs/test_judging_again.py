@@ -12,6 +12,7 @@ from flipcore.core.errors import BadInput, OverBudget
 from flipcore.models import model_cards
 from flipcore.reports.rereading import changes
 from flipcore.runs import judging_again
+from flipcore.runs.cluster import place
 from flipcore.runs.judging_again import EXAMPLE, filled, judge_again, priced
 from flipcore.runs.rereading import stored_answers, versions_of
 from flipcore.store.connection import Store
@@ -76,7 +77,8 @@ def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, mo
         async def complete(self, call):
             return dataclasses.replace(await self.own.complete(call), cost_usd=0.03)
 
-    monkeypatch.setattr(judging_again, "open_backend", lambda name, cards: Billing(name))
+    for module in (judging_again, place):
+        monkeypatch.setattr(module, "open_backend", lambda name, cards: Billing(name))
     study_id = imported(store, tmp_path / "run")
     price = priced(store, study_id, JUDGE, EXAMPLE)
     assert price.n_calls == 6 and price.cost_usd == pytest.approx(6 * 32 * 1e-3, rel=0.2)

@@ -20,17 +20,18 @@ from flipcore.axes.typos import Typos, misspellings
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
 from flipcore.core.randomness import generator
-from flipcore.core.records import Call, Completion, Item, Request, digest
+from flipcore.core.records import Call, Item, Request, digest
 from flipcore.core.study import ItemSource, ModelUse
 from flipcore.core.wordings import TYPOS, language_of
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
-from flipcore.models.slots import slots_of
 from flipcore.runs import cost
+from flipcore.runs.asking import Asking
 from flipcore.runs.embargo import check_embargo, under_embargo
+from flipcore.runs.progress import CANCELLED
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import planning, review, studies
+from flipcore.store.queries import review, studies
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
 _POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
@@ -77,8 +78,8 @@ def propose(
     budget_usd: float | None = None,
     may_send_retro: bool = False,
 ) -> list[Proposal]:
-    """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call, and
-    BadInput where items of a retro set would be sent unasked."""
+    """A proposal for each item, in order; those after a cancellation are left out, those after another end say why. `budget_usd` is
+    for this asking alone. Raises OverBudget before the first call, and BadInput where items of a retro set would be sent unasked."""
     require(Permission.RUN)
     cards = model_cards()
     reason = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
@@ -86,37 +87,40 @@ def propose(
         raise OverBudget(reason)
     retro_ids = under_embargo(store, [item.item_id for item in items])
     check_embargo(retro_ids, use.name, may_send=may_send_retro, how="Allow it where you propose, or leave them out.")
-    return asyncio.run(
-        _all(items, recipe, use, store, on_progress or (lambda n_done, total: None), cancel or threading.Event())
-    )
+    asking = Asking(store, maker(use.name, recipe), [use.name], cards, budget_usd, cancel=cancel)
+    return asyncio.run(_proposals(items, recipe, use, asking, on_progress or (lambda n_done, total: None)))
 
 
-async def _all(items, recipe, use, store, on_progress, cancel) -> list[Proposal]:
-    backend = open_backend(use.name, model_cards())
-    slots, n_done = slots_of(model_cards().get(use.name)), 0
+async def _proposals(
+    items: Sequence[Item], recipe: Recipe, use: ModelUse, asking: Asking, on_progress: Callable[[int, int], None]
+) -> list[Proposal]:
+    proposals: dict[int, Proposal] = {}
 
-    async def one(item: Item) -> Proposal | None:
-        nonlocal n_done
-        async with slots:
-            if cancel.is_set():
-                return None
-            item_proposal = await _proposal(item, recipe, use, store, backend)
-            n_done += 1
-            on_progress(n_done, len(items))
-            return item_proposal
+    async def one(job: tuple[int, Item]) -> None:
+        place, item = job
+        proposal = await _proposal(item, recipe, use, asking)
+        if proposal is not None:
+            proposals[place] = proposal
+            on_progress(len(proposals), len(items))
 
-    try:
-        proposals = await asyncio.gather(*(one(item) for item in items))
-    finally:
-        await backend.close()
-        store.writer.flush()
-    return [proposal for proposal in proposals if proposal is not None]
+    async with asking:
+        n_open = asking.place.n_open([use], asking.cards, 1)  # the steps of a chain are asked one by one
+        await asking.each(enumerate(items), one, n_open)
+    asking.store.writer.flush()
+    if asking.ending not in ("", CANCELLED):
+        missing = (Proposal(item.item_id, item.question, "", (), float("nan"), None, asking.why) for item in items)
+        proposals = dict(enumerate(missing)) | proposals
+    return [proposals[place] for place in sorted(proposals)]
 
 
-async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, backend: Backend) -> Proposal:
+async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -> Proposal | None:
+    """None where the asking stopped before the last step."""
     text = item.question
     for step in range(len(recipe.steps)):
-        completion = await _completion(_call(backend, use, recipe, step, text, 0), backend, store)
+        call = _call(asking.backends[use.name], use, recipe, step, text, 0)
+        completion = (await asking.replies([call])).get(call.call_id)
+        if completion is None:
+            return None
         text = cleaned(completion.text)
         if completion.status != "ok" or not text:
             return Proposal(
@@ -131,7 +135,7 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, bac
     is_translation = bool(language_of(recipe.change))
     text_checks = translation_checks(item.question, text) if is_translation else checks(item.question, text, item.options)
     is_kept = all(passed for _, passed, _ in text_checks)
-    pair_id = _store_pair(item, text, maker(use.name, recipe), store, recipe.change) if is_kept else None
+    pair_id = _store_pair(item, text, maker(use.name, recipe), asking.store, recipe.change) if is_kept else None
     return Proposal(item.item_id, item.question, text, text_checks, overlap(item.question, text), pair_id)
 
 
@@ -145,15 +149,6 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str,
         seed=use.seed,
     )
     return Call(backend.name, backend.revision, request, sample)
-
-
-async def _completion(call: Call, backend: Backend, store: Store) -> Completion:
-    completions = planning.completions(store, [call.call_id])
-    if completions:
-        return rows.completion_of(completions[0])
-    completion = await backend.complete(call)
-    store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
-    return completion
 
 
 def cleaned(reply: str) -> str:

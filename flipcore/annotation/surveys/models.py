@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.access.acting import require
@@ -14,16 +15,14 @@ from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
 from flipcore.core.records import OK, Call, Completion, Item, Request
 from flipcore.models import ModelCard, open_backend
-from flipcore.models.slots import slots_of
-from flipcore.runs.cost import Projection, call_price, projected, refusal
+from flipcore.runs.asking import Asking
+from flipcore.runs.cost import Projection, dollars, projected, refusal
 from flipcore.runs.embargo import check_embargo
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, planning
-from flipcore.store.rows import completion_of, completion_row
 from flipcore.text.counts import count_of
 
-AT_ONCE = 16
 MAX_TOKENS = 32
 _ASK = (
     "Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
@@ -57,18 +56,24 @@ def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """What came back of a model's sheets."""
+    """What came back of a model's sheets. `why_stopped` is a sentence where `n_missing` questions were not asked."""
 
     n_answers: int
     n_unreadable: int
     n_failed: int
     n_reused: int
     why_failed: str = ""
+    n_missing: int = 0
+    why_stopped: str = ""
+    cost_usd: float = 0.0
 
     def sentence(self) -> str:
         again = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
+        price = f", for {dollars(self.cost_usd)}" if self.cost_usd else ""
         failed = f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
-        return f"{self.n_answers:,} answers{again}; {self.n_unreadable:,} replies named no single text.{failed}"
+        missing = count_of(self.n_missing, "question was", "questions were")
+        stopped = f" {missing} not asked. {self.why_stopped}" if self.n_missing else ""
+        return f"{self.n_answers:,} answers{again}{price}; {self.n_unreadable:,} replies named no single text.{failed}{stopped}"
 
 
 def calls_of(
@@ -91,10 +96,17 @@ def calls_of(
 
 
 def projection(
-    survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
+    store: Store, survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
 ) -> Projection:
-    """What asking would cost at most."""
-    return projected(calls_of(survey, items, open_backend(model, cards), n_sheets).values(), cards.get(model))
+    """What asking would cost at most: the questions without a stored reply."""
+    calls = calls_of(survey, items, open_backend(model, cards), n_sheets).values()
+    return projected(_missing(store, calls), cards.get(model))
+
+
+def _missing(store: Store, calls: Iterable[Call]) -> list[Call]:
+    by_id = {call.call_id: call for call in calls}
+    stored_ids = {row["call_id"] for row in planning.completions(store, list(by_id))}
+    return [call for call_id, call in by_id.items() if call_id not in stored_ids]
 
 
 def ask_model(
@@ -108,25 +120,20 @@ def ask_model(
     temperature: float = 0.0,
     budget_usd: float | None = None,
     may_send_retro: bool = False,
+    cancel: threading.Event | None = None,
 ) -> ModelAnswers:
-    """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
-    when the projection is over the cap or the model costs money and there is none, and BadInput where the entries of the retro set
-    would be sent unasked."""
+    """Asks the questions that were not asked before, keeps replies and answers; `budget_usd` is for this asking alone. Raises
+    OverBudget before the first call when the projection is over the cap or the model costs money and there is none, and BadInput
+    where the entries of the retro set would be sent unasked."""
     require(Permission.RUN)
-    backend = open_backend(model, cards)
-    calls = calls_of(survey, items, backend, n_sheets, temperature)
-    reason = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
+    calls = calls_of(survey, items, open_backend(model, cards), n_sheets, temperature)
+    missing = {call.call_id: call for call in _missing(store, calls.values())}
+    reason = refusal(projected(missing.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
     if reason:
         raise OverBudget(reason)
     check_embargo(survey.retro_ids, model, may_send=may_send_retro, how="Tick the box for retro items to allow it.")
-    completions = {
-        row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])
-    }
-    missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in completions]
-    replies = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
-    store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in replies])
-    n_reused = sum(call.call_id in completions for call in calls.values())
-    completions |= {call.call_id: one for call, one in replies}
+    asking = Asking(store, survey.survey_id, [model], cards, budget_usd, cancel=cancel)
+    completions = asyncio.run(_replies(asking, list(calls.values())))
     by_question = {key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions}
     answered = {key: one for key, one in by_question.items() if one.status == OK}
     rows = [
@@ -136,33 +143,17 @@ def ask_model(
     holdout.keep_answers(store, rows)
     failed = [one.error for one in by_question.values() if one.status != OK]
     return ModelAnswers(
-        len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused, failed[0] if failed else ""
+        len(rows),
+        sum(row["chosen"] is None for row in rows),
+        len(failed),
+        sum(call.call_id not in missing for call in calls.values()),
+        failed[0] if failed else "",
+        len(calls) - len(by_question),
+        asking.why,
+        asking.progress.cost_usd,
     )
 
 
-async def _completed(
-    calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
-) -> list[tuple[Call, Completion]]:
-    """Calls with their completions, a few at once and never more than the server's slots; stops where the next call could pass the
-    cap."""
-    pairs, spent, slots = [], 0.0, slots_of(card)
-
-    async def one(call: Call) -> Completion:
-        async with slots:
-            return await backend.complete(call)
-
-    try:
-        for start in range(0, len(calls), AT_ONCE):
-            block = calls[start : start + AT_ONCE]
-            most = sum(call_price(call, card) or 0.0 for call in block)
-            if budget_usd is not None and spent + most > budget_usd:
-                break
-            replies = await asyncio.gather(*map(one, block))
-            spent += sum(
-                call_price(call, card) or 0.0 if reply.cost_usd is None else reply.cost_usd
-                for call, reply in zip(block, replies, strict=True)
-            )
-            pairs += list(zip(block, replies, strict=True))
-    finally:
-        await backend.close()
-    return pairs
+async def _replies(asking: Asking, calls: list[Call]) -> dict[str, Completion]:
+    async with asking:
+        return await asking.replies(calls)
