@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flipcore.claims import memory_gap, memory_sets
+from flipcore.claims import memory_gap, memory_score, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import FAMILY_LEVEL, LOSES_MORE, MEMORY, NO_CLAIM, UNDECIDED
 from flipcore.claims.memory_sets import BEYOND
@@ -14,10 +14,10 @@ ANY_DETECTOR = Assertion(
     "of these items, at least those that the named detectors flag are not like their controls",
     FAMILY_LEVEL,
     1,
-    "all detectors of a model, Holm",
-    ("clean page of six detectors",),
+    memory_gap.FAMILY,
+    ("clean page of six detectors", "eight clean models"),
 )
-ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS, ANY_DETECTOR)
+ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_score.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS, ANY_DETECTOR)
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 

@@ -5,12 +5,15 @@ import math
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import Estimate, number_text, p_text
 from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, GapDecision
+from flipcore.stats.memory.published_score import RANDOM as RANDOM_SCORE
+from flipcore.stats.memory.published_score import ScoreGap
 
-FAMILY = "all detectors of a model, Holm"
-MEMORY, LOSES_MORE, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
+FAMILY = "all detectors of all models of a study, Holm"
+MEMORY, LOSES_MORE, NONE_BEYOND, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
     "memory",
     "loses more",
     "none beyond the margin",
+    "loss within the margin",
     "none shown",
     "undecided",
     "no claim",
@@ -59,7 +62,20 @@ GAP_WITHIN = Assertion(
     "each claim",
     tuple(f"gap at the margin{more}" for more in ("", ", rare events", ", several rewrites", ", pairs")),
 )
-ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN)
+NO_MEMORY = Assertion(
+    "no memory beyond the margin",
+    "memory raises the published score by less than the margin",
+    0.05,
+    1,
+    "each claim",
+    (
+        "memory that survives rewriting, 25 pp",
+        "memory that survives rewriting, at the margin",
+        "memory that rewriting breaks, at the margin",
+        "half survives, at the margin",
+    ),
+)
+ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
 _ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
@@ -75,9 +91,16 @@ _MEMORY = {  # pairs of one mean difficulty and another spread lose differently 
 CAUTION = "Unequal difficulty can do the same."
 
 
-def gap_claim(decision: GapDecision, margin: float = MARGIN, adjusted: float | None = None, n_family: int = 1) -> Claim:
+def gap_claim(
+    decision: GapDecision,
+    margin: float = MARGIN,
+    adjusted: float | None = None,
+    n_family: int = 1,
+    score: ScoreGap | None = None,
+) -> Claim:
     """The verdict of one drop gap. `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
-    (`memory.adjusted`); without it the gap stands alone."""
+    (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the same items: a gap bounds what
+    rewriting costs, and only both together bound memory."""
     numbers = {"gap": decision.gap, "p": decision.p, "p_adjusted": decision.p if adjusted is None else adjusted}
     if decision.withheld:
         claim = Claim(_ASSERTS[decision.control], NO_CLAIM, "No verdict on the drop gap.", False, "", "", numbers)
@@ -85,12 +108,12 @@ def gap_claim(decision: GapDecision, margin: float = MARGIN, adjusted: float | N
     detail = _detail(decision, adjusted, n_family)
     if decision.is_larger:
         if adjusted is not None and adjusted > FAMILY_LEVEL:
-            sentence = f"None shown: {p_text(decision.p)} alone, {p_text(adjusted)} over all {n_family} detectors (Holm)."
+            sentence = f"None shown: {decision.gap.text_pp()} ({holm_text(adjusted, n_family)})."
             return Claim(_ASSERTS[decision.control], NONE_SHOWN, sentence, False, detail, "", numbers)
         return Claim(_ASSERTS[decision.control], *_larger(decision), True, detail, "", numbers)
     low, high = decision.gap_90.low, decision.gap_90.high
     if -margin < low and high < margin:
-        return Claim(GAP_WITHIN, WITHIN, _within(decision, margin), True, detail, "", numbers)
+        return Claim(*_within(decision, margin, score), True, detail, "", numbers)
     return Claim(_ASSERTS[decision.control], *_open(decision, margin), False, detail, "", numbers)
 
 
@@ -102,14 +125,26 @@ def _larger(decision: GapDecision) -> tuple[str, str]:
     return MEMORY, f"{start}: rewriting costs the benchmark more than its {control}, {gap} ({p_text(decision.p)})."
 
 
-def _within(decision: GapDecision, margin: float) -> str:
-    """The bound that decided, rounded away from 0 so that it is never printed as less than it is."""
-    high = number_text(math.ceil(1000 * decision.gap_90.high - 1e-9) / 10, 1)
-    bound = f"at most {high} pp (one-sided 95 %)"
-    size = number_text(100 * margin, 0)
+def _within(decision: GapDecision, margin: float, score: ScoreGap | None) -> tuple[Assertion, str, str]:
+    """The bound that decided. Memory that survives rewriting moves no gap, so that a gap alone bounds no memory."""
+    cost = bound_text(decision.gap_90.high)
+    if decision.control == RANDOM and score and score.control == RANDOM_SCORE and score.high < margin:
+        sentence = f"No memory beyond {number_text(100 * margin, 0)} pp: at most {cost} more lost by rewriting, "
+        return NO_MEMORY, NONE_BEYOND, f"{sentence}at most {bound_text(score.high)} higher as published (one-sided 95 %)."
+    start = f"Rewriting costs the benchmark at most {cost} more than its control (one-sided 95 %)."
     if decision.control == OTHER:
-        return f"The gap stays within {size} pp: {bound}. Unequal difficulty can hide memory."
-    return f"No memory beyond {size} pp: the gap is {bound}."
+        return GAP_WITHIN, WITHIN, f"{start} Memory that survives rewriting, or that unequal difficulty hides, is not seen."
+    return GAP_WITHIN, WITHIN, f"{start} Memory that survives rewriting is not seen by this."
+
+
+def holm_text(adjusted: float, n_family: int) -> str:
+    """A p over the family, where the p alone is not what decides."""
+    return f"{p_text(adjusted)} by Holm over {n_family} tests"
+
+
+def bound_text(high: float) -> str:
+    """An upper limit in points, rounded away from 0 so that it is never printed as less than it is."""
+    return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} pp"
 
 
 def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
@@ -145,7 +180,7 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
         )
         detail += f" {scales} (share kept and odds as differences of logarithms)."
     if adjusted is not None and n_family > 1:
-        detail += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+        detail += f" {holm_text(adjusted, n_family)}."
     return detail
 
 

@@ -3,7 +3,7 @@
 import math
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.claims.memory_gap import CONTROL_TITLES, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN
+from flipcore.claims.memory_gap import CONTROL_TITLES, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, holm_text
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
@@ -79,9 +79,9 @@ def set_claim(
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
     if not p <= FAMILY_LEVEL:
-        after = "" if test.p > FAMILY_LEVEL or adjusted is None else f" alone, {p_text(p)} over all {n_family} detectors"
+        p_shown = p_text(test.p) if test.p > FAMILY_LEVEL or adjusted is None else holm_text(adjusted, n_family)
         opening = "No memory shown" if control != OTHER else "No more than chance is shown"
-        return Claim(SET_BEYOND, NONE_SHOWN, f"{opening}: {count_text} ({p_text(test.p)}{after}).", False, detail, "", numbers)
+        return Claim(SET_BEYOND, NONE_SHOWN, f"{opening}: {count_text} ({p_shown}).", False, detail, "", numbers)
     if control == OTHER:
         sentence = f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Unlike controls can do the same."
         return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
@@ -114,7 +114,7 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
         apart = "differs, which memory or another making can do" if test.spread_p < 0.05 else "shows no difference"
         detail += f" Spread {apart}: {sds} ({p_text(test.spread_p)})."
     if adjusted is not None and n_family > 1:
-        detail += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+        detail += f" {holm_text(adjusted, n_family)}."
     return detail
 
 

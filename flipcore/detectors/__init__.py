@@ -10,16 +10,21 @@ from flipcore.axes import AXES
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.plugins import Origin, Registry
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
-from flipcore.detectors import drop_gap, losses, pearl
+from flipcore.detectors import drop_gap, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.losses import Loss, MinK
 from flipcore.detectors.pearl import Pearl
+from flipcore.detectors.published import PublishedScore
 from flipcore.stats.memory.members import Members
 
 T = TypeVar("T")
 DETECTORS: Registry[Detector] = Registry(
-    "detector", "detectors", Detector, (*drop_gap.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS), detector_fault
+    "detector",
+    "detectors",
+    Detector,
+    (*drop_gap.DETECTORS, *published.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS),
+    detector_fault,
 )
 
 
@@ -113,6 +118,7 @@ __all__ = [
     "Loss",
     "MinK",
     "Pearl",
+    "PublishedScore",
     "ScoreDetector",
     "analysis_of",
     "detectors",

@@ -17,6 +17,7 @@ from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.members import Members
+from flipcore.stats.memory.published_score import ScoreGap
 
 Analysis = drop_gap_analysis.DropGap | LossTest | pearl_analysis.Pearl  # what a line over scores, or over a gap, is drawn from
 LARGE, SMALL = "large", "small"  # in which direction the measured value points to memory
@@ -24,11 +25,12 @@ LARGE, SMALL = "large", "small"  # in which direction the measured value points 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A drop gap, or a test of the whole set. `n_named` single items stand out where `names_items`; `templated` items of other
-    templates than the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested, `cut` what cut
-    answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
+    """A drop gap, a published score, or a test of the whole set. `n_named` single items stand out where `names_items`; `templated`
+    items of other templates than the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested,
+    `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
 
     gap: GapDecision | None = None
+    score: ScoreGap | None = None
     set_test: SetTest | None = None
     templated: bool = False
     n_named: int = 0

@@ -54,6 +54,12 @@ BY_METHOD = {
         "recovery.",
         ("newcombe1998interval",),
     ),
+    "mover_exact": Method(
+        "MOVER from exact intervals",
+        "A difference of two shares of different items: the exact (Clopper and Pearson) interval of each, joined by the method of "
+        "variance estimates recovery.",
+        ("clopper1934use",),
+    ),
     "padded_mover": Method(
         "MOVER with two added items",
         "Few items changed, so one full loss and one opposite are added to each set; both t intervals are joined.",

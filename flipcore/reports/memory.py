@@ -13,11 +13,13 @@ from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import adjusted, by_kind_text, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
+from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors_in, origin_of
+from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.memory import frames
@@ -27,6 +29,7 @@ from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
 from flipcore.stats.memory.pearl_alpha import Setting
+from flipcore.stats.memory.published_score import ScoreGap
 from flipcore.text.dates import span
 
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
@@ -36,16 +39,17 @@ NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
-    `detector` is its title, `name` that of the plug-in;
-    `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name. `withheld` says why nothing is
-    claimed of the set although it was tested, `cut` what cut answers mean for it."""
+    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set, or the `problem` that kept it from
+    any. `detector` is its title, `name` that of the plug-in; `axis` and `measure` are what it was read from; `numbers` are Estimates
+    and counts by name. `withheld` says why nothing is claimed of the set although it was tested, `cut` what cut answers mean for
+    it."""
 
     kind: str
     detector: str
     axis: str
     measure: str
     gap: GapDecision | None = None
+    score: ScoreGap | None = None
     set_test: SetTest | None = None
     templated: bool = False
     n_named: int = 0
@@ -107,7 +111,8 @@ def _of_kind(
 @dataclass(frozen=True, eq=False)
 class MemoryTest:
     """One detector on the items of one kind: its verdict, what more may be said, and its numbers. `adjusted` is its p after Holm
-    over the family of `n_family`; NaN where there is none."""
+    over the family of `n_family`; NaN where there is none. `score` is the published score of the same items, beside which a drop
+    gap is read."""
 
     items: str
     detector: str
@@ -116,6 +121,7 @@ class MemoryTest:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     measurement: Measurement | None = None
     n_family: int = 1
+    score: ScoreGap | None = None
 
     @property
     def decision(self) -> str:
@@ -152,39 +158,54 @@ class MemoryTest:
         } | {name: plain(value) for name, value in self.numbers.items()}
 
 
-def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None) -> Members:
-    """What a study's own declaration and items say of its controls."""
+def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = "") -> Members:
+    """What a study's own declaration and items say of its controls, and which of them are newer than the model's training."""
     control = study.control if study else OTHER_CONTROL
-    return Members(control) if items is None else members(items, control, pairs)
+    if items is None:
+        return Members(control)
+    card = model_cards().get(model)
+    newer = newer_items(items, card.cutoff) if card and card.cutoff else ()
+    return members(items, control, pairs, newer)
 
 
 def memory_tests(
     frame: pd.DataFrame,
     study: Study,
-    model: str,
     items: pd.DataFrame | None = None,
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
     margin: float = MARGIN,
-) -> list[MemoryTest]:
-    """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed_gates`
-    gates that are closed (`gates.reasons`), `pairs` those stored of its items. Empty where nothing is compared."""
-    frame = frame[frame["model"] == model]
-    return family_tests(
-        detector_measurements(frame, members_of(study, items, pairs)), study.control, closed_gates or {}, margin
-    )
+) -> dict[str, list[MemoryTest]]:
+    """Of every model of `frame`, everything that the models answered (`queries.readouts(..., everything=True)`). `items` are the
+    study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
+    where nothing is compared."""
+    by_model = {
+        str(model): detector_measurements(part, members_of(study, items, pairs, str(model)))
+        for model, part in frame.groupby("model", sort=False)
+    }
+    return family_tests(by_model, study.control, closed_gates or {}, margin)
 
 
 def family_tests(
-    measurements: Sequence[Measurement], control: str, closed_gates: Mapping[str, str], margin: float = MARGIN
-) -> list[MemoryTest]:
-    """All detectors as one family by Holm; a closed gate withholds its claims and leaves the family as it is."""
-    gaps = [one for one in measurements if one.gap is not None]
-    sets = [one for one in measurements if one.set_test is not None]
-    gap_ps, set_ps = adjusted([_gap_p(one.gap) for one in gaps], [_set_p(one) for one in sets])
-    by_test = dict(zip(map(id, [*gaps, *sets]), [*gap_ps, *set_ps], strict=True))
-    n_family = n_tests(list(by_test.values()))
-    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed_gates, margin) for one in measurements]
+    by_model: Mapping[str, Sequence[Measurement]], control: str, closed_gates: Mapping[str, str], margin: float = MARGIN
+) -> dict[str, list[MemoryTest]]:
+    """All detectors of all models as one family by Holm: whoever looks at one model could have looked at another. A closed gate
+    withholds its claims and leaves the family as it is."""
+    every = [one for measurements in by_model.values() for one in measurements]
+    one_sided = [one for one in every if one.gap is not None or one.score is not None]
+    sets = [one for one in every if one.set_test is not None]
+    doubled, single = adjusted([_one_sided_p(one) for one in one_sided], [_set_p(one) for one in sets])
+    p_of = dict(zip(map(id, [*one_sided, *sets]), [*doubled, *single], strict=True))
+    n_family = n_tests(list(p_of.values()))
+
+    def test(one: Measurement, scores: Mapping[str, ScoreGap]) -> MemoryTest:
+        return _test(one, scores.get(one.kind), control, p_of.get(id(one), math.nan), n_family, closed_gates, margin)
+
+    tests = {}
+    for model, measurements in by_model.items():
+        scores = {one.kind: one.score for one in measurements if one.score is not None}
+        tests[model] = [test(one, scores) for one in measurements]
+    return tests
 
 
 def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
@@ -194,8 +215,10 @@ def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap:
     return [first, *(one for one in measurements if one not in mine)]
 
 
-def _gap_p(gap: GapDecision | None) -> float:
-    return math.nan if gap is None or gap.withheld else gap.p
+def _one_sided_p(one: Measurement) -> float:
+    """Of a drop gap or a published score, which are claimed at .025."""
+    decided = one.gap or one.score
+    return math.nan if decided is None or decided.withheld else decided.p
 
 
 def _set_p(one: Measurement) -> float:
@@ -204,13 +227,21 @@ def _set_p(one: Measurement) -> float:
 
 
 def _test(
-    one: Measurement, control: str, p: float, n_family: int, closed_gates: Mapping[str, str], margin: float
+    one: Measurement,
+    score: ScoreGap | None,
+    control: str,
+    p: float,
+    n_family: int,
+    closed_gates: Mapping[str, str],
+    margin: float,
 ) -> MemoryTest:
     items, why = NAMES[one.kind], closed_gates.get(one.axis, "")
     p_value = None if math.isnan(p) else p
-    if one.gap is not None:
-        claim = gap_claim(one.gap, margin, p_value, n_family).not_claimed(why)
-        return MemoryTest(items, one.detector, claim, (), {**one.numbers, "p_adjusted": p}, one, n_family)
+    claim = gap_claim(one.gap, margin, p_value, n_family, score) if one.gap else None
+    claim = score_claim(one.score, p_value, n_family) if one.score else claim
+    if claim:
+        numbers = {**one.numbers, "p": _one_sided_p(one), "p_adjusted": p}
+        return MemoryTest(items, one.detector, claim.not_claimed(why), (), numbers, one, n_family, score)
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
@@ -230,6 +261,17 @@ def _test(
     return MemoryTest(items, one.detector, claim, further, numbers, one, n_family)
 
 
+def why_no_test(frame: pd.DataFrame) -> str:
+    """Why a study has no test of memory, and what it needs."""
+    if frame.empty:
+        return "No detector was run: no answer has come back yet."
+    item_roles, control_roles = frames.roles_of(frame)
+    for roles, what in ((item_roles, "benchmark or target"), (control_roles, "control, non_member or retro")):
+        if not roles:
+            return f"No detector was run: no item has the role {what}. Declare items with it, or give a column of roles when importing."
+    return "No detector was run: declare a rewriting axis, losses or flipped bits, or a control that is a random split of the benchmark."
+
+
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[str] = tuple(NAMES)) -> Claim:
     """The line above the table: how many detectors, in how many benchmark items, against how many controls."""
     part = frame[frame["kind"].isin(kinds)]
@@ -245,7 +287,7 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[st
 
 def memory_headline(
     frame: pd.DataFrame,
-    study: Study | None = None,
+    study: Study,
     items: pd.DataFrame | None = None,
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
@@ -253,10 +295,15 @@ def memory_headline(
     """Of the first model: the summary over all its detectors; None where nothing is compared yet."""
     if frame.empty:
         return None
-    frame = frame[frame["model"] == frame["model"].iloc[0]]
-    control = study.control if study else OTHER_CONTROL
-    tests = family_tests(detector_measurements(frame, members_of(study, items, pairs)), control, closed_gates or {})
-    return summary(tests, frame) if tests else None
+    model = str(frame["model"].iloc[0])
+    tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
+    return summary(tests, frame[frame["model"] == model]) if tests else None
+
+
+def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
+    """The items published after all of a training cut-off (ISO: a year, a month or a day). `items` has item_id and published."""
+    end, published = span("training cut-off", cutoff)[1], pd.to_datetime(items["published"], errors="coerce")
+    return frozenset(items["item_id"][[not pd.isna(day) and day.date() > end for day in published]])
 
 
 def fresh_control_warning(
@@ -267,13 +314,8 @@ def fresh_control_warning(
     wording and paraphrase as GSM8K, so without them wording passes for memory.
 
     `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
-    end = span("training cut-off", cutoff)[1] if cutoff else None
-    published = dict(zip(items["item_id"], items["published"], strict=True))
-    n = 0
-    for item_id in control_ids:
-        date = published.get(item_id)
-        is_newer = end is not None and not pd.isna(date) and pd.Timestamp(date).date() > end
-        n += is_newer or doses.get(item_id) == 0
+    newer = newer_items(items, cutoff) if cutoff else ()
+    n = sum(item_id in newer or doses.get(item_id) == 0 for item_id in control_ids)
     if n >= FEWEST_CONTROLS:
         return ""
     return (

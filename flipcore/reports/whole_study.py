@@ -153,7 +153,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         report,
         headlines=report.headlines | dict.fromkeys(values_alone, NO_ANSWERS),
         decompositions=report.decompositions | {model: [] for model in values_alone},
-        memory={model: memory_tests(part, study, model, items, gates, pairs) for model, part in by_model.items()},
+        memory={model: [] for model in models} | memory_tests(everything, study, items, gates, pairs),
         harness={model: one for model, one in accuracies.items() if one},
     )
     rows = studies.studies(store)

@@ -89,7 +89,7 @@ def lines_of(view: View) -> dict[str, ScoreDetector]:
 def members(view: View) -> Members:
     """What is known of the study's items: options, templates, stored pairs, and what the controls are declared to be."""
     study, items = session.declared(view.study_id), session.study_items(view.study_id)
-    return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock))
+    return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock), view.model)
 
 
 def _analysis(view: View, detector: Detector, **settings):

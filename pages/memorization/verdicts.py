@@ -34,20 +34,24 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 
 @cached("Testing every detector", 16)
 def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
-    """Every detector of one model on every kind of item: the family of the page's verdicts."""
+    """Every detector of one model on every kind of item."""
     frame = session.readouts(study_id, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
-    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs))
+    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs, model))
 
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:
-    """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
-    family = detectors(view.study_id, view.model, view.lock)
+    """The verdicts on the model in view, within the family of all models; with an `operator` its gap is read by `extractor` and
+    comes first."""
+    models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
+    family = {model: detectors(view.study_id, model, view.lock) for model in models}
     if operator:
-        family = with_gap(family, view.kind, operator, gap(view, operator, extractor, margin).decided)
-    closed_gates = gates.closed_gates(view.study_id, {one.axis for one in family}, ())
-    return family_tests(family, session.declared(view.study_id).control, closed_gates, margin)
+        decided = gap(view, operator, extractor, margin).decided
+        family[view.model] = with_gap(family[view.model], view.kind, operator, decided)
+    axes = {one.axis for measurements in family.values() for one in measurements}
+    closed_gates = gates.closed_gates(view.study_id, axes, ())
+    return family_tests(family, session.declared(view.study_id).control, closed_gates, margin)[view.model]
 
 
 def verdict(view: View, margin: float, name: str) -> MemoryTest | None:

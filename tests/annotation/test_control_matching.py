@@ -53,7 +53,7 @@ def store(filled, tmp_path, monkeypatch):
 def gap_of(store, lock=None):
     frame = studies.readouts(store, S, lock=lock, everything=True)
     items = studies.study_items(store, S)
-    tests = memory_tests(frame, STUDY, "simulated-memorized", items, pairs=pairs.control_pairs(store, S, lock))
+    tests = memory_tests(frame, STUDY, items, pairs=pairs.control_pairs(store, S, lock))["simulated-memorized"]
     return next(one for one in tests if one.detector == "drop gap, numbers resampled")
 
 

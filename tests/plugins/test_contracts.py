@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.contracts import Backend
 from flipcore.core.records import ABILITIES, Call, Completion, Request
-from flipcore.detectors import DropGap, Pearl, detectors
+from flipcore.detectors import DropGap, Pearl, PublishedScore, detectors
 from flipcore.models import BACKENDS, model_cards, open_backend
 from flipcore.stats.memory.members import Members
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -41,8 +41,8 @@ def test_a_model_answers_a_call_with_a_completion_of_that_call_and_says_what_it_
 
 def frame_of(detector):
     """20 judged items of which the model knows the published form, and 30 controls."""
-    if isinstance(detector, DropGap):
-        rows = rows_of("number", detector.axis, "regex", True, False)
+    if isinstance(detector, DropGap | PublishedScore):
+        rows = rows_of("number", detector.axis or "identity", "regex", True, False)
     elif isinstance(detector, Pearl):
         rows = rows_of("completion", detector.axis, detector.measure, 1.0, 0.1)
     else:
@@ -56,7 +56,7 @@ def test_a_detector_says_what_it_is_and_hands_over_evidence(detector):
     frame = frame_of(detector)
     assert detector.is_in(frame) and not detector.is_in(frame.head(0))
     evidence = detector.evidence(frame, ["benchmark"], ["control"], Members("random"))
-    assert (evidence.gap is None) != (evidence.set_test is None)
+    assert sum(one is not None for one in (evidence.gap, evidence.score, evidence.set_test)) == 1
     assert detector.evidence(frame.head(0), ["benchmark"], ["control"], Members("random")) is None
 
 

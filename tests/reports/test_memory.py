@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models.cards import ModelCard
 from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting
 from flipcore.reports.study import Report
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -22,7 +24,7 @@ STUDY = Study(
 
 
 def found_in(*rows):
-    return memory_tests(pd.DataFrame([row for part in rows for row in part], columns=COLUMNS), STUDY, "m")
+    return memory_tests(pd.DataFrame([row for part in rows for row in part], columns=COLUMNS), STUDY).get("m", [])
 
 
 def test_items_without_controls_are_tested_by_nothing():
@@ -37,7 +39,8 @@ def test_a_loss_that_separates_is_flagged_with_its_counts():
 
 
 def test_a_drop_gap_carries_its_intervals():
-    (found,) = found_in(rows_of("choice", "entity_rename", "regex", True, False))
+    found, score = found_in(rows_of("choice", "entity_rename", "regex", True, False))
+    assert score.detector == "published score" and score.decision == "none shown"  # all are right as published
     assert (found.items, found.detector) == ("choices", "drop gap, names changed")
     assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
@@ -62,19 +65,95 @@ def test_all_detectors_of_a_model_are_one_family():
     both = found_in(
         rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), rows_of("choice", "entity_rename", "regex", True, True)
     )
-    assert one[0].n_family == 1 and both[0].n_family == 2
-    assert both[0].numbers["p_adjusted"] == pytest.approx(2 * one[0].numbers["p_adjusted"])
+    assert one[0].n_family == 1 and both[0].n_family == 3  # losses, drop gap, published score
+    assert both[0].numbers["p_adjusted"] == pytest.approx(3 * one[0].numbers["p_adjusted"])
+
+
+def test_all_models_of_a_study_are_one_family():
+    rows = rows_of("number", "paraphrase", "question_loss", 1.0, 5.0)
+    frame = pd.DataFrame([(f"m{i}", *row[1:]) for i in range(8) for row in rows], columns=COLUMNS)
+    alone = memory_tests(frame[frame["model"] == "m0"], STUDY)["m0"][0]
+    tests = memory_tests(frame, STUDY)
+    assert len(tests) == 8 and {one.n_family for mine in tests.values() for one in mine} == {8}
+    assert tests["m0"][0].numbers["p_adjusted"] == pytest.approx(8 * alone.numbers["p_adjusted"])
+
+
+def test_problems_that_were_read_and_survive_rewriting_are_not_called_clean():
+    """The pocket model's own answers to the 140 problems that it read 16 to 256 times and to 150 of the same making that it never
+    read: (as published, two paraphrases) and how many. Accuracy is .96 and .68, and paraphrases change next to nothing."""
+    answers = {
+        "benchmark": {(1, 1, 1): 133, (0, 0, 0): 5, (1, 0, 0): 2},
+        "control": {
+            (1, 1, 1): 93,
+            (0, 0, 0): 40,
+            (0, 1, 0): 5,
+            (1, 0, 0): 4,
+            (1, 1, 0): 4,
+            (0, 1, 1): 2,
+            (0, 0, 1): 1,
+            (1, 0, 1): 1,
+        },
+    }
+    rows = []
+    for role, counts in answers.items():
+        for i, item in enumerate(np.repeat(list(counts), list(counts.values()), axis=0).tolist()):
+            for at, (variant, right) in enumerate(zip(("base", "wording-1", "wording-2"), item, strict=True)):
+                rows.append(("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, bool(right)))
+    gap, score = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
+    assert gap.sentence == (
+        "Rewriting costs the benchmark at most 4.8 pp more than its control (one-sided 95 %). Memory that survives rewriting is "
+        "not seen by this."
+    )
+    assert score.decision == "memory" and score.numbers["p"] < 1e-10
+    assert score.sentence.startswith(
+        "Memory: published questions are answered better than its random control, +28.4 pp [+19.8, "
+    )
+
+
+def test_no_memory_beyond_a_margin_needs_both_upper_limits():
+    rows = [
+        ("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, i < n)
+        for role, n in (("benchmark", 700), ("control", 700))
+        for i in range(1000)
+        for at, variant in enumerate(("base", "wording-1"))
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    gap, score = memory_tests(frame, STUDY)["m"]
+    assert score.decision == "none shown" and gap.decision == "none beyond the margin"
+    assert gap.sentence.startswith(
+        "No memory beyond 5 pp: at most 0.4 pp more lost by rewriting, at most 3.5 pp higher as published"
+    )
+    other = memory_tests(frame, replace(STUDY, control="other"))["m"]
+    assert [one.detector for one in other] == ["drop gap, paraphrased"]  # unequal difficulty moves a published score
+    assert "No memory" not in other[0].sentence and "unequal difficulty hides" in other[0].sentence
+
+
+def test_a_fresh_control_makes_a_higher_score_and_never_memory(monkeypatch):
+    rows = [
+        ("m", "number", f"{role}{i}", role, "identity", "base", 0, 0, "regex", "ok", None, i < n)
+        for role, n in (("benchmark", 90), ("control", 50))
+        for i in range(100)
+    ]
+    dates = {"benchmark": "2020-01-01", "control": "2026-01-01"}
+    items = pd.DataFrame({"item_id": [row[2] for row in rows], "published": pd.to_datetime([dates[row[3]] for row in rows])})
+    items = items.assign(question="q" + items["item_id"], options=None, meta=None, family=items["item_id"])
+    card = ModelCard("m", "simulated", cutoff="2025-06")
+    monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": card})
+    (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), replace(STUDY, control="other"), items)["m"]
+    assert score.decision == "beyond the control" and "emory" not in score.sentence
+    assert score.sentence.startswith("Published questions are answered better than fresh questions, +40.0 pp [")
+    assert score.sentence.endswith("Unequal difficulty can do the same.")
 
 
 def test_another_control_is_never_called_memory():
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
-    (found,) = memory_tests(frame, replace(STUDY, control="other"), "m")
+    (found,) = memory_tests(frame, replace(STUDY, control="other"))["m"]
     assert found.decision == "beyond the control" and "emory" not in found.sentence
 
 
 def test_a_closed_gate_withholds_what_rests_on_paraphrases():
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
-    (found,) = memory_tests(frame, STUDY, "m", closed_gates={"paraphrase": "Nobody has reviewed them."})
+    (found,) = memory_tests(frame, STUDY, closed_gates={"paraphrase": "Nobody has reviewed them."})["m"]
     assert (found.decision, found.sentence) == ("not claimed", "Not claimed: Nobody has reviewed them.")
     assert memory_headline(frame, STUDY, closed_gates={"paraphrase": "x"}).outcome == "none shown"
 

@@ -63,7 +63,7 @@ def test_the_line_counts_detectors_benchmark_and_controls():
 
 def test_a_clean_study_shows_none():
     text = said(rows_of("choice", "entity_rename", "regex", True, True))
-    assert text == "No detector of 1 shows memory in the 20 benchmark choices (30 controls)."
+    assert text == "No detector of 2 shows memory in the 20 benchmark choices (30 controls)."
 
 
 def test_nothing_to_compare_is_an_empty_line():

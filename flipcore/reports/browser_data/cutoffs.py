@@ -192,7 +192,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
     low, high = drop_gap.equivalence_interval
     adjusted = verdict.numbers["p_adjusted"]
     family_p = None if math.isnan(adjusted) else adjusted
-    claims = [gap_claim(drop_gap.decided, margin, family_p, verdict.n_family) for margin in MARGINS.tolist()]
+    claims = [gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score) for margin in MARGINS.tolist()]
     texts = [claim.not_claimed(verdict.claim.withheld).text for claim in claims]
     words = list(dict.fromkeys(texts))
     estimates = [

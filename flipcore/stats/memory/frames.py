@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE, CUT, IDENTITY
+from flipcore.core.records import BASE, CUT, IDENTITY, OK
 from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
@@ -62,6 +62,16 @@ def _again(mine: pd.DataFrame, items: list[str]) -> np.ndarray | None:
         return None
     right = pd.to_numeric(again["is_correct"], errors="coerce").astype(float)
     return right.groupby([again["item_id"], again["sample"]]).mean().unstack().reindex(items).to_numpy(dtype=float)
+
+
+def published(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.DataFrame:
+    """One row an item: `d` is 1 or 0 as its first answer to the base prompt is right or wrong, NaN where that could not be read."""
+    mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
+    first = mine[(mine["variant"] == BASE) & (mine["sample"] == 0)].drop_duplicates("item_id")
+    is_read = first["status"] == OK
+    right = pd.to_numeric(first["is_correct"], errors="coerce").astype(float).where(is_read)
+    table = pd.DataFrame({"item_id": first["item_id"], "d": right})
+    return table[right.notna() | ~is_read].reset_index(drop=True)  # an answer that is read and has no target is neither
 
 
 def losses(

@@ -12,6 +12,7 @@ import pandas as pd
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
 from flipcore.stats.memory.gap_decision import Sides
 from flipcore.stats.memory.matching import Pairs
+from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
 
 FEW_FAMILIES = 0.8  # below so many families an item, single items are no longer independent
@@ -21,12 +22,13 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 @dataclass(frozen=True)
 class Members:
     """`guess` item id -> 1/K (items without options are absent), `family` item id -> template, `pairs` those stored of its
-    items, `control` what the study declares its controls to be."""
+    items, `control` what the study declares its controls to be, `newer` the items known to be newer than the model's training."""
 
     control: str = OTHER_CONTROL
     guess: Mapping[str, float] = field(default_factory=dict)
     family: Mapping[str, str] = field(default_factory=dict)
     pairs: Pairs = field(default_factory=Pairs)
+    newer: frozenset[str] = frozenset()
 
     def sides(self, benchmark: Rewritten, control: Rewritten) -> Sides:
         """Two rewritten sets with what is known of their items."""
@@ -35,6 +37,12 @@ class Members:
         return Sides(
             benchmark, control, (first, second), self.family or None, pairs.control_of or None, pairs.note(), pairs.problem()
         )
+
+    def score_control(self, controls: Collection[str]) -> str:
+        """What a published score may be held against: "random", "fresh" where every control is newer than the model, else ""."""
+        if self.control == RANDOM_CONTROL:
+            return RANDOM
+        return FRESH if controls and self.newer.issuperset(controls) else ""
 
     def _mean_guess(self, ids: Sequence[str]) -> float:
         return sum(self.guess.get(item, 0.0) for item in ids) / len(ids) if ids else 0.0
@@ -47,7 +55,9 @@ class Members:
         return few and not (self.control == RANDOM_CONTROL and first & second)
 
 
-def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Pairs | None = None) -> Members:
+def members(
+    items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Pairs | None = None, newer: Collection[str] = ()
+) -> Members:
     """`items` has item_id, question, options, meta and family, a row an item. The family of an item is what its own data call
     `family`, else the item that it was made from, else its question with the numbers left out."""
     if items.empty:
@@ -61,7 +71,7 @@ def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Pairs | No
         item: family_of(question, meta, source)
         for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
     }
-    return Members(control, guess, family, (pairs or Pairs()).among(set(ids)))
+    return Members(control, guess, family, (pairs or Pairs()).among(set(ids)), frozenset(newer))
 
 
 def family_of(question: str, meta: object, source_id: object) -> str:

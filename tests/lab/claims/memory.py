@@ -1,4 +1,5 @@
-"""Cells of the claims about memory: drop gaps (`memory_gaps`), tests of a set, pages of several detectors, doses."""
+"""Cells of the claims about memory: drop gaps (`memory_gaps`), published scores (`memory_scores`), tests of a set, pages of several
+detectors and models, doses."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import numpy as np
 from flipcore.claims.claim import Claim
 from flipcore.claims.memory import ANY_DETECTOR, adjusted, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
+from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import (
     ANY_CUTOFF,
     AT_LEAST,
@@ -30,8 +32,10 @@ from flipcore.stats.memory.gap_decision import RANDOM, gap_decision
 from flipcore.stats.memory.ground_truth import detector
 from flipcore.stats.memory.loss_analysis import loss_test
 from flipcore.stats.memory.loss_test import pval_conformal
+from flipcore.stats.memory.published_score import score_gap_of
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.memory_gaps import FEWEST, GAP_CELLS, promising
+from tests.lab.claims.memory_scores import SCORE_CELLS
 from tests.lab.claims.memory_worlds import WORLDS, studies
 
 CHUNK = 20_000_000  # values drawn at once
@@ -153,6 +157,28 @@ def _is_claimed(rng: np.random.Generator, by_gap: list, run: int, n: int, m: int
     return summary_claim(claims, "problems", n, m).is_made
 
 
+def _models(n: int, m: int, models: int = 8, detectors: int = 6) -> Simulation:
+    """Clean models on the same items, which are as hard for all: is any one of them accused?"""
+
+    def run(rng: np.random.Generator) -> bool:
+        hard, hard_control = rng.standard_normal(n), rng.standard_normal(m)
+        sets = [
+            set_test(hard + rng.standard_normal(n), hard_control + rng.standard_normal(m))
+            for _ in range(models * (detectors - 1))
+        ]
+        scores = [
+            score_gap_of((int((hard > draw[:n]).sum()), n), (int((hard_control > draw[n:]).sum()), m), RANDOM)
+            for draw in rng.standard_normal((models, n + m))
+        ]
+        score_ps, set_ps = adjusted([one.p for one in scores], [one.p for one in sets])
+        size = models * detectors
+        claims = [score_claim(one, p, size) for one, p in zip(scores, score_ps, strict=True)]
+        claims += [set_claim(one, "problems", RANDOM, p, size) for one, p in zip(sets, set_ps, strict=True)]
+        return any(claim.is_made for claim in claims)
+
+    return each(run)
+
+
 def _blind(outcome: str, n: int, m: int) -> Simulation:
     def run(rng: np.random.Generator) -> bool:
         by_dose = {dose: rng.standard_normal(n) for dose in (1, 4, 16, 64, 256)}
@@ -205,9 +231,11 @@ def _power_cells() -> list[Cell]:
 
 CELLS: tuple[Cell, ...] = (
     *GAP_CELLS,
+    *SCORE_CELLS,
     *_set_cells(),
     Cell(ANY_DETECTOR, "clean page of six detectors", "80 v 120", _page(80, 120)),
     Cell(ANY_DETECTOR, "clean page of six detectors", "15 v 40", _page(15, 40)),
+    Cell(ANY_DETECTOR, "eight clean models", "80 v 120", _models(80, 120), n_runs=2_000),
     Cell(SEES, "nothing seen at any dose", "40 v 150", _blind("sees", 40, 150), n_runs=2_000),
     Cell(SHIFTS, "nothing seen at any dose", "40 v 150", _blind("group", 40, 150), n_runs=2_000),
     *_power_cells(),

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.memory_gap import GAP_OTHER, GAP_PAIRED, GAP_RANDOM, GAP_WITHIN, MARGIN, gap_claim
+from flipcore.claims.memory_gap import GAP_OTHER, GAP_PAIRED, GAP_RANDOM, GAP_WITHIN, MARGIN, NO_MEMORY, gap_claim
 from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, gap_decision
+from flipcore.stats.memory.published_score import score_gap
 from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
 from tests.lab.claims.memory_worlds import WORLDS, Studies, World, logistic_pairs, studies, templated
 
@@ -32,9 +33,11 @@ DIFFICULTY = (
 )
 
 
-def verdict(sample: Studies, study: int, control: str, rng: Rng) -> Claim:
-    """The product's own sentence on one study."""
-    return gap_claim(gap_decision(sample.sides(study, control), control, int(rng.integers(2**31)), FEWEST))
+def verdict(sample: Studies, study: int, control: str, rng: Rng, with_score: bool = False) -> Claim:
+    """The product's own sentence on one study, with the published score of the same items beside it or without."""
+    score = score_gap(sample.benchmark[0][study], sample.control[0][study], RANDOM) if with_score else None
+    decision = gap_decision(sample.sides(study, control), control, int(rng.integers(2**31)), FEWEST)
+    return gap_claim(decision, score=score)
 
 
 def promising(sample: Studies, control: str, within: bool, least: float = LEAST) -> np.ndarray:
@@ -55,7 +58,12 @@ def simulated(draws: Draws, control: str, items: int, assertion: Assertion) -> S
         n_asserted, block = 0, max(1, AT_ONCE // items)
         for start in range(0, runs, block):
             sample = draws(rng, min(block, runs - start))
-            claims = (verdict(sample, int(i), control, rng) for i in promising(sample, control, assertion is GAP_WITHIN))
+            is_bound = assertion in (GAP_WITHIN, NO_MEMORY)
+            near = promising(sample, control, is_bound)
+            if assertion is NO_MEMORY:
+                higher = sample.benchmark[0].mean(axis=1) - sample.control[0].mean(axis=1)
+                near = near[higher[near] < MARGIN]
+            claims = (verdict(sample, int(i), control, rng, assertion is NO_MEMORY) for i in near)
             n_asserted += sum(claim.is_made and claim.assertion is assertion for claim in claims)
         return n_asserted, runs
 
@@ -111,6 +119,16 @@ def _paired() -> list[Cell]:
     ]
 
 
+def _memory() -> list[Cell]:
+    """What a gap cannot see: the truth of these worlds is how far the published score is inflated."""
+    sizes = ((150, 150), (500, 500), (1_319, 1_319))
+    return [
+        *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds for n, m in sizes),
+        gap(NO_MEMORY, RANDOM, "memory that survives rewriting, at the margin", 1_319, 120),
+        *(gap(NO_MEMORY, RANDOM, "nothing read", n, n, "planted") for n in (150, 500, 1_319)),
+    ]
+
+
 def _margins() -> list[Cell]:
     at = "gap at the margin"
     return [
@@ -139,6 +157,7 @@ GAP_CELLS: tuple[Cell, ...] = (
         for world, n in (("one mean, spread 2.5 v .5", 150), ("one mean, spread .5 v 2.5", 150))
     ),
     *_margins(),
+    *_memory(),
     *(
         gap(assertion, control, world, n, 150, "planted")
         for n, world in ((150, "gap .15"), (40, "gap .26"))

@@ -64,6 +64,18 @@ def rewrites(lost: float, accuracy: float = 0.85, r: int = 3) -> Draw:
     return draw
 
 
+def leaked(share: float, survives: float, accuracy: float) -> Draw:
+    """Right with `accuracy`, which rewriting changes in one answer of twenty; a `share` of the items was read and is always right as
+    published, and with `survives` in every other wording too. The score is inflated by share * (1 - accuracy)."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        before, after = changing(accuracy, 0.05, 0.05 * accuracy / (1 - accuracy))(rng, n)
+        is_read, is_kept = rng.random(n) < share, rng.random(n) < survives
+        return np.where(is_read, 1.0, before), np.where(is_read & is_kept, 1.0, after)
+
+    return draw
+
+
 def _same(draw: Draw, guess: float = 0.0) -> World:
     return draw, draw, guess
 
@@ -85,6 +97,11 @@ WORLDS: dict[str, World] = {
     "gap at the margin": (changing(0.8, 0.10 / 0.8), changing(0.8, 0.05 / 0.8), 0.0),
     "margin, rare": (changing(0.9, 0.05 / 0.9), changing(0.9, 0.0), 0.0),
     "margin, rewrites": (rewrites(0.02 + 0.05 / 0.85), rewrites(0.02), 0.0),
+    "memory that survives rewriting, 25 pp": (leaked(0.5, 1.0, 0.5), leaked(0.0, 1.0, 0.5), 0.0),
+    "memory that survives rewriting, at the margin": (leaked(0.25, 1.0, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
+    "memory that rewriting breaks, at the margin": (leaked(0.25, 0.0, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
+    "half survives, at the margin": (leaked(0.25, 0.5, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
+    "nothing read": _same(leaked(0.0, 1.0, 0.8)),
     "gap .15": (changing(0.85, 0.19 / 0.85), changing(0.8, 0.05), 0.0),
     "gap .26": (changing(0.9, 0.30 / 0.9), changing(0.8, 0.05), 0.0),
 }

@@ -20,11 +20,13 @@ def items(name, n_right, n_broken, n=200):
 
 @pytest.mark.parametrize(
     ("n_broken", "at", "word"),
-    [(100, 0.05, "Memory: "), (0, 0.1, "No memory beyond 10 pp"), (10, 0.05, "5 pp cannot be ruled out")],
+    [(100, 0.05, "Memory: "), (0, 0.1, "Rewriting costs the benchmark at most"), (10, 0.05, "5 pp cannot be ruled out")],
 )
 def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
     found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")
-    (verdict,) = family_tests([Measurement("number", "drop gap", "numeric_resample", "regex", found.decided)], "random", {})
+    (verdict,) = family_tests(
+        {"m": [Measurement("number", "drop gap", "numeric_resample", "regex", found.decided)]}, "random", {}
+    )["m"]
     line = margin_line(found, at, verdict)
     states = np.frombuffer(base64.b64decode(line["tables"]["claim"]), dtype=np.float32)
     said = line["words"]["claim"][int(states[np.argmin(np.abs(MARGINS - at))])]
@@ -34,5 +36,5 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
 def test_a_closed_gate_withholds_the_sentence_at_every_margin():
     found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, what="random")
     one = Measurement("number", "drop gap", "paraphrase", "regex", found.decided)
-    (verdict,) = family_tests([one], "random", {"paraphrase": "Nobody has reviewed them."})
+    (verdict,) = family_tests({"m": [one]}, "random", {"paraphrase": "Nobody has reviewed them."})["m"]
     assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]

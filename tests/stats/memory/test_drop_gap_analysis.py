@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from flipcore.claims.memory_gap import gap_claim
+from flipcore.claims.memory_gap import GAP_WITHIN, gap_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.memory.drop_gap import gap_score
@@ -104,14 +104,17 @@ def test_sets_of_unequal_difficulty_are_left_unresolved():
     assert not claim.asserted and "but not in share kept" in claim.text and "Unequal difficulty" in claim.text
 
 
-def test_no_memory_is_only_claimed_within_a_margin():
+def test_a_gap_within_a_margin_bounds_what_rewriting_costs_and_no_memory():
     few, many = (
         drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99, what="random") for n in (15, 200)
     )
     assert not few.equivalent and "5 pp cannot be ruled out" in gap_claim(few.decided).text
     ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
     assert many.equivalence_interval == pytest.approx((ends["lo"], ends["hi"]))
-    assert many.equivalent and gap_claim(many.decided).text.startswith("No memory beyond 5 pp: the gap is at most ")
+    alone = gap_claim(many.decided)
+    assert many.equivalent and alone.assertion is GAP_WITHIN and "No memory" not in alone.text
+    assert alone.text.startswith("Rewriting costs the benchmark at most 0.9 pp more")
+    assert alone.text.endswith("Memory that survives rewriting is not seen by this.")
 
 
 def test_several_rewrites_are_averaged_by_item_and_compared_by_welch():

@@ -1,0 +1,57 @@
+"""What may be said of a published score that is higher on the benchmark than on its controls."""
+
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.memory_gap import CAUTION, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, holm_text
+from flipcore.claims.memory_sets import BEYOND
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
+
+_EQUAL = ("equal accuracies", "equal accuracies, unequal sets", "equal accuracies, ceiling", "answers not read")
+SCORE_MEMORY = Assertion(
+    "memory by published score",
+    "the benchmark is answered better as published than a random half of the same source: memory",
+    0.025,
+    1,
+    FAMILY,
+    (*_EQUAL, "fresh control, 5 pp harder"),
+)
+SCORE_HIGHER = Assertion(
+    "published score above a fresh control",
+    "the benchmark is answered better than items written after the model's training",
+    0.025,
+    1,
+    FAMILY,
+    _EQUAL,
+)
+ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
+_CONTROLS = {RANDOM: "its random control", FRESH: "fresh questions"}
+
+
+def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 1) -> Claim:
+    """The verdict of the published score; `adjusted` and `n_family` as in `gap_claim`."""
+    assertion = SCORE_MEMORY if score.control == RANDOM else SCORE_HIGHER
+    numbers = {"score_gap": score.gap, "p": score.p, "p_adjusted": score.p if adjusted is None else adjusted}
+    if score.withheld:
+        return Claim(assertion, NO_CLAIM, "No verdict on the published score.", False, "", "", numbers).not_claimed(
+            score.withheld
+        )
+    gap, detail = score.gap.text_pp(), _detail(score, adjusted, n_family)
+    if score.is_higher and (adjusted is None or adjusted <= FAMILY_LEVEL):
+        higher = f"published questions are answered better than {_CONTROLS[score.control]}, {gap} ({p_text(score.p)})."
+        if score.control == RANDOM:
+            return Claim(assertion, MEMORY, f"Memory: {higher}", True, detail, "", numbers)
+        return Claim(assertion, BEYOND, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
+    p = p_text(score.p) if adjusted is None or not score.is_higher else holm_text(adjusted, n_family)
+    finding = f"the published score is {gap} against {_CONTROLS[score.control]} ({p})."
+    opening = "No memory shown" if score.control == RANDOM else "No higher score is shown"
+    return Claim(assertion, NONE_SHOWN, f"{opening}: {finding}", False, detail, "", numbers)
+
+
+def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
+    first, second = score.benchmark, score.of_control
+    detail = f"{first.text()} of {first.n:,} published questions, {second.text()} of {second.n:,} controls."
+    if score.n_unread:
+        detail += f" {score.n_unread:,} answers could not be read; they are taken as right or wrong, whichever is worse for the claim."
+    if adjusted is not None and n_family > 1:
+        detail += f" {holm_text(adjusted, n_family)}."
+    return detail

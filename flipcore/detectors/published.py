@@ -1,0 +1,51 @@
+"""Published score: is the benchmark, asked as it was published, answered right more often than its controls? No new call. Only where
+difficulty cannot explain it all: against a random split of the same source, or against items newer than the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.detectors.detector import Detector, Evidence
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.members import Members
+from flipcore.stats.memory.published_score import score_gap
+
+
+@dataclass(frozen=True)
+class PublishedScore(Detector):
+    """`measure` is the extractor that reads the answers."""
+
+    measure: str = WRITTEN_ANSWER
+    unit: str = "right (1) or wrong (0)"
+    null: str = "the accuracy of the controls, asked as they stand"
+
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+        return frames.published(frame, self.measure, roles)
+
+    def evidence(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+    ) -> Evidence | None:
+        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
+        control = members.score_control(other["item_id"].tolist())
+        if mine.empty or other.empty or not control:
+            return None
+        score = score_gap(mine["d"].to_numpy(), other["d"].to_numpy(), control)
+        numbers = {
+            "score_gap": score.gap,
+            "accuracy": score.benchmark,
+            "accuracy_control": score.of_control,
+            "n_benchmark": score.benchmark.n,
+            "n_control": score.of_control.n,
+        }
+        return Evidence(score=score, numbers=numbers)
+
+
+DETECTORS = (
+    PublishedScore(
+        "published_score",
+        "published score",
+        "How much more of the benchmark than of its controls is answered right as published.",
+    ),
+)

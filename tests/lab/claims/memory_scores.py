@@ -1,0 +1,78 @@
+"""Cells of the claims about published scores: equal accuracies, controls that are harder, a benchmark that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.memory_gap import MEMORY
+from flipcore.claims.memory_score import SCORE_HIGHER, SCORE_MEMORY, score_claim
+from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap_of
+from tests.lab.claims.cell import Cell, Simulation
+
+SIZES = ((10, 19), (15, 30), (80, 120), (140, 150), (1_319, 120), (1_319, 1_319))
+
+
+@lru_cache(maxsize=200_000)
+def _said(k1: int, n1: int, k2: int, n2: int, unread1: int, unread2: int, control: str) -> Claim:
+    return score_claim(score_gap_of((k1, n1), (k2, n2), control, (unread1, unread2)))
+
+
+def _scores(
+    sizes: tuple[int, int],
+    accuracies: tuple[float, float],
+    control: str,
+    unread: tuple[float, float] = (0.0, 0.0),
+    says: Callable[[Claim], bool] = lambda claim: claim.is_made,
+) -> Simulation:
+    """Right with these accuracies; an answer that is not read counts as wrong."""
+
+    def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        columns = []
+        for n, accuracy, share in zip(sizes, accuracies, unread, strict=True):
+            lost = rng.binomial(n, share, runs)
+            columns += [rng.binomial(n - lost, accuracy), lost]
+        rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+        said = [says(_said(k1, sizes[0], k2, sizes[1], lost1, lost2, control)) for k1, lost1, k2, lost2 in rows.tolist()]
+        return int(times @ np.array(said, dtype=int)), runs
+
+    return simulate
+
+
+def _equal(assertion: Assertion, control: str) -> list[Cell]:
+    cells = []
+    for n, m in SIZES:
+        world = "equal accuracies" if max(n, m) < 3 * min(n, m) else "equal accuracies, unequal sets"
+        cells.append(Cell(assertion, world, f"{n:,} v {m:,}", _scores((n, m), (0.7, 0.7), control)))
+    for n, m in ((150, 30), (500, 500)):
+        name = f"{n} v {m}"
+        cells.append(Cell(assertion, "equal accuracies, ceiling", name, _scores((n, m), (0.98, 0.98), control)))
+        cells.append(Cell(assertion, "answers not read", name, _scores((n, m), (0.7, 0.7), control, (0.02, 0.10))))
+    return cells
+
+
+SCORE_CELLS: tuple[Cell, ...] = (
+    *_equal(SCORE_MEMORY, RANDOM),
+    *_equal(SCORE_HIGHER, FRESH),
+    *(
+        Cell(
+            SCORE_MEMORY,
+            "fresh control, 5 pp harder",
+            f"{n:,} v {n:,}",
+            _scores((n, n), (0.75, 0.70), FRESH, says=lambda claim: claim.is_made and claim.outcome == MEMORY),
+        )
+        for n in (150, 1_319)
+    ),
+    *(
+        Cell(SCORE_HIGHER, world, f"{n:,} v {n:,}", _scores((n, n), (0.75, accuracy), FRESH), "outside")
+        for world, accuracy in (("fresh control, 5 pp harder", 0.70), ("5 pp of memory, fresh control 5 pp easier", 0.75))
+        for n in (150, 1_319)
+    ),
+    *(
+        Cell(SCORE_MEMORY, "half leaked, 15 pp", f"{n} v {m}", _scores((n, m), (0.85, 0.70), RANDOM), "planted")
+        for n, m in ((80, 120), (150, 150), (500, 500))
+    ),
+)
