@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from flipcore.claims.claim import Claim
+from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
+from flipcore.reports.memory import why_no_test
 from flipcore.reports.rows import Row
 from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
@@ -108,7 +109,13 @@ class StudyView:
         """Every detector of memory, all of them as one family."""
         tests = self.whole.report.memory.get(self._model(model), [])
         rows = [row for one in tests for row in one.rows(self._model(model))]
-        numbers = [(f"{one.detector}, {one.items}", one.numbers.get("gap", one.numbers.get("rate"))) for one in tests]
+        numbers = [
+            (
+                f"{one.detector}, {one.items}",
+                next((one.numbers[key] for key in ("gap", "score_gap", "rate") if key in one.numbers), None),
+            )
+            for one in tests
+        ]
         there = [(label, estimate) for label, estimate in numbers if isinstance(estimate, Estimate)]
 
         def draw(theme: Any) -> go.Figure:
@@ -116,10 +123,12 @@ class StudyView:
 
             return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100 %")
 
-        return Result(tuple(one.claim for one in tests), _table(rows), draw if there else None)
+        claims = tuple(one.claim for one in tests) or (description(why_no_test(self.whole.everything), "not run"),)
+        return Result(claims, _table(rows), draw if there else None)
 
     def holdout(self) -> Result:
-        """How much better each model answers the target than the retro set."""
+        """The verdict on two sets, the four tests behind it, and how much better each model answers the target."""
+        tests = self.whole.holdout
         answer = self.whole.inflation
         selection = answer.selection
 
@@ -128,7 +137,8 @@ class StudyView:
 
             return inflation_figure([Inflated(one.model, *one.accuracies, one.inflation()) for one in selection], theme)
 
-        return Result((answer.claim,), _table(one for one in answer.rows() if one.claim), draw if selection else None)
+        rows = [*(tests.rows() if tests else ()), *(one for one in answer.rows() if one.claim)]
+        return Result(self.whole.holdout_claims or (answer.claim,), _table(rows), draw if selection else None)
 
     def ranking(self) -> Result:
         """Which model is better, and whether that holds under every way of asking and reading; BadInput for one model."""

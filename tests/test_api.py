@@ -103,7 +103,36 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
         memory = study.memory()  # the target is compared with the retro set
         assert set(memory.frame["detector"]) == {"drop gap, paraphrased"} and memory.figure().data
         assert "as a share" in memory.figure().layout.xaxis.title.text
-        assert study.holdout().frame["n"].iloc[0] == 24 and study.holdout().figure().data
+        assert study.holdout().frame["n"].iloc[-1] == 24 and study.holdout().figure().data
+
+
+def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere(path):
+    with flipcore.open(path) as flipscope:
+        study = flipscope.study(STUDY.name)
+        verdict, *tests, inflation = study.holdout().claims
+        assert verdict.text.startswith(("Undecided", "The sets"))
+        assert len(tests) == 4 and any(one.text.startswith("Human odd-one-out: Not run") for one in tests)
+        assert "answer the target better" in inflation.text
+        text, whole = study.text(), study.whole.as_dict()
+        places = [text.index(one.text) for one in (verdict, *tests, inflation)]
+        assert places == sorted(places)
+        assert whole["holdout"]["sentence"] == verdict.text and set(whole["holdout"]["tests"]) == {
+            "difficulty",
+            "semantic",
+            "prediction",
+            "odd one out",
+        }
+        assert whole["inflation"]["sentence"] == inflation.text
+
+
+def test_a_study_without_a_test_of_memory_says_why(path, tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    items = (ItemSource("flipscope_choice", n=12),)
+    runner.run(Study("alone", items, (Part("identity"),), (Part("regex"),), (ModelUse("simulated-noisy"),)), store)
+    store.close()
+    with flipcore.open(tmp_path / "flips.duckdb") as flipscope:
+        memory = flipscope.study("alone").memory()
+        assert memory.frame.empty and memory.text().startswith("No detector was run: no item has the role control, ")
 
 
 @pytest.mark.slow
@@ -111,8 +140,9 @@ def test_inflation_that_a_judge_read_is_withheld_behind_its_gate(path, monkeypat
     monkeypatch.setattr("flipcore.reports.whole_study.reasons", lambda *_: {"regex": "Nobody has labelled a text."})
     with flipcore.open(path) as flipscope:
         inflation = flipscope.study("Demo").holdout()
-        assert [one.text for one in inflation.claims] == ["Not claimed: Nobody has labelled a text."]
-        assert not inflation.frame["is_claimed"].any()
+        assert inflation.claims[-1].text == "Not claimed: Nobody has labelled a text."
+        rows = inflation.frame[inflation.frame["quantity"] == "inflation"]
+        assert len(rows) and not rows["is_claimed"].any()
 
 
 @pytest.mark.slow

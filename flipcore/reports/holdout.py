@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from flipcore.claims.next_steps import SetFacts
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.extractors import title_of
 from flipcore.models import model_cards
-from flipcore.reports.rows import Row
+from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
@@ -50,6 +51,14 @@ class Inflation:
     every: Sequence[Condition]
     selection: Sequence[Condition]
     claim: Claim
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a missing number is None."""
+        of_models = [
+            {"model": one.model, "extractor": one.extractor, "layout": one.layout, "inflation": plain(one.inflation())}
+            for one in self.every
+        ]
+        return {"sentence": self.claim.text, "detail": self.claim.detail, "is_claimed": self.claim.is_made, "models": of_models}
 
     def rows(self) -> Iterator[Row]:
         """A row a condition; the claim stands at those of which it speaks."""

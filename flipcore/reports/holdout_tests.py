@@ -12,12 +12,12 @@ import pandas as pd
 
 from flipcore.annotation.gates import closed_gates
 from flipcore.annotation.surveys.results import survey_results
-from flipcore.claims.claim import Claim
+from flipcore.claims.claim import Claim, description
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
-from flipcore.reports.rows import Row
+from flipcore.reports.rows import Row, plain
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
 from flipcore.stats.holdout.entries import one_per_source, paired_rows
@@ -55,6 +55,31 @@ class HoldoutReport:
     def claim(self) -> Claim:
         """What all of them say together."""
         return verdict_claim(HoldoutVerdict(tuple(self.tests.values())))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The verdict, and what each of the four tests says or why it was not run."""
+        outcomes = (
+            outcome_claim(self.tests[name])
+            if name in self.tests
+            else description(f"{TITLES[name]}: {self.missing[name]}", "not run")
+            for name in verdict.TESTS
+        )
+        return (self.claim, *outcomes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a missing number is None."""
+        claims = dict(zip(verdict.TESTS, self.claims[1:], strict=True))
+        return {
+            "verdict": self.claim.outcome,
+            "sentence": self.claim.text,
+            "detail": self.claim.detail,
+            "tests": {
+                name: {"outcome": one.word, "sentence": one.text, "about": self.about.get(name, "")}
+                | {key: plain(value) for key, value in one.numbers.items() if key in ("estimate", "p", "margin")}
+                for name, one in claims.items()
+            },
+        }
 
     def rows(self) -> Iterator[Row]:
         """The estimate of each test that was run."""

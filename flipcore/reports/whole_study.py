@@ -83,9 +83,13 @@ class WholeStudy:
         for model in self.models:
             yield from (*self.report.headlines[model].claims, *self.report.claims.get(model, ()))
             yield from (claim for test in self.report.memory.get(model, ()) for claim in (test.claim, *test.further))
-        if self.holdout:
-            yield self.holdout.claim
-            yield from (row.claim for row in self.holdout.rows() if row.claim)
+        yield from self.holdout_claims
+
+    @property
+    def holdout_claims(self) -> tuple[Claim, ...]:
+        """Of two sets: the verdict, each of the four tests, inflation. Nothing of a study without both."""
+        tests = self.holdout.claims if self.holdout else ()
+        return (*tests, self.inflation.claim) if tests or self.inflation.every else ()
 
     @property
     def models(self) -> list[str]:
@@ -126,13 +130,18 @@ class WholeStudy:
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
         ranking = [self.ranking.text(), ""] if self.ranking else []
-        return "\n".join([self.report.text(), "", *ranking, *cut, *unreadable_labels(self.frame), *plugins]).strip()
+        sets = [*(f"{one.text} {one.detail}".rstrip() for one in self.holdout_claims), ""]
+        return "\n".join(
+            [self.report.text(), "", *(sets if len(sets) > 1 else []), *ranking, *cut, *unreadable_labels(self.frame), *plugins]
+        ).strip()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
         ranking = self.ranking.as_dict() if self.ranking else None
         return self.report.as_dict() | {
             "ranking": ranking,
+            "holdout": self.holdout.as_dict() if self.holdout else None,
+            "inflation": self.inflation.as_dict() if self.inflation.every else None,
             "cut_off": [one.as_dict() for one in self.cut],
             "plugins": self.plugins,
         }
