@@ -1,15 +1,123 @@
 """Access: who may do what?"""
 
+from urllib.parse import urlsplit
+
 import streamlit as st
 
 from flipcore.access import policy
 from flipcore.access.acting import acting
-from flipcore.access.levels import Permission
+from flipcore.access.levels import ABOUT, Level, Permission
+from flipcore.access.person import EVERY, QUEUE, SURVEY
+from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, revoke
+from flipcore.invitations.listing import listing
 from flipcore.invitations.start import OFF, not_an_admin
-from pages.access import inviting, log
+from flipcore.store.backup import back_up
+from flipcore.store.queries import holdout, invitations, review
+from pages.common import session
 from pages.common.header import page_header
 from pages.common.identity import who_line
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import show_table
+
+# Invitations: issue one, copy its link, see who came by it and when, revoke it.
+
+ISSUED = "invitation-issued"  # in the session: the link that was issued last
+
+
+def show_invitations() -> None:
+    """The form, the link that it made, and the list."""
+    st.subheader("Invite somebody", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name", key="invite-name", max_chars=80, width=240)
+        choices = _choices()
+        choice = st.selectbox("To", list(choices), key="invite-to", width=420)
+        days = st.number_input("Days", 1, MOST_DAYS, DAYS, key="invite-days", width=120)
+        if st.button("Issue the link", type="primary", icon=":material/link:", disabled=not name.strip()):
+            with shown_problem():
+                level, scope = choices[choice]
+                st.session_state[ISSUED] = issue(session.store(), name, level, scope, days).invitation_id
+    _issued()
+    _invitations()
+
+
+def _choices() -> dict[str, tuple[Level, str]]:
+    """What one may be invited to: a queue, a survey, or a level."""
+    store = session.store()
+    sources = sorted(set(review.sources_of_pairs(store).values()))
+    queues = {f"reviewer: paraphrases of {source}": (Level.REVIEWER, QUEUE + source) for source in (EVERY, *sources)}
+    surveys = {
+        f"reviewer: survey {row['name']} ({row['survey_id']})": (Level.REVIEWER, SURVEY + row["survey_id"])
+        for row in holdout.surveys(store)
+    }
+    levels = {f"{level}: {ABOUT[level]}": (level, "") for level in (Level.VIEWER, Level.ANALYST, Level.ADMIN)}
+    return queues | surveys | levels
+
+
+def _issued() -> None:
+    """The link that was issued last, with a button that copies it; never shown again once it was opened or revoked."""
+    one = invitations.by_id(session.store()).get(st.session_state.get(ISSUED, ""))
+    if one is None or not one.stands or one.opened_at is not None:
+        return
+    address = urlsplit(st.context.url or "")
+    base = (st.get_option("server.baseUrlPath") or "").strip("/")
+    st.markdown(f"For {plain(one.name)}, until {one.expires_at:%Y-%m-%d %H:%M} UTC. It is shown here alone; copy it now:")
+    st.code(link(one, f"{address.scheme}://{address.netloc}/{base}"), language=None, wrap_lines=True)
+
+
+def _invitations() -> None:
+    """Every invitation with its state, and the ones that may be revoked."""
+    every = invitations.invitations(session.store())
+    if not every:
+        st.caption("Nobody has been invited yet.")
+        return
+    show_table("invitations", listing(every))
+    standing = {one.invitation_id: f"{one.name}: {one.scope or one.level}" for one in every if one.stands}
+    if not standing:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        which = st.selectbox("Invitation", list(standing), format_func=standing.__getitem__, key="revoke-which", width=420)
+        if st.button("Revoke", icon=":material/block:"):
+            with shown_problem():
+                revoke(session.store(), which)
+                st.rerun()
+
+
+# The log of acts with its filter, and a number in the place of a name.
+
+
+def show_log() -> None:
+    """Who did what, newest first."""
+    store = session.store()
+    st.subheader("Who did what", anchor=False)
+    names = invitations.names(store)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        who = st.multiselect("People", names, key="acts-who", width=320)
+        words = st.text_input("Find", key="acts-words", placeholder="act, study, pair", width=240)
+    acts = invitations.acts(store, who, words)
+    if acts.empty:
+        st.caption("The log has no row yet, or none that fits the filter.")
+    else:
+        show_table("acts", acts, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+    others = invitations.acts(store, who, words, elsewhere=True)
+    if not others.empty:
+        with st.expander(f"Said by merged files of other places: {len(others):,}", icon=":material/merge:"):
+            show_table("acts-elsewhere", others, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+    with st.container(horizontal=True):
+        _replacing(names)
+        if st.button("Back up the database", icon=":material/save:", help="one file beside the database, while it runs"):
+            with shown_problem():
+                st.success(f"Everything is in {plain(back_up(store))}.", icon=":material/check:")
+
+
+def _replacing(names: list[str]) -> None:
+    with st.popover("Replace a name by a number", icon=":material/person_off:"):
+        st.markdown("On request of the person. It cannot be taken back, and their invitations end.")
+        name = st.selectbox("Name", names, index=None, key="replace-name")
+        if st.button("Replace it everywhere", type="primary", disabled=name is None) and name is not None:
+            with shown_problem():
+                number = invitations.replace_name(session.store(), name)
+                st.success(f"It is {plain(number)} from now on.", icon=":material/check:")
+
 
 page_header("Access", "Who may do what?", choose=False)
 if not policy.is_on():
@@ -21,8 +129,8 @@ if not acting().may(Permission.ACCESS):
 st.caption(f"You are {who_line(acting())}.")
 
 with shown_problem():
-    inviting.show()
-    log.show()
+    show_invitations()
+    show_log()
 
 how_to_read(
     "An **invitation** is a link for one person. A reviewer's link opens one queue or one survey and nothing else. It belongs to the "
