@@ -1,14 +1,25 @@
 """The map, and beside it in a fragment of its own what a click on it shows: a click draws the fragment and nothing else."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
+from flipcore.reports.browser_data.steps import Steps
+from flipcore.runs.narrowing import narrowed
 from flipcore.stats.flips.map_cells import column_id, column_parts
+from flipcore.store.export import safe
+from flipcore.store.queries import review
+from pages.common import session
+from pages.common.files import offer_file
 from pages.common.inspector import inspector_place, open_item
+from pages.common.notes import plain
 from pages.components.flip_map import flip_map, map_events
-from pages.flip_surface import selected_items, under_map
+from pages.flip_surface import under_map
 from pages.flip_surface.cached import View
 from pages.flip_surface.drawing import DrawnMap
+from pages.paraphrase_review.which_pairs import SELECTED
 
 HEIGHT_PX = 560  # what 900 px leave under the header, the answer and the controls
 OPENED = "opened"  # the control that says which axes stand with their variants
@@ -37,15 +48,15 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     map_events(
         key="map-events",
         selected=_selected(view),
-        n_selected=selected_items.n_selected(view, flipmap),
+        n_selected=n_selected(view, flipmap),
         on_cell=lambda clicked: _open(view, flipmap, clicked),
         on_brush=lambda brush: _keep(view, flipmap, brush),
         on_column=_turn_column,
     )
     if st.session_state.pop("column-turned", False):
         st.rerun()
-    selected_items.bar(view, flipmap)
-    if not inspector_place(view.study_id, _model(view), selected_items.order(view, flipmap), readout=view.field):
+    bar(view, flipmap)
+    if not inspector_place(view.study_id, _model(view), order(view, flipmap), readout=view.field):
         under_map.most_flips(flip_table)
 
 
@@ -66,7 +77,7 @@ def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
 
 def _keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
     if brush["version"] == flipmap.version:
-        selected_items.keep(view, flipmap, brush["ranges"])
+        keep(view, flipmap, brush["ranges"])
 
 
 def _model(view: View) -> str:
@@ -89,3 +100,89 @@ def _selected(view: View) -> dict | None:
         return None
     axis, variant = st.query_params.get("axis", IDENTITY), st.query_params.get("variant", "")
     return {"item": item, "column": column_id(axis, variant), "model": _model(view)}
+
+
+# Items that were brushed on the flip map: to step through, to send to review, to a new study, to export.
+
+PLACE = "map-selection"
+
+
+def keep(view: View, flipmap: DrawnMap, ranges: Sequence[Sequence[int]]) -> None:
+    """The rows of a brush, as [from, to) of the map's order, become the selection; none lets it go."""
+    positions = [i for low, high in ranges for i in range(max(int(low), 0), min(int(high), len(flipmap.items)))]
+    ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
+    st.session_state[PLACE] = {"study": view.study_id, "version": flipmap.version, "ids": ids}
+
+
+def let_go() -> None:
+    st.session_state.pop(PLACE, None)
+
+
+def ids(view: View, flipmap: DrawnMap) -> list[str]:
+    """The selected items; none where the map is another one now."""
+    selection = st.session_state.get(PLACE, {})
+    return selection["ids"] if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version) else []
+
+
+def n_selected(view: View, flipmap: DrawnMap) -> int:
+    return len(ids(view, flipmap))
+
+
+def order(view: View, flipmap: DrawnMap) -> Steps:
+    """The items that J and K step through: the selected ones from one of them on, or all on the map."""
+    selection = ids(view, flipmap)
+    return Steps(selection) if st.query_params.get("item") in selection else flipmap.steps
+
+
+def bar(view: View, flipmap: DrawnMap) -> None:
+    """How many are selected and what can be done with them."""
+    selection = ids(view, flipmap)
+    if not selection:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="map-selection-bar"):
+        st.markdown(f"**{len(selection):,} {'item' if len(selection) == 1 else 'items'} selected**", width="content")
+        _review(view, selection)
+        if st.button("New study", key="selection-study", icon=":material/add_circle:", help="Ask these items again"):
+            _new_study(view, selection)
+        offer_file(
+            "Export",
+            data=lambda: _csv(view, selection),
+            file_name=f"flip-map-{view.study_id}-selection.csv",
+            mime="text/csv",
+            key="selection-export",
+            help="Their readouts as CSV",
+        )
+        st.button("Let go", key="selection-off", icon=":material/deselect:", on_click=let_go, help="Key: Escape on the map")
+
+
+def _review(view: View, selection: list[str]) -> None:
+    """Their flips are marked here, one after another; their paraphrases, where the study asked any, on the page for it."""
+    if st.button(
+        "Review flips", key="selection-flips", icon=":material/checklist:", help="Step through with J and K, mark with G, A, U"
+    ):
+        st.query_params["item"] = selection[0]
+        st.rerun(scope="fragment")
+    subset = set(selection)
+    pairs = sorted({pair for (item, _), pair in review.materials(session.store(), view.study_id).items() if item in subset})
+    if pairs and st.button("Review paraphrases", key="selection-review", icon=":material/rate_review:"):
+        st.session_state["review-pairs"] = pairs
+        st.switch_page("paraphrase_review/page.py", query_params={"source": SELECTED})
+
+
+def _new_study(view: View, selection: list[str]) -> None:
+    """A draft of this study on these items alone."""
+    try:
+        draft = narrowed(session.store(), view.study_id, selection)
+    except FlipscopeError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    key = f"selection-{view.study_id}"
+    st.session_state.setdefault("offered-drafts", {})[key] = draft.study
+    st.session_state.setdefault("draft-notes", {})[key] = draft.notes
+    st.session_state.pop("draft-of", None)  # another selection of the same study is another draft
+    st.switch_page("new_study/page.py", query_params={"from_study": key})
+
+
+def _csv(view: View, selection: list[str]) -> str:
+    frame = session.readouts(view.study_id)
+    return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(index=False)
