@@ -1,14 +1,98 @@
 """Record: what did we decide, from what, and does it still hold?"""
 
+from urllib.parse import parse_qsl
+
 import streamlit as st
 
-from flipcore.reports.decision_record import count_sentence
+from flipcore.reports import decision_record
+from flipcore.reports.decision_record import Entry, count_sentence
+from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
+from pages.common import session
 from pages.common.files import offer_file
 from pages.common.header import page_header
-from pages.common.notes import how_to_read
-from pages.record import cached, questions
-from pages.record.entry import card
+from pages.common.identity import name_field
+from pages.common.notes import how_to_read, plain, shown_problem
+
+# What the page reads of the record, which is read each time: a decision that was just written down is there at once.
+
+
+def places() -> tuple[dict[str, str], list[str]]:
+    """Studies with a decision, by id, and the pages that have one."""
+    every = decisions.record(session.store())
+    names = {row["study_id"]: row["study"] or row["study_id"] for row in every.to_dict("records")}
+    return names, sorted(set(every["page"]))
+
+
+def entries(study_id: str, page: str, words: str) -> list[Entry]:
+    return decision_record.entries(session.store(), study_id=study_id, page=page, words=words)
+
+
+# One decision: its sentence, who and when, whether it still holds, and what it was made from.
+
+WITH_VIEW = {"flip_surface", "decomposition", "ranking", "memorization", "holdout"}  # a row from another file may name anything
+
+
+def card(one: Entry) -> None:
+    with st.container(border=True, key=f"decision-{one.decision_id}"):
+        st.markdown(f"**{plain(one.sentence)}**")
+        if one.before:
+            st.caption(plain(f"Instead of: {one.before}"))
+        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {one.page.replace('_', ' ')} · {one.mode}"))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if one.is_replaced:
+                st.badge("REPLACED", color="gray", help="A later decision of the same page stands.")
+            if one.is_current:
+                st.badge("AS IT WAS", color="green", help=one.since)
+            else:
+                st.badge(
+                    "CHANGED" if one.is_changed else "UNKNOWN",
+                    color="orange" if one.is_changed else "gray",
+                    help="Read the page again before you rely on this.",
+                )
+                st.caption(plain(one.since), width="content")
+            if one.page in WITH_VIEW:
+                st.page_link(
+                    f"{one.page}/page.py",
+                    label="Open the view",
+                    icon=":material/arrow_forward:",
+                    query_params=dict(parse_qsl(one.query)) | {"decision": one.decision_id},
+                )
+            with st.popover("Made from", type="tertiary"):
+                st.markdown(plain(f"Settings: {one.settings_text or 'none'}"))
+                st.markdown(plain(f"Paraphrases: {one.verdicts_text}"))
+                st.markdown(plain(f"Outputs looked at: {one.outputs or 'none was open'}"))
+
+
+# Open questions: what was left open when something was decided, and who answers it.
+
+
+def open_questions(study_id: str) -> None:
+    """The open ones, of one study where `study_id` names it, each with a field for its answer."""
+    every = decisions.open_questions(session.store())
+    rows = (every[every["study_id"] == study_id] if study_id else every).to_dict("records")
+    if not rows:
+        return
+    st.subheader("Open questions", anchor=False)
+    for row in rows:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(plain(row["question"]), width="content")
+            st.caption(
+                plain(f"{row['author']}, {row['created_at']:%Y-%m-%d}, {row['study'] or row['study_id']}"), width="content"
+            )
+            with st.popover("Answer", type="tertiary"):
+                _answer(row)
+
+
+def _answer(row: dict) -> None:
+    key = f"question-{row['question_id']}"
+    words = st.text_input("Answer", key=f"{key}-words", max_chars=decisions.MOST_LETTERS)
+    who = name_field("Your name", key=f"{key}-name", max_chars=80)
+    if st.button("Keep the answer", key=f"{key}-keep", type="primary"):
+        with shown_problem():
+            decisions.keep_question(session.store(), row["study_id"], row["page"], words, who, settles=row["question_id"])
+            st.rerun()
+
 
 MOST = 50  # on the page; the files hold all
 VIEWS = {"decomposition": "Decomposition", "memorization": "Memorization", "holdout": "Holdout"}  # pages with a threshold
@@ -33,9 +117,9 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
 
 
 page_header("Record", "What did we decide, from what, and does it still hold?", choose=False)
-studies, pages = cached.places()
+studies, pages = places()
 choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
-record = cached.entries(**choices)
+record = entries(**choices)
 if not studies:
     st.markdown("## No decision has been written down yet.")
     st.markdown(
@@ -57,7 +141,7 @@ elif record:
         st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
 else:
     st.info("No decision fits this filter. Clear it to see all of them.", icon=":material/search_off:")
-questions.show(choices["study_id"])
+open_questions(choices["study_id"])
 
 how_to_read(
     "A **decision** is a sentence as it stood on a page, with its settings and its name. **Open the view** leads back to that page "

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
+from flipcore.store.queries import decisions
 from flipcore.store.queries.decisions import keep_decision, keep_question, record
 from tests.browser.test_main_job import SIMULATED
 from tests.conftest import ROOT
@@ -58,9 +59,8 @@ def test_words_that_nobody_wrote_leave_nothing(app):
 
 
 def test_without_a_decision_the_page_says_how_to_write_one(app, monkeypatch):
-    nothing = {"places": lambda: ({}, []), "entries": lambda **_: []}
-    for name, answer in nothing.items():
-        monkeypatch.setattr(f"pages.record.cached.{name}", answer)
+    every = decisions.record
+    monkeypatch.setattr(decisions, "record", lambda *given, **also: every(*given, **also).iloc[:0])
     app.switch_page("record/page.py").run()
     assert not app.exception and "No decision has been written down yet" in said(app)
     assert "Write to record" in said(app) and not app.selectbox
