@@ -2,9 +2,110 @@
 
 import streamlit as st
 
+from flipcore.reports.exports.data_part import sentences, tables
+from flipcore.reports.exports.dataset import dataset_folder
+from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
+from flipcore.reports.exports.methods_text import methods_text
+from flipcore.text.tables import FORMATS, table_text
+from pages.common import session
+from pages.common.contents import study_contents
+from pages.common.files import offer_file
 from pages.common.header import page_header
-from pages.common.notes import how_to_read
-from pages.report.parts import show_dataset, show_methods, show_report, show_sentences, show_tables
+from pages.common.headline import headline, memory_headline
+from pages.common.notes import how_to_read, plain, shown_problem
+
+# What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.
+
+LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
+
+
+def show_report(study_id: str) -> None:
+    """The study's sentences, how many outputs stand behind each, and the file."""
+    for sentence in filter(None, (memory_headline(study_id), headline(study_id).sentence)):
+        st.markdown(f"### {plain(sentence)}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        n_outputs = st.number_input(
+            "Raw outputs behind each claim", 0, MOST_OUTPUTS, N_OUTPUTS, key="report-outputs", width=220
+        )
+        pressed = st.button("Write the report", type="primary", icon=":material/description:", key="report-write")
+    if pressed:
+        with shown_problem():
+            with st.spinner("Writing the report …"):  # anew each time: decisions and moves of a threshold change no revision
+                text = report(session.store(), study_id, n_outputs)
+            size = f"{len(text.encode()) / 1e6:.1f} MB"
+            offer_file(f"Save the report ({size})", text, f"{study_id}.html", "text/html", key="report-file")
+    st.caption(
+        plain(
+            "One HTML file that opens without a server or a network: the claims, figures and tables, thresholds that still move, "
+            f"the outputs, methods and data. On the command line: python -m flipcore report {study_id}"
+        )
+    )
+
+
+def show_sentences(study_id: str) -> None:
+    """Every claim with its numbers, each with a button that copies it."""
+    with shown_problem():
+        for sentence in sentences(study_contents(study_id)):
+            st.code(sentence, language=None, wrap_lines=True)
+
+
+def show_methods(study_id: str) -> None:
+    """The methods paragraph and its BibTeX, each with a button that copies it."""
+    with shown_problem():
+        words = study_contents(study_id)
+        methods = methods_text(words)
+        st.code(methods.text, language=None, wrap_lines=True)
+        with st.container(height=260, border=False):
+            st.code(methods.bibtex, language="latex")
+        offer_file("Save the BibTeX", methods.bibtex, f"{study_id}.bib", key="bibtex-file")
+
+
+def show_tables(study_id: str) -> None:
+    """One table of results in the format of a paper."""
+    with shown_problem():
+        every = {one.title: one for one in tables(study_contents(study_id))}
+        if not every:
+            st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+            return
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            title = st.selectbox("Table", list(every), key="report-table", bind="query-params", width=320, format_func=plain)
+            format = st.segmented_control(
+                "Format",
+                list(FORMATS),
+                default="csv",
+                required=True,
+                key="report-format",
+                bind="query-params",
+                format_func=FORMATS.__getitem__,
+            )
+            one = every[title]
+            text = table_text(one.rows, format, one.caption)
+            offer_file("Save", text, f"{study_id}-{one.name}.{format}", key="report-save")
+        with st.container(height=420, border=False):
+            st.code(text, language=LANGUAGES[format])
+        st.caption(plain(one.caption))
+
+
+def show_dataset(study_id: str) -> None:
+    """The study as a dataset of the Hugging Face hub, as a zip."""
+    st.markdown(
+        "Readouts, items and completions as Parquet with a card: `datasets.load_dataset` loads the folder. Nobody is named. Items "
+        "whose licence is not known are left out, unless you may publish them and name it."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        license = st.text_input(
+            "Licence of your own items", max_chars=40, key="report-license", placeholder="cc-by-4.0", width=220
+        )
+        language = st.text_input("Language", "en", max_chars=12, key="report-language", width=90)
+        pressed = st.button("Pack the dataset", type="primary", icon=":material/folder_zip:", key="report-pack")
+    if pressed:
+        with shown_problem():
+            with st.spinner("Packing the answers …"):
+                folder = dataset_folder(session.store(), study_id, license.strip(), language.strip())
+            st.markdown(plain(folder.sentence))
+            offer_file("Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", key="dataset-file")
+    st.caption(plain(f"On the command line: python -m flipcore publish {study_id} --folder FOLDER"))
+
 
 PARTS = {
     "Report": show_report,
