@@ -8,8 +8,7 @@ from flipcore.models.probe_record import listing
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, shown_problem
 from pages.common.tables import show_table
-from pages.models.card import card
-from pages.models.form import add
+from pages.models.card import add, card
 
 page_header("Models", "Which models can I ask, and what can they do?", choose=False)
 
