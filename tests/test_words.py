@@ -65,7 +65,6 @@ EXCEPT = {
     "flipcore/annotation/paraphrases/pair_files.py": {"rewording", "reworded"},
     "flipcore/axes/paraphrase.py": {"reworded-"},
     "flipcore/stats/memory/frames.py": {"reworded"},
-    "pages/memorization/exchange.py": {"reworded"},
     "pages/memorization/loss.py": {"reworded"},  # a column of losses
     "pages/memorization/items.py": {"reworded"},
     "pages/memorization/gap.py": {"operator"},

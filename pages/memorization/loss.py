@@ -10,11 +10,12 @@ from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.reports.worked_examples import loss_example
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import LossTest
-from pages.common import modes, record
-from pages.common.notes import how_to_read, plain
+from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
+from pages.common import modes, record, session
+from pages.common.cached import cached
+from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
 from pages.components.cutoff_line import cutoff_line
-from pages.memorization import exchange
 from pages.memorization.cached import View, lines_of, loss, losses, readouts_of
 from pages.memorization.items import item_table
 from pages.memorization.titles import detector_title
@@ -55,7 +56,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     for name in readouts_of(view)[:1]:
         _accuracy(view, measure, test, name)
     if "reworded" in losses(view, measure)[0]:
-        exchange.show(view, measure, test)
+        _exchange(view, measure, test)
     scores = losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
@@ -123,3 +124,34 @@ def _accuracy(view: View, measure: str, test: LossTest, readout: str) -> None:
     control = [right[item] for item in control_ids]
     st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in control_ids]).sentence()))
     st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control)).text))
+
+
+# Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways.
+
+
+def _exchange(view: View, measure: str, test: LossTest) -> None:
+    """Computed on request: it trains a small classifier a few hundred times."""
+    if not st.toggle("Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"):
+        st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
+        return
+    with shown_problem():
+        report = _diagnosis(view, measure)
+        st.markdown(plain(report.exchangeability.sentence()))
+        show_table(
+            "flagged-by-p",
+            [
+                {"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
+                for name, n, missing in report.rows
+            ],
+        )
+
+
+@cached("Comparing the texts", 16)
+def _diagnosis(view: View, measure: str) -> Diagnosis:
+    items = session.study_items(view.study_id).set_index("item_id")
+    rows, control_rows = losses(view, measure)
+    texts, topics = (
+        [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)] for column in ("question", "category")
+    )
+    base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (rows, control_rows)]
+    return diagnosis(loss(view, measure), texts, base, topics)

@@ -1,20 +1,27 @@
 """Ground truth: what each detector sees of items that the model read a known number of times."""
 
+from collections.abc import Collection, Mapping
+
 import streamlit as st
 
-from flipcore.claims.memory_truth import truth_claim
+from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
+from flipcore.charts.theme import colours
+from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
+from flipcore.reports.known_doses import detector_rows, record, record_rows
+from flipcore.reports.worked_examples import truth_example
+from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from flipcore.stats.memory.ground_truth import ground_truth as truth_of_scores
-from flipcore.stats.memory.ground_truth import rules_of
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.cached import cached
-from pages.common.notes import plain
-from pages.memorization import ground_truth
+from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 from pages.memorization.cached import View, scores
 from pages.memorization.titles import KINDS
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    ground_truth.show(*_scores_and_doses(view))
+    _ground_truth(*_scores_and_doses(view))
     st.caption(
         "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
         "data/ground_truth.toml`, some ten minutes on two cores."
@@ -48,3 +55,98 @@ def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
     items = {item for mine in by_detector.values() for item in mine}
     # in order: every second never-seen item checks the cut-off, and a set has another order in every process
     return by_detector, {item: doses.get(item) for item in sorted(items)}, session.fresh_items(view.study_id) & items
+
+
+# Where the truth is known: what each detector sees of items that the model read a known number of times.
+
+TITLES = {
+    "conformal": "conformal (5 % on average)",
+    "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
+    "source": "the source's quantile",
+}
+QUIET = {"displayModeBar": False}
+
+
+def _ground_truth(
+    scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()
+) -> None:
+    """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
+    unknown; `fresh` are never-seen items that set no cut-off."""
+    if not scores or 0 not in doses.values() or not any(doses.values()):
+        st.info(
+            "Nobody knows what an ordinary model has read. The pocket model read each of its items 0, 1, 4, 16, 64 or "
+            "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
+            "dose 0 among them.",
+            icon=":material/fact_check:",
+        )
+        return
+    rules = rules_of(scores, doses, fresh)
+    rule = st.selectbox(
+        "Cut-off from never-seen items by",
+        rules,
+        format_func=TITLES.__getitem__,
+        key=f"truth-rule-{rules[0]}",
+        bind="query-params",
+        width=320,
+    )
+    truth = ground_truth(scores, doses, fresh, rule)
+    if not truth.detectors:
+        st.info(
+            "No detector has a score on an item that was read. Wait for answers, or add extractors to the study.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    claim = truth_claim(truth)
+    st.markdown(f"## {plain(claim.text)}")
+    st.caption(plain(claim.detail))
+    c = colours(st.context.theme.type)
+    st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
+    show_table("detectors", detector_rows(truth))
+    _decisions(truth)
+    if truth.n_unknown:
+        st.caption(
+            f"{count_of(truth.n_unknown, 'item has unknown exposure and is', 'items have unknown exposure and are')} excluded."
+        )
+    _closely(truth, c)
+    how_to_read(
+        "The pocket model read each item a known number of times. **AUC** is the chance that a read item scores higher than "
+        "one never read; 0.5 is a coin. **Flagged** is the share above a cut-off from never-read items, **false positives** "
+        "that of *other* never-read items. A detector **sees from** the smallest dose whose interval lies above its false "
+        "positives.",
+        example=truth_example(truth),
+    )
+
+
+def _decisions(truth: GroundTruth) -> None:
+    """The verdict that the other tabs would give: on each dose, and on sets that were never seen."""
+    records = [record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at}) for one in truth.detectors]
+    if records:
+        st.markdown(plain(record_claim(records).text))
+        show_table("decisions-by-dose", record_rows(records))
+        st.caption(
+            "Decided against the never-seen items as a random control, before Holm: drops by their gap, all else as a set."
+        )
+
+
+def _closely(truth: GroundTruth, c) -> None:
+    names = [one.name for one in truth.detectors]
+    name = st.selectbox("Look closely at", names, key="truth-detector", bind="query-params", width=320)
+    one = truth.detectors[names.index(name)]
+    st.markdown(plain(detector_claim(one).text))
+    left, right = st.columns(2)
+    left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
+    right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
+    show_table(
+        "by-dose",
+        [
+            {
+                "times read": f"{at.dose:,}",
+                "items": len(at.scores),
+                "mean score": at.mean.text(),
+                "above never-seen": at.above.text(),
+                "AUC": at.auc.text(),
+                "flagged": share_text(at.detected),
+            }
+            for at in one.at
+        ],
+    )

@@ -21,7 +21,7 @@ def planted():
 
 
 def page(what: str):
-    from pages.memorization import ground_truth
+    from pages.memorization import truth
     from tests.pages.test_ground_truth import planted
 
     scores, doses = planted()
@@ -31,7 +31,7 @@ def page(what: str):
         doses = {item: dose for item, dose in doses.items() if dose or int(item.removeprefix("never")) < 60}
     if what == "some unknown":
         doses |= dict.fromkeys(list(doses)[:3])
-    ground_truth.show({} if what == "no scores" else scores, doses)
+    truth._ground_truth({} if what == "no scores" else scores, doses)
 
 
 def shown(what: str = "") -> AppTest:
