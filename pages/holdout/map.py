@@ -4,16 +4,23 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.likeness import nearest_histogram
 from flipcore.charts.theme import colours
-from flipcore.claims.likeness import compared_claims
+from flipcore.claims.likeness import compared_claims, map_quality_text
 from flipcore.core.records import Item
+from flipcore.reports.holdout import FEWEST, component_axes, entry_rows
 from flipcore.stats.holdout.comparison import Comparison
+from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
+from flipcore.text.counts import count_of
+from flipcore.vectors import embeddings
+from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.holdout import entry_panel, excluding, labels, map_drawing, selection
+from pages.common.tables import show_table
+from pages.holdout import excluding, labels, selection
 from pages.holdout.likeness import comparison_of, embedding_choice, layouts
 
 COLOURS = {
@@ -59,8 +66,8 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             pointer = st.segmented_control(
                 "Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True, label_visibility="collapsed"
             )
-            drawing = map_drawing.choice(layout == UMAP)
-        places, axes = map_drawing.places(comparison, layouts(store), embedding, drawing)
+            drawing = _drawing_choice(layout == UMAP)
+        places, axes = drawn_at(comparison, layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
         colouring = _colouring(comparison, colour, store)
         _pictures(comparison, places, axes, colouring, store, lasso=pointer == LASSO, crossed=crossed, whole_id=whole_id)
@@ -122,7 +129,7 @@ def _pictures(
         )
         st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
     with right:
-        entry_panel.panel(comparison, on_map or in_bars, places, store, whole_id)
+        panel(comparison, on_map or in_bars, places, store, whole_id)
     st.markdown(f"**{plain(comparison.coverage_sentence())}**")
     with st.container(key=selection.BARS):
         st.plotly_chart(
@@ -135,7 +142,7 @@ def _pictures(
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
     st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")
-    entry_panel.loners(comparison)
+    loners(comparison)
 
 
 def _how_to_read() -> None:
@@ -146,3 +153,179 @@ def _how_to_read() -> None:
         "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions.",
         title="How to read the map",
     )
+
+
+# How the map is drawn: seed, neighbours and distance, the map as soon as it is there, and how far it may be believed.
+
+UMAP_AXES = ("UMAP: near is alike, far means little", "")
+USUAL_S = 20  # the first UMAP of a process, whose code is compiled on the way
+
+
+def _drawing_choice(is_umap: bool) -> Drawing | None:
+    """The drawing that is set behind "Map settings"; None where principal components are wanted."""
+    if not is_umap:
+        return None
+    with st.popover("Map settings", icon=":material/tune:", help="Neighbours, distance and seed of the map"):
+        n = st.slider("Neighbours", 3, 60, DEFAULT.n_neighbours, key="map-neighbours", bind="query-params")
+        distance = st.slider("Smallest distance", 0.0, 0.9, DEFAULT.min_distance, 0.05, key="map-distance", bind="query-params")
+        seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind="query-params")
+        st.caption("Few neighbours show small groups, many the whole. A shape that another seed does not draw is not there.")
+    st.caption(f"{n} neighbours · distance {distance:g} · seed {seed}", width="content")
+    return Drawing(int(seed), int(n), float(distance))
+
+
+def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None):
+    """(places, names of the axes): UMAP's where they are wanted and there; until then the last map or the components."""
+    if drawing is None:
+        return component_axes(comparison)
+    key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
+    umap = layouts.places(key, comparison.items, comparison.units, drawing)
+    if umap is not None:
+        _quality(layouts, key, comparison, drawing)
+        return umap, UMAP_AXES
+    if why_not := layouts.problem(key, comparison.items, drawing):
+        st.caption(plain(f"{why_not} These are the principal components."))
+        return component_axes(comparison)
+    latest = layouts.latest(key, comparison.items)
+    _waiting(layouts, key, comparison, drawing, "the principal components" if latest is None else "the map before")
+    return component_axes(comparison) if latest is None else (latest, UMAP_AXES)
+
+
+@st.fragment(run_every=1.5)
+def _waiting(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawing, instead: str) -> None:
+    """Looks now and then whether the map is there; then everything is drawn with it."""
+    ready = layouts.places(key, comparison.items, comparison.units, drawing) is not None
+    if ready or layouts.problem(key, comparison.items, drawing):
+        st.rerun()
+    seconds = layouts.seconds(key, comparison.items, drawing)
+    so_far = f"{seconds:.0f} s so far; about {USUAL_S} s on a machine that does nothing else"
+    st.progress(min(0.95, seconds / USUAL_S), f"Computing UMAP: {so_far}. Shown: {instead}.")
+
+
+@st.fragment(run_every=2.0)
+def _quality(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawing) -> None:
+    """How far the map may be believed, as soon as a second seed has drawn it."""
+    quality = layouts.quality(key, comparison.items, comparison.units, drawing)
+    st.caption(
+        "Drawing the map with another seed, to see what stays …" if quality is None else plain(map_quality_text(quality))
+    )
+
+
+# Beside the map: the entries that were chosen on it, to read, to label, to take out.
+
+MOST_ROWS, MOST_HERE = 500, 20
+
+
+def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, whole_id: str) -> None:
+    """One entry with its neighbours, several as a list, or what to do; `whole_id` names the sets before anything is taken
+    out."""
+    if rows:
+        selection.name_entries([comparison.items[row].item_id for row in rows])
+        _entry_actions(comparison, rows, whole_id)
+    if not rows:
+        st.info(
+            "Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
+            "to list what is in it.",
+            icon=":material/lasso_select:",
+        )
+    elif len(rows) == 1:
+        _others_here(comparison, rows[0], places)
+        _one(comparison, rows[0], picks(store, whole_id))
+    else:
+        n_retro = int(sum(comparison.labels[row] for row in rows))
+        st.markdown(f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
+        closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
+        show_table(
+            "answers-to-entry",
+            entry_rows(
+                comparison,
+                rows[:MOST_ROWS],
+                nearest_of_the_other_set=closest,
+                **pick_column([comparison.items[row].item_id for row in rows[:MOST_ROWS]], picks(store, whole_id)),
+            ),
+            height=520,
+            column_config={"entry": st.column_config.TextColumn(width="large")},
+        )
+        if len(rows) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS} are listed; draw around fewer to see the others.")
+
+
+def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None:
+    """What can be done with the chosen entries."""
+    ids = [comparison.items[row].item_id for row in rows]
+    out = excluding.excluded(whole_id) | set(ids)
+    rest = [int(label) for item, label in zip(comparison.items, comparison.labels, strict=True) if item.item_id not in out]
+    too_few = min(rest.count(0), rest.count(1)) < FEWEST
+    with st.container(horizontal=True, gap="small"):
+        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=selection.let_go)
+        labels.label_form(comparison, rows)
+        if excluding.may_exclude() and st.button(
+            "Exclude",
+            key="exclude-entries",
+            icon=":material/block:",
+            disabled=too_few or out == excluding.excluded(whole_id),
+            help=f"Each set must keep {FEWEST} entries"
+            if too_few
+            else "Takes them out of both sets on this page and shows what that changes in the tests",
+        ):
+            excluding.exclude(whole_id, ids)
+            st.rerun()
+        labels.label_file(comparison)
+
+
+def _others_here(comparison: Comparison, row: int, places) -> None:
+    """A click takes one of several entries whose marks cover each other: which one, and the others to choose."""
+    here = [row, *(int(one) for one in on_top_of(places, row)[:MOST_HERE])]
+    if len(here) == 1:
+        return
+    here.sort()
+
+    def turn() -> None:
+        choice = st.session_state[f"entries-here-{row}"]
+        if choice is not None:
+            selection.turn_to(choice)
+
+    st.selectbox(
+        f"{len(here):,} entries lie at this place; shown is",
+        here,
+        index=here.index(row),
+        key=f"entries-here-{row}",
+        format_func=lambda one: f"{'◇ retro' if comparison.labels[one] else '● target'}: {comparison.texts[one][:70]}",
+        on_change=turn,
+    )
+
+
+def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -> None:
+    """The entry, what the survey said of it and its nearest entries, of the other set first."""
+    item = comparison.items[row]
+    st.markdown(
+        f"**{'Retro' if comparison.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
+        f"{f' · {plain(item.category)}' if item.category else ''}"
+    )
+    st.text(comparison.texts[row])
+    if pair := counts.get(item.item_id):
+        st.caption(f"Survey: {pair[0]} of {pair[1]} answers picked it as the odd one out; one in three is chance.")
+    own, other = ("retro", "target") if comparison.labels[row] else ("target", "retro")
+    for title, rows, cosines in (
+        (f"Nearest in the {other} set", comparison.across[0][row], comparison.across[1][row]),
+        (f"Nearest in its own set ({own})", *comparison.nearest_own(row)),
+    ):
+        st.markdown(f"**{title}**")
+        show_table(
+            f"{title.split(' (')[0].lower().replace(' ', '-')}",
+            entry_rows(comparison, rows[:5].tolist(), cosine=[round(float(one), 3) for one in cosines[:5]]),
+            column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
+        )
+
+
+def loners(comparison: Comparison) -> None:
+    """The entries with the farthest neighbours: typing errors, foreign topics, or what a set alone covers."""
+    with st.expander("Which entries stand alone?"):
+        rows = [int(row) for row in comparison.loneliest[:20]]
+        st.caption(f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either set, loneliest first.")
+        means = [round(float(comparison.near[1][row].mean()), 3) for row in rows]
+        show_table(
+            "loneliest-entries",
+            entry_rows(comparison, rows, mean_cosine=means),
+            column_config={"entry": st.column_config.TextColumn(width="large")},
+        )

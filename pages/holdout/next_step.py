@@ -6,8 +6,8 @@ from flipcore.claims.next_steps import next_step
 from flipcore.reports.holdout import set_facts
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
-from flipcore.store.queries import holdout
-from pages.common import session
+from flipcore.store.queries import holdout, locks
+from pages.common import modes, session
 from pages.holdout import cached
 
 
@@ -34,3 +34,31 @@ def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey)
     return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), facts).text
+
+
+# A lock on two sets: margins, embedding, classifier and seed are stored before the entries that were set aside are read.
+
+
+def offer_lock(sets: Sets, settings: dict) -> None:
+    """What a lock would fix, and the button; or why there is nothing to lock."""
+    if sets.share_aside == 0:
+        how = (
+            "Duplicate the study with a share set aside for confirmation."
+            if sets.is_of_study
+            else "Choose a share to set aside under View: it counts nowhere until you lock. What you saw of it before stays seen."
+        )
+        st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
+        return
+    n_target, n_retro = n_aside(sets)
+    st.caption(f"{n_target:,} target and {n_retro:,} retro entries were set aside.")
+    fixed = settings | {"sets": sets.name, "n_target": n_target, "n_retro": n_retro, "share_aside": sets.share_aside}
+    own = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
+    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own)
+
+
+def n_aside(sets: Sets) -> tuple[int, int]:
+    """How many target and retro entries were set aside; a study's are counted without being read."""
+    if not sets.is_of_study:
+        return len(sets.target), len(sets.retro)
+    target, retro = (locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro"))
+    return target, retro

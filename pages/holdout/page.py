@@ -18,7 +18,6 @@ from pages.holdout import (
     excluding,
     guide,
     inflation,
-    locking,
     look_inside,
     next_step,
     survey_panel,
@@ -92,7 +91,7 @@ if whole is not None and sets is not None:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
-        locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
+        next_step.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:
         st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
     else:
