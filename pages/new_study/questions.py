@@ -1,24 +1,29 @@
 """Step 2: what is changed, how the answer is read, and what every variant of one item looks like."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.core import bounds
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.plugins import Registry
-from flipcore.core.study import ItemSource, Part, Study
+from flipcore.core.records import IDENTITY
+from flipcore.core.study import PICKS, ItemSource, OwnPrompt, Part, Study
+from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, needs_judge
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.reports.declaration import in_order
 from flipcore.reports.plugins import about, groups, plugin_problems
+from flipcore.runs.plan import is_set_aside, plan
+from flipcore.text.own_prompts import FIELDS, FILTERS
+from flipcore.text.prompt_presets import PRESETS, resolved
 from flipcore.text.prompts import LAYOUTS
+from pages.common import session
+from pages.common.differences import differences
 from pages.common.notes import plain, shown_problem
-from pages.new_study.items import items_of
-from pages.new_study.own_prompt import own_prompt
-from pages.new_study.params import params
-from pages.new_study.preview import preview
+from pages.new_study.items import items_of, shown_items
 
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
@@ -105,3 +110,140 @@ def _parts(label: str, registry: Registry, names: list[str], selection: tuple[Pa
         if on and fits:
             parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, key))
     return tuple(parts.values())
+
+
+# The user's own prompt: a preset or a template, examples from a split, a system prompt; none where the switch is off.
+
+PICK_TITLES = {"first": "the first ones", "drawn": "drawn once by the seed", "lm_eval": "as lm-eval draws them"}
+OWN_ITEMS = "the study's own items"
+
+
+def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
+    """The prompt as the controls have it, written out whole, so that a declaration holds every word of it."""
+    if not st.toggle("My own prompt", base is not None, key="own-prompt", help="In place of the layout, for every axis."):
+        return None
+    names = ["", *PRESETS]
+    preset = st.selectbox(
+        "Start from", names, key="own-preset", format_func=lambda name: PRESETS[name].title if name else "what stands below"
+    )
+    start = resolved(OwnPrompt(preset=preset)) if preset else resolved(base or OwnPrompt(template="{{ question }}\nAnswer:"))
+    if preset:
+        st.caption(plain(PRESETS[preset].about))
+    texts = {}
+    for label, name, help_text in (
+        ("System prompt", "system", "Sent as the system message; empty for none."),
+        ("Before the examples", "before", "A text with the same fields, once, before everything."),
+        ("Template of the question", "template", f"Fields: {', '.join(FIELDS)}. Filters: {', '.join(FILTERS)}."),
+        ("Template of an example", "example", "Empty: the question's template, a blank and the answer."),
+    ):
+        texts[name] = st.text_area(label, getattr(start, name), key=f"own-{name}-{preset}", help=help_text, height="content")
+    return replace(start, preset="", **texts, **_examples(start, preset))
+
+
+def _examples(start: OwnPrompt, preset: str) -> dict:
+    """How many examples, which, and of which split."""
+    left, middle, right = st.columns(3)
+    n = left.number_input("Examples before the question", 0, 20, start.n_examples, key=f"own-n-{preset}")
+    if not n:
+        return {"n_examples": 0}
+    pick = middle.selectbox(
+        "Which examples", PICKS, PICKS.index(start.pick), key=f"own-pick-{preset}", format_func=PICK_TITLES.__getitem__
+    )
+    before = start.examples_from
+    sets = [OWN_ITEMS, *LOADERS]
+    dataset = right.selectbox("Examples from", sets, sets.index(before.dataset) if before else 0, key=f"own-from-{preset}")
+    category = st.checkbox("Of the item's own category", start.same_category, key=f"own-category-{preset}")
+    turns = st.checkbox(
+        "Each example as a question and an answer of the conversation (chat models)", start.as_turns, key=f"own-turns-{preset}"
+    )
+    settings = {"n_examples": int(n), "pick": pick, "same_category": category, "as_turns": turns, "examples_from": None}
+    if dataset == OWN_ITEMS:
+        return settings
+    path = st.text_input("File of the split", before.path or "" if before else "", key=f"own-path-{preset}")
+    split = st.text_input(
+        "Split that its items name", str(before.where.get("split", "")) if before else "", key=f"own-split-{preset}"
+    )
+    where = {"split": split} if split else {}
+    return settings | {"examples_from": ItemSource(dataset, path=path or None, where=where)}
+
+
+# The parameters of a plug-in: one control each, by the kind of its default.
+
+
+def params(plugin, before: dict, place, key: str) -> dict:
+    """The parameters that differ from the plug-in's own defaults."""
+    overrides = {}
+    declared = [field for field in fields(plugin) if field.init]
+    for field, column in zip(declared, place.columns(max(len(declared), 1)), strict=False):
+        default = getattr(plugin, field.name)
+        value = _param(column, field, before.get(field.name, default), f"{key}-{field.name}")
+        if value != default:
+            overrides[field.name] = list(value) if isinstance(value, tuple) else value
+    return overrides
+
+
+def _param(column, field, value, key: str):
+    """One control, by the kind of its default; `choices` in the field's metadata limit it."""
+    label, choices = field.metadata.get("label") or field.name.replace("_", " "), list(field.metadata.get("choices", ()))
+    if isinstance(value, bool):
+        return column.toggle(label, value, key=key)
+    if isinstance(value, (tuple, list)):
+        selection = column.multiselect(label, choices or list(value), list(value), key=key, accept_new_options=not choices)
+        return tuple(selection) if choices else tuple(_number(one) for one in selection)
+    if choices:
+        return column.selectbox(label, choices, choices.index(value), key=key)
+    if isinstance(value, int):
+        return int(column.number_input(label, 0, int(bounds.PARAMETERS.get(field.name, (0, 1_000))[1]), value, key=key))
+    if isinstance(value, float):
+        return float(column.number_input(label, value=value, key=key))
+    return column.text_input(label, value, key=key)
+
+
+def _number(typed):
+    """What was typed as a number where it is one; the plug-in says what is wrong with anything else."""
+    try:
+        return float(typed)
+    except (TypeError, ValueError):
+        return typed
+
+
+# What will be asked: every variant of one item, with what differs from the base marked.
+
+
+def preview(study: Study) -> None:
+    """Every variant of one item as the study will ask it, with what differs from the base marked; none that it sets aside."""
+    items = [item for source in study.items for item in shown_items(source) if not is_set_aside(study, item)]
+    if not items or not study.axes:
+        return
+    st.markdown("**What will be asked**")
+    left, right = st.columns([3, 1])
+    item = left.selectbox(
+        "Item", items, key="preview-item", format_func=lambda one: f"{one.question[:80]} ({one.item_id.partition('@')[0]})"
+    )
+    by_axis = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
+    if not by_axis:
+        st.caption("None of the chosen axes applies to this item.")
+        return
+    names = sorted(by_axis, key=lambda axis: axis == IDENTITY)  # an axis that changes something shows more
+    name = right.selectbox("Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title)
+    try:
+        item_plan = plan(study, session.store(), only=item.item_id).items[0]
+    except FlipscopeError as error:
+        st.warning(plain(error), icon=":material/info:")
+        return
+    variants = [one for one in item_plan.variants if one.axis == name]
+    if len(variants) == 1:
+        st.caption(
+            "This axis sends the base prompt again, so set two or more samples."
+            if name == IDENTITY
+            else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
+            "It keeps its base prompt only."
+        )
+    base = variants[0].prompt.transcript
+    for start in range(0, len(variants), 2):
+        for column, variant in zip(st.columns(2), variants[start : start + 2], strict=False):
+            with column.container(border=True):
+                st.caption(plain(variant.key))
+                if variant.prompt.system:
+                    st.caption(f"System prompt: {plain(variant.prompt.system)}")
+                differences(base, variant.prompt.transcript, key=f"preview-{variant.key}")
