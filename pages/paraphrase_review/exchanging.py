@@ -1,19 +1,31 @@
 """Propose and exchange: paraphrases and verdicts in and out as files, and the verified set as a dataset."""
 
+import re
+from typing import Any
+
 import streamlit as st
 
 from flipcore.annotation.paraphrases.from_elsewhere import take_in
-from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, incoming, inventory_of, row_originals
+from flipcore.annotation.paraphrases.pair_files import (
+    COLUMNS,
+    Incoming,
+    file_rows,
+    guessed_columns,
+    incoming,
+    inventory_of,
+    row_originals,
+)
 from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
+from flipcore.annotation.paraphrases.publish import publish
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
+from flipcore.store.connection import default_path
+from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
 from pages.common.tables import show_table
-from pages.paraphrase_review.column_mapping import column_mapping
-from pages.paraphrase_review.publishing import publish_set
 
 SUFFIXES = ["jsonl", "json", "csv", "tsv", "parquet"]
 SAME_FILE = "in the same file"
@@ -117,3 +129,85 @@ def _take_out() -> None:
                 f"{len(rows):,} {name}", file_bytes(rows, kind, columns), f"{name}.{kind}", key=f"out-{name}", disabled=not rows
             )
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
+
+
+# Which column of an uploaded file of pairs or verdicts is what.
+
+NONE = "(none)"
+OFFERED = (
+    "original",
+    "paraphrase",
+    "pair_id",
+    "dataset",
+    "generator",
+    "item_id",
+    "answer",
+    "reviewer",
+    "reviewer_kind",
+    "meaning",
+    "difficulty",
+    "solution_path",
+    "note",
+)
+
+
+def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
+    """Field -> column: guessed from the names, and corrected by hand."""
+    guessed = guessed_columns(names)
+    if has_originals and "paraphrase" not in guessed:
+        guessed["paraphrase"] = next((name for name in ("text", "question") if name in names), names[0] if names else "")
+    with st.expander("Which column is which", expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals):
+        places = st.columns(4)
+        offered = [name for name in OFFERED if not (has_originals and name in ("original", "answer", "item_id"))]
+        mapping = {
+            field: places[i % 4].selectbox(
+                field.replace("_", " "),
+                [NONE, *names],
+                key=f"column-{field}",
+                index=1 + names.index(guessed[field]) if guessed.get(field) in names else 0,
+            )
+            for i, field in enumerate(offered)
+        }
+    quiet = {field: name for field, name in guessed.items() if field in COLUMNS and field not in OFFERED}
+    return quiet | {field: name for field, name in mapping.items() if name != NONE}
+
+
+# Publish the verified set: accepted paraphrases with their verdicts, as a folder or on the hub.
+
+
+def publish_set() -> None:
+    """Choose the pairs and the place, and publish."""
+    st.caption(
+        "Only paraphrases that people accepted, with numbered reviewers and a card. Models' verdicts stand apart."
+        " The questions keep the licence of their benchmark; those whose licence is not known are left out, unless you may publish "
+        "them and name it."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sources = {
+            f"{dataset} · {generator}": (dataset, generator)
+            for dataset, generator in sorted({(row["dataset"], row["generator"]) for row in review.strata(session.store())})
+        }
+        source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
+        title = st.text_input("Title", "Verified paraphrases", max_chars=120, key="publish-title", width=300)
+        repository = st.text_input(
+            "Repository on the hub (empty: a folder here)",
+            max_chars=120,
+            key="publish-repository",
+            placeholder="owner/name",
+            width=300,
+        )
+        license = st.text_input(
+            "Licence of your own items", max_chars=40, key="publish-license", placeholder="cc-by-4.0", width=200
+        )
+        language = st.text_input("Language", "en", max_chars=12, key="publish-language", width=90)
+        private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
+        pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())
+    if pressed:
+        about: dict[str, Any] = {"license": license.strip(), "language": language.strip()}
+        folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
+        where: dict[str, Any] = (
+            {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
+        )
+        with st.spinner("Publishing …"):
+            published = publish(session.store(), title.strip(), source=sources.get(source), **where, **about)
+            st.success(plain(published.sentence()), icon=":material/check_circle:")

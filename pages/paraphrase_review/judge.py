@@ -2,18 +2,22 @@
 
 import streamlit as st
 
-from flipcore.annotation.judge_labels import ids_to_label, label_row, undo_row
+from flipcore.annotation.judge_labels import gate_rows, ids_to_label, label_row, undo_row
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import colours
+from flipcore.claims.gates import judge_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
-from pages.common import session
+from pages.common import gates, session
 from pages.common.differences import marked_span
+from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.links import study_choice
 from pages.common.notes import plain, shown_problem
-from pages.paraphrase_review.judge_gate import judge_gate
+from pages.common.tables import show_table
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
@@ -117,3 +121,38 @@ def _keep(text: dict, name: str, answer: str | None) -> None:
         judges.keep_labels(session.store(), [label_row(text, name, answer)])
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
+
+
+# The gate of a study's judge: agreement with people, the order of the options, and itself when asked again.
+
+
+def judge_gate(study_id: str) -> None:
+    """Verdict, progress, figure and table of the gate."""
+    report = gates.judge_report_of(study_id)
+    _, position, again = report.sentences
+    st.markdown(f"## {plain(judge_claim(report.gate).text)}")
+    if not report.gate.is_open:
+        show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
+    st.progress(
+        min(1.0, report.gate.agreement.n_items / report.gate.fewest),
+        text=f"{report.gate.agreement.n_items:,} of at least {report.gate.fewest} texts labelled; {report.n_texts:,} were judged",
+    )
+    for text in report.gate.agreement.warnings:
+        st.warning(plain(text), icon=":material/warning:")
+    if report.gate.agreement.n_items:
+        rows = [("Kappa against people", report.gate.agreement.estimate)]
+        st.plotly_chart(
+            interval_rows(rows, colours(st.context.theme.type), report.gate.threshold, "lower bound wanted"),
+            key="judge-kappa",
+            theme=None,
+            config={"displayModeBar": False},
+        )
+    show_table("judge-gate", gate_rows(report))
+    st.markdown(plain(position))
+    st.markdown(plain(again))
+    if report.n_even:
+        st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")
+    st.caption(
+        "An unreadable reply counts as an answer of its own. A judge that has not passed is shown on every page and "
+        "excluded from all conclusions. Whoever labels sees the text and the options, not what the judge said."
+    )
