@@ -1,17 +1,23 @@
 """One study as a card: headline, state, provenance, and what can be done with it."""
 
+from __future__ import annotations
+
 import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
-from flipcore.store.queries import studies
+from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.study import Study
+from flipcore.runs.cost import dollars
+from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
+from flipcore.runs.progress import calls_text
+from flipcore.store.queries import budgets, studies
 from pages.common import repeats, session
-from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline
+from pages.common.files import offer_file
+from pages.common.header import badges, show_badges, show_progress
+from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, tenth_of
 from pages.common.notes import plain, shown_problem
-from pages.studies.changing import budget_button, delete_button
-from pages.studies.other_harness import harness_button
-from pages.studies.provenance import provenance
-from pages.studies.state import live, state
+from pages.common.tab_title import draw_again
 
 
 def card(row: dict, running: bool) -> None:
@@ -118,3 +124,133 @@ def unreadable(row: dict) -> None:
                 st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {plain(row['code_version'])}")
                 st.code(studies.toml(session.store(), row["study_id"]), language="toml")
             delete_button(row["study_id"], running=False)
+
+
+# What a card says of its study's state: how far it is, on what, at what cost; of a running one drawn again by itself.
+
+STATES = {
+    "planned": "Not started",
+    "queued": "Waiting",
+    "running": "Running",
+    "done": "Done",
+    "incomplete": "Incomplete",
+    "cancelled": "Cancelled",
+    "over_budget": "Stopped at its budget",
+    "failed": "Failed",
+}
+
+
+@st.fragment(run_every=2.0)
+def live(study_id: str) -> None:
+    """State and progress of a running study: the part of the page that is drawn again every two seconds. When another tenth
+    of the calls is done the cards are drawn again."""
+    tenth = tenth_of(study_id)
+    if tenth is None or tenth != st.session_state.setdefault(f"tenth-{study_id}", tenth):
+        st.session_state.pop(f"tenth-{study_id}", None)
+        draw_again()
+    state(session.study_row(study_id))
+
+
+def state(row: dict) -> None:
+    progress = session.registry().progress(row["study_id"])
+    now = progress.state if progress is not None else row["state"]
+    st.markdown(f"**{STATES.get(now, now)}**")
+    show_badges(badges(row))
+    _progress(row)
+    _facts(row)
+
+
+def _progress(row: dict) -> None:
+    progress = session.registry().progress(row["study_id"])
+    if progress is None:
+        message = session.registry().problem(row["study_id"]) or row["message"]
+        if message:
+            st.caption(plain(message))
+        return
+    show_progress(progress)
+
+
+def _facts(row: dict) -> None:
+    n_items = int(row["n_items"])
+    unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
+    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
+    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
+    st.caption(
+        f"{', '.join(plain(model) for model in row['models'])} · {n_items:,} item{'s' * (n_items != 1)}{_set_aside(row)} · "
+        f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{failed}{cost}"
+    )
+
+
+def _set_aside(row: dict) -> str:
+    share = session.declared(row["study_id"]).confirmatory_share
+    return f", {100 * share:.0f} % of them set aside" if share else ""
+
+
+# What changes a stored study: its budget, and deleting it.
+
+
+def delete_button(study_id: str, running: bool) -> None:
+    """Removes the study after a second click; the core refuses it while the study runs."""
+    with st.popover("Delete", icon=":material/delete:", disabled=running):
+        st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
+        if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
+            with shown_problem():
+                studies.delete_study(session.store(), study_id)
+                st.rerun()
+
+
+def budget_button(study_id: str, study: Study) -> None:
+    """What the study has spent over all its runs, and a new budget for it."""
+    store = session.store()
+    with st.popover("Budget", icon=":material/payments:"):
+        cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
+        st.markdown(plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}."))
+        usd = st.number_input("Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}")
+        if st.button("Set the budget", key=f"set-budget-{study_id}") and usd is not None:
+            with shown_problem():
+                budgets.set_budget(store, study_id, usd)
+                st.rerun()
+
+
+# A study's prompts for another harness, as a download.
+
+TITLES = {"inspect": "Inspect AI", "lm-eval": "lm-evaluation-harness", "jsonl": "JSONL for any other"}
+
+
+def harness_button(study_id: str, study: Study) -> None:
+    """The prompts as a task of Inspect or lm-eval; what the harness writes is imported on this page."""
+    with st.popover("For another harness", icon=":material/output:"):
+        st.markdown("The study's prompts as a task. Import what the harness writes, and it becomes this study.")
+        harness = st.selectbox("Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}")
+        names = [use.name for use in study.models]
+        model = names[0] if len(names) == 1 else st.selectbox("Model", names, key=f"harness-model-{study_id}")
+        if st.button("Write the prompts", key=f"harness-write-{study_id}"):
+            with shown_problem():
+                packed, sentence = zipped_variants(session.store(), study, harness, model)
+                st.markdown(plain(sentence))
+                offer_file(
+                    "Download", packed, f"variants-{study_id}-{harness}.zip", "application/zip", key=f"harness-zip-{study_id}"
+                )
+
+
+# Where a study comes from: when and by which version it was declared, and its declaration to take away.
+
+
+def provenance(row: dict) -> None:
+    """The popover of one card."""
+    study_id = row["study_id"]
+    with st.popover("Provenance", icon=":material/receipt_long:"):
+        st.caption(
+            f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
+            "Every seed is in the declaration; the same declaration has the same id on every machine."
+            + (" It names a file by a path of this machine." if _own_file(study_id) else "")
+        )
+        if row["plugins"]:
+            st.caption(plain(f"Plug-ins of other packages: {row['plugins']}."))
+        text = session.declared(study_id).to_toml()
+        st.code(text, language="toml")
+        offer_file("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
+
+
+def _own_file(study_id: str) -> bool:
+    return any(source.path for source in session.declared(study_id).items)
