@@ -120,6 +120,11 @@ class Study:
     prompt: OwnPrompt | None = None
 
     @property
+    def roles(self) -> set[str]:
+        """The roles of its items: benchmark, control, target and so on."""
+        return {source.role for source in self.items}
+
+    @property
     def is_recorded(self) -> bool:
         """Its outputs were imported, so nothing of it can be asked."""
         return self.protocol.name == RECORDED

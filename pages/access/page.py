@@ -119,7 +119,7 @@ def _replacing(names: list[str]) -> None:
                 st.success(f"It is {plain(number)} from now on.", icon=":material/check:")
 
 
-page_header("Access", "Who may do what?", choose=False)
+page_header("access", choose=False)
 if not policy.is_on():
     st.info(OFF, icon=":material/lock_open:")
     st.stop()

@@ -40,7 +40,7 @@ def _open(number: int, one: Finding) -> None:
     open_item(one.items[0], axis=one.axis, readout=one.extractor, finding=str(number), on=one.model)
 
 
-study_id = page_header("Audit", "What does this log say, and does it hold?")
+study_id = page_header("audit")
 if study_id is not None:
     try:
         report = audit_of(study_id)

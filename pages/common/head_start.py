@@ -11,8 +11,9 @@ from flipcore.core.work import Work
 from pages.common import session
 from pages.common.headline import headline
 from pages.common.opened import is_open
+from pages.navigation import PAGES
 
-COUNTING_PAGES = ("/flip_surface", "/decomposition")
+COUNTING_PAGES = tuple(f"/{one.folder}" for one in PAGES if one.counts)
 Message = MutableMapping[str, Any]
 
 

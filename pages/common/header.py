@@ -13,6 +13,7 @@ from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
 from pages.common.links import say_missing
 from pages.common.notes import plain
+from pages.navigation import BY_FOLDER
 
 BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"]] = {
     "SIMULATED": "orange",
@@ -44,25 +45,21 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
             st.badge(text, color=BADGES[badge], help=MEANINGS[badge])
 
 
-def header_line(title: str, question: str):
-    """The line at the top with title and question, open for what belongs beside them."""
+def header_line(folder: str):
+    """The line at the top with the title and question of a page, open for what belongs beside them."""
+    page = BY_FOLDER[folder]
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
-    line.title(title, anchor=False, width="content")
-    line.markdown(question, width="content")
+    line.title(page.title, anchor=False, width="content")
+    line.markdown(page.question, width="content")
     return line
 
 
 def page_header(
-    title: str,
-    question: str,
-    *,
-    choose: bool = True,
-    extra: tuple[tuple[str, str], ...] = (),
-    fits: Callable[[Study], bool] | None = None,
+    folder: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = (), fits: Callable[[Study], bool] | None = None
 ) -> str | None:
-    """Title, question, the study, its badges and where it comes from, on one line; the study's id, or None after saying how to
-    get one. `fits` tells which studies the page can show anything of."""
-    line = header_line(title, question)
+    """Title and question of the page in this folder, the study, its badges and where it comes from, on one line; the study's id, or
+    None after saying how to get one. `fits` tells which studies the page can show anything of."""
+    line = header_line(folder)
     with line:
         study_id = session.chosen_study(fits) if choose else None
     if not choose:

@@ -3,15 +3,17 @@
 from pages.components.key_help import key_help
 from pages.components.tour import tour
 
-ALL = [("?", "list the keys of this page"), ("Esc", "close this list"), ("Tab", "go to the next control")]
-INSPECTOR = [
+Keys = tuple[tuple[str, str], ...]  # (keys, what they do)
+
+ALL: Keys = (("?", "list the keys of this page"), ("Esc", "close this list"), ("Tab", "go to the next control"))
+INSPECTOR: Keys = (
     ("J", "next item in the inspector"),
     ("K", "previous item in the inspector"),
     ("G", "mark the flip as genuine"),
     ("A", "mark the flip as artifact"),
     ("U", "mark the flip as unclear"),
-]
-MAP = [
+)
+MAP: Keys = (
     ("↑ ↓ ← →", "move on the map"),
     ("Enter", "open the cell, the group or the bin"),
     ("+ − 0", "fewer items a row, more, all in sight"),
@@ -19,27 +21,19 @@ MAP = [
     ("Shift ↑ ↓", "select rows"),
     ("O", "open or close the variants of the column"),
     ("S, P", "save what is seen as SVG, as PNG"),
-]
-RECORD = [("W", "write the sentence to the record"), ("← →", "move the threshold by one step")]
-PAGES = {
-    "flip_surface": [*MAP, *INSPECTOR],
-    "decomposition": [*RECORD, *INSPECTOR],
-    "ranking": RECORD,
-    "memorization": [*RECORD, *INSPECTOR],
-    "holdout": RECORD,
-    "audit": INSPECTOR,
-    "paraphrase_review": [
-        ("Y", "yes"),
-        ("N", "no"),
-        ("U", "unsure"),
-        ("↑ ↓", "another question"),
-        ("A", "show the answer"),
-        ("M", "write a note"),
-        ("Z", "undo"),
-        ("F", "full screen"),
-    ],
-    "survey": [("1 2 3", "choose this one"), ("Enter", "begin"), ("Backspace", "back to the question before")],
-}
+)
+RECORD: Keys = (("W", "write the sentence to the record"), ("← →", "move the threshold by one step"))
+REVIEW: Keys = (
+    ("Y", "yes"),
+    ("N", "no"),
+    ("U", "unsure"),
+    ("↑ ↓", "another question"),
+    ("A", "show the answer"),
+    ("M", "write a note"),
+    ("Z", "undo"),
+    ("F", "full screen"),
+)
+SURVEY: Keys = (("1 2 3", "choose this one"), ("Enter", "begin"), ("Backspace", "back to the question before"))
 
 TOUR = [
     (
@@ -63,7 +57,7 @@ TOUR = [
 ]
 
 
-def offer(page: str) -> None:
-    """The button with `?` and the list that it and the key open; the tour, where it was not seen yet."""
-    key_help([*PAGES.get(page, []), *ALL])
-    tour(TOUR, start=page == "")
+def offer(keys: Keys, is_start: bool) -> None:
+    """The button with `?` and the list that it and the key open, first the page's own `keys`; the tour, where it was not seen yet."""
+    key_help([*keys, *ALL])
+    tour(TOUR, start=is_start)

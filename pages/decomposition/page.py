@@ -57,7 +57,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
 
 
 example = ""
-study_id = page_header("Decomposition", "How much of the instability is genuine?")
+study_id = page_header("decomposition")
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         mode = modes.mode_selector()

@@ -133,7 +133,7 @@ def picture(study_id: str) -> None:
     repeats.show(study_id)
 
 
-study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")
+study_id = page_header("flip_surface")
 if study_id is not None:
     cached.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
     if not cached.choices(study_id).models:

@@ -8,7 +8,7 @@ from pages.common.header import page_header
 
 OWN = "No paper: a word of Flipscope's own."
 
-page_header("Glossary", "What does this word mean?", choose=False)
+page_header("glossary", choose=False)
 words = st.text_input(
     "Find", key="term", bind="query-params", placeholder="Find a word", label_visibility="collapsed", width=260
 )

@@ -31,7 +31,7 @@ from pages.holdout.sets import choose_share_aside
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 
-header = header_line("Holdout", "Could these have come from the same source?")
+header = header_line("holdout")
 with header:
     key, name = chosen.set_choice()
 say_missing("sets", name)

@@ -15,7 +15,7 @@ from pages.memorization.titles import KINDS, PARTS
 PAGE = "memorization"
 TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}
 
-study_id = page_header("Memorization", "Is the score memory?", fits=compares)
+study_id = page_header("memorization", fits=compares)
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         tab = st.segmented_control(

@@ -10,7 +10,7 @@ from pages.common.notes import how_to_read, shown_problem
 from pages.common.tables import show_table
 from pages.models.card import add, card
 
-page_header("Models", "Which models can I ask, and what can they do?", choose=False)
+page_header("models", choose=False)
 
 with shown_problem():
     own = own_cards()

@@ -36,7 +36,7 @@ def _fold(number: int) -> None:
         st.session_state[f"step-{number + 1}"] = True
 
 
-page_header("New study", "What do you want to know about which model?", choose=False)
+page_header("new_study", choose=False)
 base = draft()
 for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("from_study", ""), ()):
     st.caption(plain(note))

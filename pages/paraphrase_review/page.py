@@ -14,7 +14,7 @@ if acting().level is Level.REVIEWER:
     st.stop()
 focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0]
 if not focused:
-    page_header("Paraphrase review", "Is this the same question?", choose=False)
+    page_header("paraphrase_review", choose=False)
 with st.container(horizontal=True, vertical_alignment="center"):
     part = st.segmented_control(
         "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"

@@ -74,4 +74,4 @@ def memory_and_inflation(view: View) -> None:
 
 
 def _tests_memory(study_id: str) -> bool:
-    return "control" in {source.role for source in session.declared(study_id).items}
+    return "control" in session.declared(study_id).roles

@@ -89,7 +89,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     record.history(study_id)
 
 
-study_id = page_header("Ranking", "Which model is better, and does that order hold?", fits=compares_models)
+study_id = page_header("ranking", fits=compares_models)
 if study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
     with line:

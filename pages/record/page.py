@@ -12,7 +12,9 @@ from pages.common import session
 from pages.common.files import offer_file
 from pages.common.header import page_header
 from pages.common.identity import name_field
+from pages.common.keys import RECORD
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.navigation import BY_FOLDER, PAGES
 
 # What the page reads of the record, which is read each time: a decision that was just written down is there at once.
 
@@ -29,8 +31,6 @@ def entries(study_id: str, page: str, words: str) -> list[Entry]:
 
 
 # One decision: its sentence, who and when, whether it still holds, and what it was made from.
-
-WITH_VIEW = {"flip_surface", "decomposition", "ranking", "memorization", "holdout"}  # a row from another file may name anything
 
 
 def card(one: Entry) -> None:
@@ -51,9 +51,9 @@ def card(one: Entry) -> None:
                     help="Read the page again before you rely on this.",
                 )
                 st.caption(plain(one.since), width="content")
-            if one.page in WITH_VIEW:
+            if one.page in BY_FOLDER and BY_FOLDER[one.page].has_decisions:  # a row from another file may name anything
                 st.page_link(
-                    f"{one.page}/page.py",
+                    BY_FOLDER[one.page].path,
                     label="Open the view",
                     icon=":material/arrow_forward:",
                     query_params=dict(parse_qsl(one.query)) | {"decision": one.decision_id},
@@ -95,7 +95,6 @@ def _answer(row: dict) -> None:
 
 
 MOST = 50  # on the page; the files hold all
-VIEWS = {"decomposition": "Decomposition", "memorization": "Memorization", "holdout": "Holdout"}  # pages with a threshold
 FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
@@ -116,7 +115,7 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     return {"study_id": study_id or "", "page": page or "", "words": words or ""}
 
 
-page_header("Record", "What did we decide, from what, and does it still hold?", choose=False)
+page_header("record", choose=False)
 studies, pages = places()
 choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
 record = entries(**choices)
@@ -127,8 +126,9 @@ if not studies:
         "settings, the outputs in sight and your name."
     )
     with st.container(horizontal=True, gap="small"):
-        for page, title in VIEWS.items():
-            st.page_link(f"{page}/page.py", label=f"Open {title}", icon=":material/arrow_forward:")
+        for other in PAGES:
+            if other.has_decisions and set(RECORD) <= set(other.keys):
+                st.page_link(other.path, label=f"Open {other.title}", icon=":material/arrow_forward:")
 elif record:
     st.markdown(f"## {count_sentence(record)}")
     with st.container(horizontal=True, gap="small"):

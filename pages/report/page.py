@@ -115,7 +115,7 @@ PARTS = {
     "Dataset": show_dataset,
 }
 
-study_id = page_header("Report", "What do I hand on?")
+study_id = page_header("report")
 if study_id is not None:
     part = st.segmented_control(
         "Part", list(PARTS), default="Report", key="part", bind="query-params", required=True, label_visibility="collapsed"

@@ -18,6 +18,7 @@ from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, tenth_of
 from pages.common.notes import plain, shown_problem
 from pages.common.tab_title import draw_again
+from pages.navigation import PAGES
 
 
 def card(row: dict, running: bool) -> None:
@@ -43,7 +44,7 @@ def card(row: dict, running: bool) -> None:
 def _summary(study_id: str) -> None:
     """The study's sentences and its bar, which no other card waits for; of a running study as of the last tenth of its calls."""
     summary = headline(study_id)
-    if memory := memory_headline(study_id) if _compares(study_id) else "":
+    if memory := memory_headline(study_id) if len(session.declared(study_id).roles) > 1 else "":
         st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
     first, accuracies = ranking_headline(study_id)
     if first:
@@ -58,14 +59,6 @@ def _summary(study_id: str) -> None:
     if summary.flips is not None and not summary.flips.is_reference:
         figure = split_bar(summary.flips, colours(st.context.theme.type))
         st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
-
-
-def _roles(study_id: str) -> set[str]:
-    return {source.role for source in session.declared(study_id).items}
-
-
-def _compares(study_id: str) -> bool:
-    return len(_roles(study_id)) > 1
 
 
 def _actions(row: dict, running: bool) -> None:
@@ -98,20 +91,9 @@ def _actions(row: dict, running: bool) -> None:
 
 
 def _links(study_id: str) -> None:
-    st.page_link("flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id})
-    st.page_link(
-        "decomposition/page.py", label="Decomposition", icon=":material/stacked_bar_chart:", query_params={"study": study_id}
-    )
-    st.page_link("report/page.py", label="Report", icon=":material/description:", query_params={"study": study_id})
-    if _compares(study_id):
-        st.page_link("memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id})
-    if {"target", "retro"} <= _roles(study_id):
-        st.page_link(
-            "holdout/page.py",
-            label="Holdout",
-            icon=":material/join:",
-            query_params={"sets": f"study:{study_id}", "part": "Inflation"},
-        )
+    for one in PAGES:
+        if one.on_card and one.on_card(session.declared(study_id)):
+            st.page_link(one.path, label=one.title, icon=one.icon, query_params=one.link_to(study_id))
 
 
 def unreadable(row: dict) -> None:

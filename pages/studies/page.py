@@ -27,7 +27,7 @@ def merge_button() -> None:
                     st.markdown(plain(sentence))
 
 
-page_header("Studies", "What have we measured, and what did it say?", choose=False)
+page_header("studies", choose=False)
 
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")

@@ -117,7 +117,7 @@ def _back(survey: Survey, at: int) -> None:
         st.rerun()
 
 
-page_header("Survey", "Which one comes from the second set?", choose=False)
+page_header("survey", choose=False)
 surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
 link_id = acting().survey or st.query_params.get("survey", "")
 

@@ -16,13 +16,11 @@ import warnings
 from pathlib import Path
 
 from flipcore.core import folders
+from pages import navigation
 from tests.benchmarks import test_paint_speed as copies
 
 SMALLEST = 120
-PAGES = (
-    *("studies", "flip_surface", "decomposition", "ranking", "memorization", "holdout", "record", "audit", "report"),
-    *("paraphrase_review", "survey", "new_study", "models", "glossary"),
-)
+PAGES = tuple(one.folder for one in navigation.PAGES)
 
 
 def times(n_items: int, pages: list[str]) -> dict[str, tuple[float, float]]:

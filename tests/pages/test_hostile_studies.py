@@ -13,6 +13,7 @@ from flipcore.store import migrations
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.rows import study_row
+from pages import navigation
 from tests.pages.opening import opened
 from tests.pages.test_pages import words
 from tests.runs.test_runner import tiny_study
@@ -110,17 +111,7 @@ def test_a_stored_hostile_study_is_a_sentence_on_studies_and_when_it_is_duplicat
 
 
 BROKEN = {"newer": f"surprise = 1\n{TEXT}", "torn": TEXT[:40] + "[[", "empty": "", "nul": "\x00"}
-PAGES = (
-    "flip_surface",
-    "decomposition",
-    "ranking",
-    "memorization",
-    "holdout",
-    "audit",
-    "paraphrase_review",
-    "new_study",
-    "report",
-)
+PAGES = tuple(one.folder for one in navigation.PAGES if one.link)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import Part
 from flipcore.runs import demo
+from pages.navigation import PAGES
 from tests.browser.serving import ROOT
 from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
@@ -14,17 +15,8 @@ from tests.stores import store_with
 
 NOT_HERE = "The study of this link is not here; this is "
 STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": True})))
-WAYS = {
-    "flip_surface": {"study": "nonsense"},
-    "decomposition": {"study": "nonsense"},
-    "ranking": {"study": "nonsense"},
-    "memorization": {"study": "nonsense"},
-    "audit": {"study": "nonsense"},
-    "report": {"study": "nonsense"},
-    "holdout": {"sets": "study:nonsense", "part": "Guide"},
-    "new_study": {"from_study": "nonsense"},
-    "paraphrase_review": {"effect-study": "nonsense", "part": "Effect"},
-}
+WAYS = {one.folder: one.link_to("nonsense") for one in PAGES if one.link}
+WAYS["holdout"]["part"] = "Guide"  # the part that computes nothing
 READS_A_STUDY = re.compile(r'page_header\((?!.*choose=False)|query_params\.get\("(from_)?study|set_choice\(|study_choice\(')
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 

@@ -20,6 +20,7 @@ from flipcore.store.export import export
 from flipcore.store.queries import decisions, invitations
 from flipcore.store.schema import tables
 from flipcore.text.tables import table_text
+from pages import navigation
 from pages.common import identity
 from tests.claims.walks import sent
 from tests.pages.opening import few_permutations, opened
@@ -32,12 +33,10 @@ MODELS = {
     "Bonifaz": "simulated-noisy",
 }  # what tells one's study from the other's wherever it is shown
 # a page -> what one's link says beside the study; {} stands for their name. The record is everybody's, and not among them
-PAGES = {
+PAGES = {one.folder: {} for one in navigation.PAGES if one.link} | {
     "flip_surface": {"item-search": "{}s-own-words"},
     "decomposition": {"mode": "simultaneous"},
-    "ranking": {},
     "memorization": {"tab": "summary"},
-    "audit": {},
     "report": {"part": "Sentences"},
     "glossary": {"term": "{}s-own-words"},
     "paraphrase_review": {"part": "Review"},

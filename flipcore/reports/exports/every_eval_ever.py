@@ -99,7 +99,7 @@ def _model(study: Study, name: str, folder: Path) -> _Model:
     developer, _, own = (name if "/" in name else f"unknown/{name}").partition("/")
     parts = [_PLAIN.sub("-", one).strip("-.") or "x" for one in (study.name, developer, own)]
     stem = str(uuid.UUID(hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4))
-    has_roles = len({source.role for source in study.items}) > 1
+    has_roles = len(study.roles) > 1
     return _Model(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
 
 

@@ -21,8 +21,7 @@ ITEM_ROLES, CONTROL_ROLES = ("benchmark", "target"), ("control", "non_member", "
 
 def compares(study: Study) -> bool:
     """Whether a study has items that are judged and items that they are compared with."""
-    roles = {source.role for source in study.items}
-    return bool(roles & set(ITEM_ROLES)) and bool(roles & set(CONTROL_ROLES))
+    return bool(study.roles & set(ITEM_ROLES)) and bool(study.roles & set(CONTROL_ROLES))
 
 
 def _means(frame: pd.DataFrame, column: str) -> pd.Series:

@@ -1,0 +1,146 @@
+"""The pages: what each is called, which question it answers, and what everything that lists pages has to know of it.
+
+A page is a folder with a `page.py` and its entry here. Navigation, headers, keys, a study's card, the record, the head start of
+counting and the tests of all pages read this list.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import streamlit as st
+
+from flipcore.core.study import Study
+from pages.common.keys import INSPECTOR, MAP, RECORD, REVIEW, SURVEY, Keys
+
+Visibility = Literal["visible", "hidden"]
+OF_STUDY = {"study": "{study}"}  # how most pages are told their study
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page. `link` are the parameters that name a study, none where the page is of no study. `on_card`: of which studies the
+    card leads to it. `has_decisions`: something is decided on it and written into the record. `counts`: it shows the flips of a
+    study, which are counted as soon as it is asked for."""
+
+    folder: str
+    title: str
+    icon: str
+    question: str
+    link: Mapping[str, str] = field(default_factory=dict)
+    keys: Keys = ()
+    on_card: Callable[[Study], bool] | None = None
+    has_decisions: bool = False
+    counts: bool = False
+    visibility: Visibility = "visible"
+
+    @property
+    def path(self) -> str:
+        """What Streamlit is told of the page, in a link as well."""
+        return f"{self.folder}/page.py"
+
+    def link_to(self, study_id: str) -> dict[str, str]:
+        """The parameters of a link to this page of a study."""
+        return {name: value.format(study=study_id) for name, value in self.link.items()}
+
+    def page(self, visibility: Visibility | None = None) -> st.Page:
+        """The page for Streamlit's navigation, which opens Studies at / alone; /studies is a page of its own in `main`."""
+        is_start = self.folder == "studies"
+        return st.Page(
+            self.path,
+            title=self.title,
+            icon=self.icon,
+            url_path="home" if is_start else self.folder,
+            default=is_start,
+            visibility=visibility or self.visibility,
+            help=self.question,
+        )
+
+
+PAGES = (
+    Entry("studies", "Studies", ":material/science:", "What have we measured, and what did it say?"),
+    Entry(
+        "new_study",
+        "New study",
+        ":material/add_circle:",
+        "What do you want to know about which model?",
+        link={"from_study": "{study}"},
+    ),
+    Entry(
+        "flip_surface",
+        "Flip surface",
+        ":material/grid_on:",
+        "Where do answers flip, and is it the model or the extractor?",
+        link=OF_STUDY,
+        keys=(*MAP, *INSPECTOR),
+        on_card=lambda study: True,
+        has_decisions=True,
+        counts=True,
+    ),
+    Entry(
+        "decomposition",
+        "Decomposition",
+        ":material/stacked_bar_chart:",
+        "How much of the instability is genuine?",
+        link=OF_STUDY,
+        keys=(*RECORD, *INSPECTOR),
+        on_card=lambda study: True,
+        has_decisions=True,
+        counts=True,
+    ),
+    Entry(
+        "report",
+        "Report",
+        ":material/description:",
+        "What do I hand on?",
+        link=OF_STUDY,
+        on_card=lambda study: True,
+        visibility="hidden",
+    ),
+    Entry(
+        "ranking",
+        "Ranking",
+        ":material/leaderboard:",
+        "Which model is better, and does that order hold?",
+        link=OF_STUDY,
+        keys=RECORD,
+        has_decisions=True,
+    ),
+    Entry(
+        "memorization",
+        "Memorization",
+        ":material/memory:",
+        "Is the score memory?",
+        link=OF_STUDY,
+        keys=(*RECORD, *INSPECTOR),
+        on_card=lambda study: len(study.roles) > 1,
+        has_decisions=True,
+    ),
+    Entry(
+        "holdout",
+        "Holdout",
+        ":material/join:",
+        "Could these have come from the same source?",
+        link={"sets": "study:{study}", "part": "Inflation"},
+        keys=RECORD,
+        on_card=lambda study: {"target", "retro"} <= study.roles,
+        has_decisions=True,
+    ),
+    Entry("record", "Record", ":material/history_edu:", "What did we decide, from what, and does it still hold?"),
+    Entry(
+        "audit", "Audit", ":material/fact_check:", "What does this log say, and does it hold?", link=OF_STUDY, keys=INSPECTOR
+    ),
+    Entry("models", "Models", ":material/smart_toy:", "Which models can I ask, and what can they do?"),
+    Entry(
+        "paraphrase_review",
+        "Paraphrase review",
+        ":material/rate_review:",
+        "Is this the same question?",
+        link={"effect-study": "{study}", "part": "Effect"},
+        keys=REVIEW,
+    ),
+    Entry("survey", "Survey", ":material/quiz:", "Which one comes from the second set?", keys=SURVEY, visibility="hidden"),
+    Entry("glossary", "Glossary", ":material/menu_book:", "What does this word mean?", visibility="hidden"),
+)
+ACCESS = Entry("access", "Access", ":material/key:", "Who may do what?")  # seen by whoever may change who may do what
+BY_FOLDER = {one.folder: one for one in (*PAGES, ACCESS)}
