@@ -65,7 +65,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "a table and a drawing are markup",
         "reports/exports/data_tables reports/exports/figures",
     ),
-    "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/paper methods/terms"),
+    "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/terms"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
     "claims/test_audit.py": (
         "an audit's checks, on one planted log",

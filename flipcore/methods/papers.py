@@ -1,347 +1,66 @@
-"""The papers that methods and words come from, each in one place."""
+"""The papers that methods and words come from: `papers.bib`, read once, as lines of text, short references and BibTeX."""
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
-from flipcore.methods.paper import Paper
+_ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^  (\w+) = \{+(.*?)\}+,?$", re.MULTILINE)
+_OTHERS = "others"
 
-# Compared with the paper's page, its publisher's or documentation that quotes it: all but hall1988, hanley1982, hoeffding1963, nosek2018,
-# stone1974, stuart2010. Of bonett2012, holm1979, massart1990 the formula alone, of lin2004 all but pages, of yeom2018 title and venue.
-_PAPERS = (
-    Paper(
-        "miller2024error",
-        ("Miller, Evan",),
-        2024,
-        "Adding Error Bars to Evals: A Statistical Approach to Language Model Evaluations",
-        arxiv="2411.00640",
-    ),
-    Paper(
-        "wang2024my",
-        ("Wang, Xinpeng", "Ma, Bolei", "Hu, Chengzhi"),
-        2024,
-        "“My Answer is C”: First-Token Probabilities Do Not Match Text Answers in Instruction-Tuned Language Models",
-        "Findings of ACL 2024",
-        "2402.14499",
-        more=True,
-    ),
-    Paper(
-        "holm1979simple",
-        ("Holm, Sture",),
-        1979,
-        "A Simple Sequentially Rejective Multiple Test Procedure",
-        "Scandinavian Journal of Statistics 6(2), 65–70",
-    ),
-    Paper(
-        "wilson1927probable",
-        ("Wilson, Edwin B.",),
-        1927,
-        "Probable Inference, the Law of Succession, and Statistical Inference",
-        "Journal of the American Statistical Association 22(158), 209–212",
-        doi="10.1080/01621459.1927.10502953",
-    ),
-    Paper(
-        "efron1987better",
-        ("Efron, Bradley",),
-        1987,
-        "Better Bootstrap Confidence Intervals",
-        "Journal of the American Statistical Association 82(397), 171–185",
-        doi="10.1080/01621459.1987.10478410",
-    ),
-    Paper(
-        "bell2002bias",
-        ("Bell, Robert M.", "McCaffrey, Daniel F."),
-        2002,
-        "Bias Reduction in Standard Errors for Linear Regression with Multi-Stage Samples",
-        "Survey Methodology 28(2)",
-    ),
-    Paper(
-        "hall1988theoretical",
-        ("Hall, Peter",),
-        1988,
-        "Theoretical Comparison of Bootstrap Confidence Intervals",
-        "The Annals of Statistics 16(3), 927–953",
-        doi="10.1214/aos/1176350933",
-    ),
-    Paper(
-        "bonett2012adjusted",
-        ("Bonett, Douglas G.", "Price, Robert M."),
-        2012,
-        "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
-        "Journal of Educational and Behavioral Statistics 37(4), 479–488",
-        doi="10.3102/1076998611411915",
-    ),
-    Paper(
-        "hoeffding1963probability",
-        ("Hoeffding, Wassily",),
-        1963,
-        "Probability Inequalities for Sums of Bounded Random Variables",
-        "Journal of the American Statistical Association 58(301), 13–30",
-        doi="10.1080/01621459.1963.10500830",
-    ),
-    Paper(
-        "clopper1934use",
-        ("Clopper, C. J.", "Pearson, E. S."),
-        1934,
-        "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial",
-        "Biometrika 26(4), 404–413",
-        doi="10.1093/biomet/26.4.404",
-    ),
-    Paper(
-        "waudbysmith2024estimating",
-        ("Waudby-Smith, Ian", "Ramdas, Aaditya"),
-        2024,
-        "Estimating Means of Bounded Random Variables by Betting",
-        "Journal of the Royal Statistical Society B 86(1), 1–27",
-        "2010.09686",
-        "10.1093/jrsssb/qkad009",
-    ),
-    Paper(
-        "waudbysmith2021time",
-        ("Waudby-Smith, Ian", "Arbour, David", "Sinha, Ritwik"),
-        2021,
-        "Time-uniform Central Limit Theory and Asymptotic Confidence Sequences",
-        arxiv="2103.06476",
-        more=True,
-    ),
-    Paper(
-        "massart1990tight",
-        ("Massart, Pascal",),
-        1990,
-        "The Tight Constant in the Dvoretzky–Kiefer–Wolfowitz Inequality",
-        "The Annals of Probability 18(3), 1269–1283",
-        doi="10.1214/aop/1176990746",
-    ),
-    Paper(
-        "mcnemar1947note",
-        ("McNemar, Quinn",),
-        1947,
-        "Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages",
-        "Psychometrika 12(2), 153–157",
-        doi="10.1007/BF02295996",
-    ),
-    Paper(
-        "stuart2010matching",
-        ("Stuart, Elizabeth A.",),
-        2010,
-        "Matching Methods for Causal Inference: A Review and a Look Forward",
-        "Statistical Science 25(1), 1–21",
-        doi="10.1214/09-STS313",
-    ),
-    Paper(
-        "benjamini1995controlling",
-        ("Benjamini, Yoav", "Hochberg, Yosef"),
-        1995,
-        "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
-        "Journal of the Royal Statistical Society B 57(1), 289–300",
-        doi="10.1111/j.2517-6161.1995.tb02031.x",
-    ),
-    Paper(
-        "shi2023detecting",
-        ("Shi, Weijia", "Ajith, Anirudh", "Xia, Mengzhou"),
-        2023,
-        "Detecting Pretraining Data from Large Language Models",
-        arxiv="2310.16789",
-        more=True,
-    ),
-    Paper(
-        "djire2025memorization",
-        ("Djiré, Albérick Euraste", "Kaboré, Abdoul Kader", "Barr, Earl T."),
-        2025,
-        "Memorization or Interpolation? Detecting LLM Memorization through Input Perturbation Analysis",
-        arxiv="2505.03019",
-        more=True,
-    ),
-    Paper(
-        "cilibrasi2005clustering",
-        ("Cilibrasi, Rudi", "Vitányi, Paul M. B."),
-        2005,
-        "Clustering by Compression",
-        "IEEE Transactions on Information Theory 51(4), 1523–1545",
-        doi="10.1109/TIT.2005.844059",
-    ),
-    Paper(
-        "lin2004rouge",
-        ("Lin, Chin-Yew",),
-        2004,
-        "ROUGE: A Package for Automatic Evaluation of Summaries",
-        "Text Summarization Branches Out, 74–81",
-    ),
-    Paper(
-        "haimes2024benchmark",
-        ("Haimes, Jacob", "Wenner, Cenny", "Thaman, Kunvar"),
-        2024,
-        "Benchmark Inflation: Revealing LLM Performance Gaps Using Retro-Holdouts",
-        arxiv="2410.09247",
-        more=True,
-    ),
-    Paper(
-        "schuirmann1987comparison",
-        ("Schuirmann, Donald J.",),
-        1987,
-        "A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence of Average "
-        "Bioavailability",
-        "Journal of Pharmacokinetics and Biopharmaceutics 15(6), 657–680",
-        doi="10.1007/BF01068419",
-    ),
-    Paper(
-        "gretton2012kernel",
-        ("Gretton, Arthur", "Borgwardt, Karsten M.", "Rasch, Malte J."),
-        2012,
-        "A Kernel Two-Sample Test",
-        "Journal of Machine Learning Research 13, 723–773",
-        more=True,
-    ),
-    Paper(
-        "newcombe1998interval",
-        ("Newcombe, Robert G.",),
-        1998,
-        "Interval Estimation for the Difference Between Independent Proportions: Comparison of Eleven Methods",
-        "Statistics in Medicine 17(8), 873–890",
-        doi="10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I",
-    ),
-    Paper(
-        "venna2001neighborhood",
-        ("Venna, Jarkko", "Kaski, Samuel"),
-        2001,
-        "Neighborhood Preservation in Nonlinear Projection Methods: An Experimental Study",
-        "ICANN 2001",
-        doi="10.1007/3-540-44668-0_68",
-    ),
-    Paper(
-        "mcinnes2018umap",
-        ("McInnes, Leland", "Healy, John", "Melville, James"),
-        2018,
-        "UMAP: Uniform Manifold Approximation and Projection for Dimension Reduction",
-        arxiv="1802.03426",
-    ),
-    Paper(
-        "cohen1960coefficient",
-        ("Cohen, Jacob",),
-        1960,
-        "A Coefficient of Agreement for Nominal Scales",
-        "Educational and Psychological Measurement 20(1), 37–46",
-        doi="10.1177/001316446002000104",
-    ),
-    Paper(
-        "krippendorff2004reliability",
-        ("Krippendorff, Klaus",),
-        2004,
-        "Reliability in Content Analysis: Some Common Misconceptions and Recommendations",
-        "Human Communication Research 30(3), 411–433",
-        doi="10.1111/j.1468-2958.2004.tb00738.x",
-    ),
-    Paper(
-        "sclar2024quantifying",
-        ("Sclar, Melanie", "Choi, Yejin", "Tsvetkov, Yulia"),
-        2024,
-        "Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design or: How I Learned to Start Worrying "
-        "About Prompt Formatting",
-        "ICLR 2024",
-        "2310.11324",
-        more=True,
-    ),
-    Paper(
-        "pezeshkpour2024large",
-        ("Pezeshkpour, Pouya", "Hruschka, Estevam"),
-        2024,
-        "Large Language Models Sensitivity to the Order of Options in Multiple-Choice Questions",
-        "Findings of NAACL 2024",
-        "2308.11483",
-    ),
-    Paper(
-        "mirzadeh2024gsm",
-        ("Mirzadeh, Iman", "Alizadeh, Keivan", "Shahrokhi, Hooman"),
-        2024,
-        "GSM-Symbolic: Understanding the Limitations of Mathematical Reasoning in Large Language Models",
-        arxiv="2410.05229",
-        more=True,
-    ),
-    Paper(
-        "zhang2024careful",
-        ("Zhang, Hugh", "Da, Jeff", "Lee, Dean"),
-        2024,
-        "A Careful Examination of Large Language Model Performance on Grade School Arithmetic",
-        arxiv="2405.00332",
-        more=True,
-    ),
-    Paper(
-        "nosek2018preregistration",
-        ("Nosek, Brian A.", "Ebersole, Charles R.", "DeHaven, Alexander C."),
-        2018,
-        "The Preregistration Revolution",
-        "Proceedings of the National Academy of Sciences 115(11), 2600–2606",
-        doi="10.1073/pnas.1708274114",
-        more=True,
-    ),
-    Paper(
-        "yeom2018privacy",
-        ("Yeom, Samuel", "Giacomelli, Irene", "Fredrikson, Matt"),
-        2018,
-        "Privacy Risk in Machine Learning: Analyzing the Connection to Overfitting",
-        "IEEE Computer Security Foundations Symposium 2018",
-        "1709.01604",
-        more=True,
-    ),
-    Paper(
-        "carlini2019secret",
-        ("Carlini, Nicholas", "Liu, Chang", "Erlingsson, Úlfar"),
-        2019,
-        "The Secret Sharer: Evaluating and Testing Unintended Memorization in Neural Networks",
-        "USENIX Security 2019",
-        "1802.08232",
-        more=True,
-    ),
-    Paper(
-        "carlini2022quantifying",
-        ("Carlini, Nicholas", "Ippolito, Daphne", "Jagielski, Matthew"),
-        2022,
-        "Quantifying Memorization Across Neural Language Models",
-        arxiv="2202.07646",
-        more=True,
-    ),
-    Paper(
-        "carlini2022membership",
-        ("Carlini, Nicholas", "Chien, Steve", "Nasr, Milad"),
-        2022,
-        "Membership Inference Attacks From First Principles",
-        "IEEE Symposium on Security and Privacy 2022",
-        "2112.03570",
-        more=True,
-    ),
-    Paper(
-        "hanley1982meaning",
-        ("Hanley, James A.", "McNeil, Barbara J."),
-        1982,
-        "The Meaning and Use of the Area under a Receiver Operating Characteristic (ROC) Curve",
-        "Radiology 143(1), 29–36",
-        doi="10.1148/radiology.143.1.7063747",
-    ),
-    Paper(
-        "brodersen2010balanced",
-        ("Brodersen, Kay H.", "Ong, Cheng Soon", "Stephan, Klaas E."),
-        2010,
-        "The Balanced Accuracy and Its Posterior Distribution",
-        "ICPR 2010",
-        doi="10.1109/ICPR.2010.764",
-        more=True,
-    ),
-    Paper(
-        "stone1974cross",
-        ("Stone, Mervyn",),
-        1974,
-        "Cross-Validatory Choice and Assessment of Statistical Predictions",
-        "Journal of the Royal Statistical Society B 36(2), 111–147",
-        doi="10.1111/j.2517-6161.1974.tb00994.x",
-    ),
-    Paper(
-        "zheng2023judging",
-        ("Zheng, Lianmin", "Chiang, Wei-Lin", "Sheng, Ying"),
-        2023,
-        "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
-        arxiv="2306.05685",
-        more=True,
-    ),
-)
-PAPERS = {paper.key: paper for paper in _PAPERS}
+
+@dataclass(frozen=True)
+class Paper:
+    """`authors` are "Family, Given", at most the first few; `more` says that there are others. `venue` is a journal with its
+    volume and pages, or a conference; `bibtex` the entry as it stands in the file."""
+
+    key: str
+    authors: tuple[str, ...]
+    year: int
+    title: str
+    venue: str
+    arxiv: str
+    doi: str
+    more: bool
+    bibtex: str
+
+    @property
+    def names(self) -> str:
+        """ "Miller", "Shen and Li", "Wang et al."."""
+        families = [author.split(",")[0] for author in self.authors]
+        if self.more or len(families) > 2:
+            return f"{families[0]} et al."
+        return " and ".join(families)
+
+    @property
+    def short(self) -> str:
+        """ "Wang et al. 2024"."""
+        return f"{self.names} {self.year}"
+
+    @property
+    def address(self) -> str:
+        """Where it is: its arXiv number, or else its DOI, or else its venue."""
+        return f"arXiv:{self.arxiv}" if self.arxiv else f"doi:{self.doi}" if self.doi else self.venue
+
+    @property
+    def line(self) -> str:
+        """The whole reference as a line of text."""
+        authors = "; ".join(self.authors) + ("; and others" if self.more else "")
+        places = [self.venue, f"arXiv:{self.arxiv}" if self.arxiv else "", f"doi:{self.doi}" if self.doi else ""]
+        return f"{authors} ({self.year}). {self.title}. {', '.join(filter(None, places))}."
+
+
+def _paper(key: str, entry: str) -> Paper:
+    fields = {name: value.replace("--", "–").replace(r"\&", "&").replace(r"\%", "%") for name, value in _FIELD.findall(entry)}
+    authors = fields["author"].split(" and ")
+    names = tuple(name for name in authors if name != _OTHERS)
+    venue, arxiv, doi = (fields.get(name, "") for name in ("journal", "eprint", "doi"))
+    return Paper(key, names, int(fields["year"]), fields["title"], venue, arxiv, doi, _OTHERS in authors, entry)
+
+
+_FILE = Path(__file__).with_suffix(".bib").read_text(encoding="utf-8")
+PAPERS = {match[1]: _paper(match[1], match[0]) for match in _ENTRY.finditer(_FILE)}
 
 
 def cited(keys: Iterable[str]) -> str:
