@@ -199,6 +199,9 @@ SMALL = {
             "test_on_a_server_every_shipped_passage_is_continued_over_http",
         ),
     },
+    "stats/score/test_error_bar.py": {
+        "test_the_figures_of_a_public_table": (HERE, "test_the_figures_of_a_small_table_by_hand")
+    },
     "text/test_dates.py": {
         "test_gsm8k_could_have_been_seen_where_gsm1k_could_not": (HERE, "test_a_row_of_gsm1k_is_newer_than_one_of_gsm8k")
     },

@@ -1,0 +1,1 @@
+"""How much of a score to trust: questions, ways of asking, reruns."""

@@ -1,0 +1,93 @@
+"""Scores of one model and reader as questions × wordings, each cell the mean of its reruns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+MOST_ABSENT = 0.5  # a wording that fewer of the questions were asked in than this is left out before any question is
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCells:
+    """`mean` (questions, wordings) is each cell's mean over its `n_runs` reruns, `squares` the sum of their squared deviations from it,
+    in squared units of the score. `families` names each question's template or source, None where none share one. `n_questions_left`
+    and `wordings_left` are what had to be left out so that every cell is there."""
+
+    mean: np.ndarray
+    n_runs: np.ndarray
+    squares: np.ndarray
+    questions: Sequence[str] = ()
+    wordings: Sequence[str] = ()
+    families: np.ndarray | None = None
+    n_questions_left: int = 0
+    wordings_left: Sequence[str] = field(default=())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(questions, wordings)."""
+        rows, columns = self.mean.shape
+        return rows, columns
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether every score lies between 0 and 1, so that limits do too."""
+        return bool(self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1)
+
+    def of_wording(self, at: int) -> "ScoreCells":
+        """The cells of one wording alone."""
+        part = slice(at, at + 1)
+        names = self.wordings[at : at + 1]
+        return ScoreCells(self.mean[:, part], self.n_runs[:, part], self.squares[:, part], self.questions, names, self.families)
+
+    def less(self, other: "ScoreCells") -> "ScoreCells":
+        """This model's scores less another's, cell by cell, on the questions and wordings of both. The reruns of the two are
+        independent, so a cell's squared error is the sum of both, told as that of one run each."""
+        rows = [name for name in self.questions if name in set(other.questions)]
+        columns = [name for name in self.wordings if name in set(other.wordings)]
+        a, b = (one.part(rows, columns) for one in (self, other))
+        n_runs = np.minimum(a.n_runs, b.n_runs)
+        variance = _variance(a) / a.n_runs + _variance(b) / b.n_runs
+        squares = np.where(n_runs > 1, variance * n_runs * (n_runs - 1), 0.0)
+        return ScoreCells(a.mean - b.mean, n_runs, squares, rows, columns, a.families)
+
+    def part(self, questions: Sequence[str], wordings: Sequence[str]) -> "ScoreCells":
+        """Of these questions and wordings, in their order."""
+        rows = pd.Index(self.questions).get_indexer(pd.Index(questions))
+        at = np.ix_(rows, pd.Index(self.wordings).get_indexer(pd.Index(wordings)))
+        families = None if self.families is None else self.families[rows]
+        return ScoreCells(self.mean[at], self.n_runs[at], self.squares[at], questions, wordings, families)
+
+
+def _variance(cells: ScoreCells) -> np.ndarray:
+    """Of one run of each cell; where it ran once, the mean over the cells that ran more often."""
+    df = cells.n_runs - 1
+    pooled = cells.squares.sum() / df.sum() if df.sum() else 0.0
+    return np.where(df > 0, cells.squares / np.maximum(df, 1), pooled)
+
+
+def score_cells(rows: pd.DataFrame) -> ScoreCells:
+    """From a row a run: `item_id`, `wording`, `score` (a number; NaN is missing), perhaps `family`. Cells that nobody asked leave out
+    first the wordings that most questions lack, then the questions that lack a wording."""
+    rows = rows[rows["score"].notna()]
+    runs = rows.groupby(["item_id", "wording"], sort=True, observed=True)["score"].agg(["mean", "size", "var"])
+    table = {name: runs[name].unstack("wording") for name in ("mean", "size", "var")}
+    there = table["mean"].notna()
+    wordings = list(there.columns[there.mean() >= MOST_ABSENT])
+    questions = list(there.index[there[wordings].all(axis=1)])
+    mean, n_runs, variance = (table[name].loc[questions, wordings].to_numpy(dtype=float) for name in ("mean", "size", "var"))
+    families = None
+    if "family" in rows:
+        of_item = rows.groupby("item_id", observed=True)["family"].first().reindex(questions).astype(str).to_numpy()
+        families = of_item if len(set(of_item)) < len(of_item) else None
+    return ScoreCells(
+        mean,
+        n_runs.astype(int),
+        np.nan_to_num(variance) * np.maximum(n_runs - 1, 0),
+        [str(one) for one in questions],
+        [str(one) for one in wordings],
+        families,
+        n_questions_left=len(there.index) - len(questions),
+        wordings_left=[str(one) for one in there.columns if one not in set(wordings)],
+    )

@@ -1,0 +1,252 @@
+"""The whole error bar of a score: by reruns, by other questions, by other wordings.
+
+A score is a mean over questions, wordings and reruns. Mean squares of the crossed table part its variance; what is printed of a score
+between 0 and 1 are Wilson's limits on the effective number of answers. Sources: E. Miller, *Adding error bars to evals*
+(arXiv:2411.00640), for questions; Satterthwaite (1946) for the degrees of freedom of a sum of mean squares; Cornfield and Tukey (1956)
+for the expected mean squares of a crossed table.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing
+from flipcore.stats.base.families import clustered_mean, few_families
+from flipcore.stats.base.proportions import t_quantile
+from flipcore.stats.score.cells import ScoreCells
+
+LEAST_WORDINGS = 3  # below it an interval over wordings held .876 in simulation
+N_DRAWS = 4000
+PARTS = ("questions", "wordings", "question × wording", "reruns")
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """`questions`, `wordings`, `residual` (question × wording of the cell means, which hold their rerun noise) and `reruns` (within a
+    cell), each NaN without degrees of freedom."""
+
+    questions: float
+    wordings: float
+    residual: float
+    reruns: float
+    df_questions: float
+    df_wordings: float
+    df_residual: float
+    df_reruns: float
+
+    def of(self, name: str) -> tuple[float, float]:
+        """(mean square, degrees of freedom)."""
+        return getattr(self, name), getattr(self, f"df_{name}")
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of one run's score, in squared units of the score, none below 0: of questions, of wordings, of a question under a
+    wording, of a rerun. What was not measured is 0 here and stands in another: reruns in the third, wordings and the third in the first."""
+
+    questions: float
+    wordings: float
+    interaction: float
+    reruns: float
+
+    def variance(self, n_questions: float, n_wordings: float, n_runs: float) -> float:
+        """Of a mean over that many of each."""
+        return float(sum(self.parts(n_questions, n_wordings, n_runs)))
+
+    def parts(self, n_questions: float, n_wordings: float, n_runs: float) -> tuple[float, float, float, float]:
+        """The same in its four parts."""
+        cells = n_questions * n_wordings
+        return (
+            self.questions / n_questions,
+            self.wordings / n_wordings,
+            self.interaction / cells,
+            self.reruns / (cells * n_runs),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorBar:
+    """A score with its intervals from inside out. `by_reruns`: these questions and wordings, run again; `by_questions`: other questions
+    under these wordings; `by_wordings`: other questions and other wordings; `elsewhere`: what somebody would report who words these
+    questions in another way, once. `half_widths` are t·√V, `df` the degrees of freedom, by the same names."""
+
+    cells: ScoreCells
+    squares: MeanSquares
+    components: Components
+    by_reruns: Estimate
+    by_questions: Estimate
+    by_wordings: Estimate
+    elsewhere: Estimate
+    half_widths: Mapping[str, float]
+    df: Mapping[str, float]
+    level: float
+
+    @property
+    def n_runs(self) -> float:
+        """Reruns a cell (harmonic mean)."""
+        return mean_runs(self.cells)
+
+
+def mean_runs(cells: ScoreCells) -> float:
+    """Harmonic mean of the reruns a cell."""
+    return float(1 / (1 / cells.n_runs).mean())
+
+
+def mean_squares(cells: ScoreCells) -> MeanSquares:
+    """Of a complete table."""
+    y = cells.mean
+    n_questions, n_wordings = y.shape
+    by_question, by_wording, mean = y.mean(axis=1), y.mean(axis=0), y.mean()
+    rest = y - by_question[:, None] - by_wording[None, :] + mean
+    df = (n_questions - 1, n_wordings - 1, (n_questions - 1) * (n_wordings - 1), int((cells.n_runs - 1).sum()))
+    sums = (
+        n_wordings * ((by_question - mean) ** 2).sum(),
+        n_questions * ((by_wording - mean) ** 2).sum(),
+        (rest**2).sum(),
+        cells.squares.sum(),
+    )
+    return MeanSquares(*(float(total / n) if n > 0 else math.nan for total, n in zip(sums, df, strict=True)), *map(float, df))
+
+
+def components(squares: MeanSquares, n_questions: int, n_wordings: int, n_runs: float) -> Components:
+    """Moment estimates from mean squares, each cut off at 0."""
+    reruns = 0.0 if math.isnan(squares.reruns) else squares.reruns
+    noise = reruns / n_runs
+    if n_wordings == 1:
+        return Components(max(squares.questions - noise, 0.0), 0.0, 0.0, reruns)
+    return Components(
+        max(squares.questions - squares.residual, 0.0) / n_wordings,
+        max(squares.wordings - squares.residual, 0.0) / n_questions,
+        max(squares.residual - noise, 0.0),
+        reruns,
+    )
+
+
+def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
+    """The intervals of one score at `level`: none below `MIN_N` questions, none over wordings below three of them.
+
+    Where questions share a family, other questions are other families: CR2 with Satterthwaite's degrees of freedom on the questions'
+    means. Raises BadInput for an empty table."""
+    n_questions, n_wordings = cells.shape
+    if not cells.mean.size:
+        raise BadInput(
+            "No question was asked in every wording, so no score of all wordings is defined. Ask the missing ones first."
+        )
+    squares, n_cells, mean = mean_squares(cells), cells.mean.size, float(cells.mean.mean())
+    names = np.arange(n_questions) if cells.families is None else cells.families
+    by_question = clustered_mean(cells.mean.mean(axis=1), names, level=level, bounds=None)
+    v_questions = by_question.se**2
+    v_reruns = float((squares.reruns / cells.n_runs).sum()) / n_cells**2
+    excess = max(squares.wordings - squares.residual, 0.0) / n_cells
+    df_both = _df_of_sum(
+        v_questions + excess,
+        (v_questions, by_question.df),
+        (squares.wordings / n_cells if excess > 0 else 0.0, squares.df_wordings),
+    )
+    rows = {
+        "reruns": (v_reruns, squares.df_reruns),
+        "questions": (v_questions, by_question.df),
+        "wordings": (v_questions + excess, df_both),
+        "elsewhere": ((1 + 1 / n_wordings) * squares.wordings / n_questions, squares.df_wordings),
+    }
+    why_not = _why_not(by_question.n_families, by_question.n_effective, n_wordings, squares.df_reruns)
+    half = {
+        name: math.nan if why_not[name] else t_quantile(0.5 + level / 2, df) * math.sqrt(variance)
+        for name, (variance, df) in rows.items()
+    }
+    estimates: dict[str, Estimate] = {}
+    for name, (variance, df) in rows.items():
+        limits = (math.nan, math.nan)
+        if not why_not[name]:
+            limits = (
+                _cut((mean - half[name], mean + half[name]), cells.is_unit)
+                if name == "elsewhere"
+                else limits_of_score(mean, variance, df, math.inf if name == "reruns" else n_cells, level, cells.is_unit)
+            )
+        method = "none" if why_not[name] else "prediction" if name == "elsewhere" else "crossed"
+        estimates[name] = Estimate(mean, *limits, level, method, by_question.n_families, None, why_not[name])
+    parts = components(squares, n_questions, n_wordings, mean_runs(cells))
+    return ErrorBar(
+        cells,
+        squares,
+        parts,
+        by_reruns=estimates["reruns"],
+        by_questions=estimates["questions"],
+        by_wordings=estimates["wordings"],
+        elsewhere=estimates["elsewhere"],
+        half_widths=half,
+        df={name: df for name, (_, df) in rows.items()},
+        level=level,
+    )
+
+
+def _why_not(n_families: int, n_effective: float, n_wordings: int, df_reruns: float) -> dict[str, str]:
+    """Why an interval is not given, "" where it is."""
+    few = f"{n_families} questions: from {MIN_N} on there is an interval." if n_families < MIN_N else ""
+    few = few or (few_families(n_effective) if n_effective < MIN_FAMILIES else "")
+    one = "How the wording matters was not measured: each question was asked in one way."
+    several = f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other wordings."
+    wordings = few or (one if n_wordings == 1 else several if n_wordings < LEAST_WORDINGS else "")
+    reruns = few or ("" if df_reruns else "Nothing was asked twice, so reruns were not measured.")
+    return {"reruns": reruns, "questions": few, "wordings": wordings, "elsewhere": wordings}
+
+
+def limits_of_score(mean: float, variance: float, df: float, n: float, level: float, is_unit: bool) -> tuple[float, float]:
+    """Student's t about the mean; for a score between 0 and 1 Wilson's limits on min(n, m (1 - m)/V) answers with that quantile. `n` are
+    the answers drawn; where none are drawn anew, as with reruns, infinitely many."""
+    t = t_quantile(0.5 + level / 2, df)
+    if not is_unit:
+        half = t * math.sqrt(variance)
+        return mean - half, mean + half
+    within = mean * (1 - mean)
+    z = t**2 / min(n, within / variance if variance > 0 else math.inf)
+    half = math.sqrt(within * z + z**2 / 4)
+    return max((mean + z / 2 - half) / (1 + z), 0.0), min((mean + z / 2 + half) / (1 + z), 1.0)
+
+
+def _cut(limits: tuple[float, float], is_unit: bool) -> tuple[float, float]:
+    return (max(limits[0], 0.0), min(limits[1], 1.0)) if is_unit else limits
+
+
+def _df_of_sum(variance: float, *parts: tuple[float, float]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of independent mean squares."""
+    below = sum(part**2 / df for part, df in parts if part > 0 and df > 0)
+    return variance**2 / below if below else parts[0][1]
+
+
+def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
+    """Which part of the variance over questions, wordings and reruns is whose; they add to 1. Limits from `N_DRAWS` draws of the mean
+    squares, each χ² about its estimate. Without reruns their part stands in the third, and the fourth is missing; empty where there is
+    no interval over wordings."""
+    if not bar.by_wordings.has_interval:
+        return {}
+    rng, cells, squares, level = generator(seed, "score", "shares"), bar.cells, bar.squares, bar.level
+    n_questions, _ = cells.shape
+    values, draws = [], []
+    for name in ("questions", "wordings", "residual", "reruns"):
+        square, df = squares.of(name)
+        is_there = not math.isnan(square)
+        values.append(square if is_there else 0.0)
+        draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_there else np.zeros(N_DRAWS))
+    value, of_draws = (_shares(np.array(one), cells) for one in (values, draws))
+    lows, highs = np.nanpercentile(of_draws, (50 - 50 * level, 50 + 50 * level), axis=1)
+    no_reruns = missing(n_questions, level, "Nothing was asked twice: reruns stand in question × wording.")
+    return {
+        name: no_reruns
+        if name == "reruns" and not squares.df_reruns
+        else Estimate(float(one), float(low), float(high), level, "mean squares drawn", n_questions, seed)
+        for name, one, low, high in zip(PARTS, value, lows, highs, strict=True)
+    }
+
+
+def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
+    """(4, …) parts of the variance, from (4, …) mean squares."""
+    questions, wordings, residual, reruns = squares
+    noise = np.minimum(reruns / mean_runs(cells), residual)
+    parts = np.array([np.maximum(questions - residual, 0.0), np.maximum(wordings - residual, 0.0), residual - noise, noise])
+    total = parts.sum(axis=0)
+    return np.divide(parts, total, out=np.full_like(parts, math.nan), where=total > 0)

@@ -1,0 +1,77 @@
+"""Where the next call goes: what further questions, wordings or reruns would take off the error bar, and the best split of a budget."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.proportions import t_quantile
+from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar, mean_runs
+
+MOST_WORDINGS, MOST_RUNS = 64, 16
+
+
+@dataclass(frozen=True)
+class Design:
+    """How many questions, wordings and reruns a cell, with the half-width over questions and wordings that it leads to."""
+
+    n_questions: float
+    n_wordings: float
+    n_runs: float
+    half_width: float
+
+    @property
+    def n_calls(self) -> float:
+        """What it costs."""
+        return self.n_questions * self.n_wordings * self.n_runs
+
+
+def half_width(parts: Components, n_questions: float, n_wordings: float, n_runs: float, level: float = 0.95) -> float:
+    """t·√V of a mean over that many, with Satterthwaite's degrees of freedom of the two mean squares that it is made of."""
+    question, wording, both, rerun = parts.parts(n_questions, n_wordings, n_runs)
+    rest = both + rerun
+    variance = question + wording + rest
+    of_questions, of_wordings = question + rest, (wording + rest if wording > 0 else 0.0)
+    below = of_questions**2 / max(n_questions - 1, 1) + (of_wordings**2 / max(n_wordings - 1, 1) if of_wordings else 0.0)
+    df = variance**2 / below if below else n_questions - 1
+    return t_quantile(0.5 + level / 2, max(df, 1.0)) * math.sqrt(variance)
+
+
+def gains(bar: ErrorBar, n_calls: int = 100) -> dict[str, Design]:
+    """The design after `n_calls` more as new wordings, as new questions, as reruns; each with its half-width, in the score's units.
+    BadInput where nothing was asked in several ways: what a wording changes is not known then."""
+    if not bar.by_wordings.has_interval:
+        raise BadInput(f"{bar.by_wordings.note} Ask in {LEAST_WORDINGS} ways or more to see what the next call is worth.")
+    n, m = bar.cells.shape
+    runs = mean_runs(bar.cells)
+    sizes = {
+        "wordings": (n, m + n_calls / (n * runs), runs),
+        "questions": (n + n_calls / (m * runs), m, runs),
+        "reruns": (n, m, runs + n_calls / (n * m)),
+    }
+    return {name: Design(*size, half_width(bar.components, *size, bar.level)) for name, size in sizes.items()}
+
+
+def best_design(parts: Components, n_calls: int, most_questions: int, level: float = 0.95) -> Design:
+    """The design of no more than `n_calls` with the smallest half-width, by trying all. BadInput for a budget below three wordings of two
+    questions."""
+    every = list(_designs(parts, n_calls, most_questions, level))
+    if not every:
+        raise BadInput(f"{n_calls:,} calls are fewer than {LEAST_WORDINGS} wordings of two questions; allow at least 6.")
+    return min(every, key=lambda one: (one.half_width, one.n_calls))
+
+
+def _designs(parts: Components, n_calls: int, most_questions: int, level: float) -> Iterator[Design]:
+    for n_wordings in range(LEAST_WORDINGS, MOST_WORDINGS + 1):
+        for n_runs in range(1, MOST_RUNS + 1):
+            n_questions = min(most_questions, n_calls // (n_wordings * n_runs))
+            if n_questions >= 2:
+                yield Design(n_questions, n_wordings, n_runs, half_width(parts, n_questions, n_wordings, n_runs, level))
+
+
+def equal_split(n_calls: int, most_questions: int) -> tuple[int, int, int]:
+    """Questions, wordings and reruns of one number each, the cube root of the budget: what advice is measured against."""
+    each = max(2, int(np.cbrt(n_calls) + 1e-9))
+    return min(each, most_questions), each, each

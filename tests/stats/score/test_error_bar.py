@@ -1,0 +1,121 @@
+"""The whole error bar: against definitions, against another library, and on a public crossed table."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.families import clustered_mean
+from flipcore.stats.score.cells import ScoreCells, score_cells
+from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
+from flipcore.stats.score.next_calls import gains
+from tests.stats.score.tables import rows_of
+
+
+def test_mean_squares_are_those_of_an_analysis_of_variance():
+    rows = rows_of()
+    squares = mean_squares(score_cells(rows))
+    means = rows.groupby(["item_id", "wording"], as_index=False)["score"].mean()
+    table = anova_lm(ols("score ~ C(item_id) + C(wording)", means).fit())
+    got = (squares.questions, squares.wordings, squares.residual)
+    assert np.allclose(got, table["mean_sq"].to_numpy())
+    assert (squares.df_questions, squares.df_wordings, squares.df_residual, squares.df_reruns) == (11, 4, 44, 120)
+    assert squares.reruns == pytest.approx(rows.groupby(["item_id", "wording"])["score"].var().mean())
+
+
+def test_components_come_back_from_a_large_table():
+    rng = generator(3, "large")
+    n, m, s = 1500, 60, 2
+    cell = rng.normal(0, 0.5, (n, 1)) + rng.normal(0, 0.2, (1, m)) + rng.normal(0, 0.3, (n, m))
+    runs = cell[:, :, None] + rng.normal(0, 0.4, (n, m, s))
+    mean = runs.mean(axis=2)
+    cells = ScoreCells(mean, np.full((n, m), s), ((runs - mean[:, :, None]) ** 2).sum(axis=2))
+    parts = components(mean_squares(cells), n, m, s)
+    found = (parts.questions, parts.wordings, parts.interaction, parts.reruns)
+    assert np.allclose(found, (0.25, 0.04, 0.09, 0.16), rtol=0.25)
+    assert parts.questions == pytest.approx(0.25, rel=0.08)
+    assert not error_bar(cells).by_wordings.low < -1
+
+
+def test_with_one_question_a_family_it_is_students_t_and_with_one_wording_wordings_are_not_measured():
+    rows = rows_of(m=1, s=1)
+    bar = error_bar(score_cells(rows))
+    x = rows["score"].to_numpy()
+    t = clustered_mean(x, np.arange(x.size), bounds=None)
+    assert bar.half_widths["questions"] == pytest.approx((t.high - t.low) / 2)
+    assert t.se == pytest.approx(x.std(ddof=1) / math.sqrt(x.size))
+    assert not bar.by_wordings.has_interval
+    assert bar.by_wordings.note.startswith("How the wording matters was not measured")
+    assert not bar.by_reruns.has_interval
+    assert shares(bar) == {}
+    with pytest.raises(BadInput, match="Ask in 3 ways or more"):
+        gains(bar)
+
+
+def test_two_wordings_have_no_interval_over_wordings():
+    bar = error_bar(score_cells(rows_of(m=2)))
+    assert not bar.by_wordings.has_interval
+    assert bar.by_questions.has_interval
+
+
+def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
+    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95, True)[1] == 1.0
+    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95, True)[0] < 0.9
+    assert limits_of_score(0.9, 1e-6, 900.0, math.inf, 0.95, True)[0] == pytest.approx(0.898, abs=2e-3)
+    assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, False)[1] > 1.3
+
+
+def test_families_count_once():
+    rows = rows_of(n=40)
+    twice = pd.concat([rows, rows.assign(item_id=rows["item_id"] + "b")])
+    families = twice.assign(family=twice["item_id"].str[:3])
+    alone, together = error_bar(score_cells(rows)), error_bar(score_cells(families))
+    assert together.half_widths["questions"] == pytest.approx(alone.half_widths["questions"], rel=1e-9)
+    assert together.by_questions.n == 40
+    assert error_bar(score_cells(twice)).half_widths["questions"] < 0.8 * alone.half_widths["questions"]
+
+
+def test_shares_add_to_one_and_are_found_again():
+    bar = error_bar(score_cells(rows_of(n=60)))
+    parts = shares(bar, seed=1)
+    assert list(parts) == list(PARTS)
+    assert sum(one.value for one in parts.values()) == pytest.approx(1)
+    assert all(one.low <= one.value <= one.high and one.seed == 1 for one in parts.values())
+    assert shares(bar, seed=1) == parts
+    once = shares(error_bar(score_cells(rows_of(n=60, s=1))))
+    assert math.isnan(once["reruns"].value)
+    assert sum(one.value for name, one in once.items() if name != "reruns") == pytest.approx(1)
+
+
+def test_the_figures_of_a_public_table(shared_data):
+    rows = pd.read_csv(shared_data / "crossed" / "ticket-multi-model-x-prompt.csv")
+    rows = rows.rename(columns={"input_id": "item_id", "prompt_id": "wording", "correct": "score"})
+    found = {}
+    for model, part in rows.groupby("model"):
+        bar = error_bar(score_cells(part))
+        names = ("questions", "wordings", "elsewhere")
+        found[model] = [round(bar.by_questions.value, 3), *(round(bar.half_widths[name], 3) for name in names)]
+        found[model].append(round(bar.df["wordings"], 1))
+    assert found == {"gemma3:4b": [0.829, 0.071, 0.113, 0.299, 17.6], "gemma4:e2b": [0.863, 0.057, 0.096, 0.26, 15.7]}
+
+
+def test_the_figures_of_a_small_table_by_hand():
+    mean = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]] * 3)
+    squares = mean_squares(ScoreCells(mean, np.ones((12, 3), dtype=int), np.zeros((12, 3))))
+    # questions 2/3, 1, 1/3, 0, three times each, about 1/2; wordings 1/2, 1/4, 3/4
+    assert squares.questions == pytest.approx(3 * 3 * (1 / 36 + 1 / 4 + 1 / 36 + 1 / 4) / 11)
+    assert squares.wordings == pytest.approx(12 * (0 + 1 / 16 + 1 / 16) / 2)
+    total = 36 * 0.25
+    assert squares.residual == pytest.approx((total - 11 * squares.questions - 2 * squares.wordings) / 22)
+    bar = error_bar(ScoreCells(mean, np.ones((12, 3), dtype=int), np.zeros((12, 3))))
+    variance = (squares.questions + squares.wordings - squares.residual) / 36
+    df = variance**2 / ((squares.questions / 36) ** 2 / 11 + (squares.wordings / 36) ** 2 / 2)
+    assert bar.df["wordings"] == pytest.approx(df)
+    assert bar.half_widths["wordings"] == pytest.approx(stats.t.ppf(0.975, df) * math.sqrt(variance))
+    assert bar.half_widths["elsewhere"] == pytest.approx(stats.t.ppf(0.975, 2) * math.sqrt(4 / 3 * squares.wordings / 12))
