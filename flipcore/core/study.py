@@ -17,9 +17,16 @@ from flipcore.core.records import EFFORTS, ROLES, digest
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
+# The family of a study that names none. It never grows: a detector that comes later joins a study that names it, or a verdict that
+# somebody has read would change.
+DETECTORS = (
+    *("drop_numeric_resample", "drop_entity_rename", "drop_paraphrase", "published_score"),
+    *("question_loss", "answer_loss", "min_k"),
+    *("pearl_completion_rouge_l", "pearl_completion_ncd", "pearl_summary_rouge_l", "pearl_summary_ncd"),
+)
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 # fields added later: at their default they are no part of the id
-_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False, "prompt": None}
+_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False, "prompt": None, "detectors": DETECTORS}
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,7 @@ class Study:
 
     `control` says what the controls are: a `random` split of the benchmark's own source, `paired` 1:1 with its items (pairs
     are stored), `calibrated` on known doses of this model, or `other`. `judge_sees_retro` lets a judge on a network read items of
-    a retro set.
+    a retro set. `detectors` are the family over which verdicts on memory hold their error rate, by name; others are shown outside it.
     """
 
     name: str
@@ -118,6 +125,7 @@ class Study:
     control: str = OTHER_CONTROL
     judge_sees_retro: bool = False
     prompt: OwnPrompt | None = None
+    detectors: tuple[str, ...] = DETECTORS
 
     @property
     def roles(self) -> set[str]:

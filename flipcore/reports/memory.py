@@ -17,8 +17,9 @@ from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors_in, origin_of
+from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors, detectors_in, origin_of
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
@@ -32,6 +33,11 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.published_score import ScoreGap
 from flipcore.text.dates import span
 
+OUTSIDE = (
+    "the study does not declare this detector, so it stands outside the family over which the error rate holds. A study that names it "
+    "under detectors, beside the others, counts it."
+)
+LACKING = "The study declares the detector {name}, and no package here offers it; the others are corrected for it all the same."
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
 NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
@@ -42,7 +48,7 @@ class Measurement:
     """One detector on the items of one `kind`: a drop gap, a published score or a test of the set, or the `problem` that kept it from
     any. `detector` is its title, `name` that of the plug-in; `axis` and `measure` are what it was read from; `numbers` are Estimates
     and counts by name. `withheld` says why nothing is claimed of the set although it was tested, `cut` what cut answers mean for
-    it."""
+    it. `is_outside`: the study does not declare the detector; `is_lacking`: it does, and the detector is not installed here."""
 
     kind: str
     detector: str
@@ -59,6 +65,8 @@ class Measurement:
     names_items: bool = False
     withheld: str = ""
     cut: str = ""
+    is_outside: bool = False
+    is_lacking: bool = False
 
     def of(self, evidence: Evidence | None) -> Measurement:
         """The same with what its detector hands over."""
@@ -80,19 +88,25 @@ def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
     return {"setting": pearl_setting(study, model, detector.measure, detector.axis)} if isinstance(detector, Pearl) else {}
 
 
-def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measurement]:
-    """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out."""
+def detector_measurements(frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED) -> list[Measurement]:
+    """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out. `declared` is the
+    family of the study."""
     measurements: list[Measurement] = []
+    lacking = [name for name in declared if name not in {one.name for one in detectors()}]
     for kind in NAMES:
         part = frame[frame["kind"] == kind]
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
-            measurements += _of_kind(kind, part, item_roles, control_roles, members)
+            measurements += _of_kind(kind, part, item_roles, control_roles, members, declared)
+            problems = {name: LACKING.format(name=name) for name in lacking}
+            measurements += [
+                Measurement(kind, name, "", "", problem=why, name=name, is_lacking=True) for name, why in problems.items()
+            ]
     return measurements
 
 
 def _of_kind(
-    kind: str, frame: pd.DataFrame, item_roles: list[str], control_roles: list[str], members: Members
+    kind: str, frame: pd.DataFrame, item_roles: list[str], control_roles: list[str], members: Members, declared: Collection[str]
 ) -> Iterator[Measurement]:
     for detector in detectors_in(frame):
         try:
@@ -104,7 +118,13 @@ def _of_kind(
         if evidence is None and not problem:
             continue  # these items were not asked for it at all
         yield Measurement(
-            kind, detector.title, detector.axis, detector.measure or WRITTEN_ANSWER, problem=problem, name=detector.name
+            kind,
+            detector.title,
+            detector.axis,
+            detector.measure or WRITTEN_ANSWER,
+            problem=problem,
+            name=detector.name,
+            is_outside=detector.name not in declared,
         ).of(evidence)
 
 
@@ -180,7 +200,7 @@ def memory_tests(
     study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
     where nothing is compared."""
     by_model = {
-        str(model): detector_measurements(part, members_of(study, items, pairs, str(model)))
+        str(model): detector_measurements(part, members_of(study, items, pairs, str(model)), study.detectors)
         for model, part in frame.groupby("model", sort=False)
     }
     return family_tests(by_model, study.control, closed_gates or {}, margin)
@@ -189,11 +209,12 @@ def memory_tests(
 def family_tests(
     by_model: Mapping[str, Sequence[Measurement]], control: str, closed_gates: Mapping[str, str], margin: float = MARGIN
 ) -> dict[str, list[MemoryTest]]:
-    """All detectors of all models as one family by Holm: whoever looks at one model could have looked at another. A closed gate
-    withholds its claims and leaves the family as it is."""
-    every = [one for measurements in by_model.values() for one in measurements]
+    """All declared detectors of all models as one family by Holm: whoever looks at one model could have looked at another. A closed
+    gate withholds its claims and leaves the family as it is. A detector that is not installed here is a member all the same, with the
+    p that costs the others most."""
+    every = [one for measurements in by_model.values() for one in measurements if not one.is_outside]
     one_sided = [one for one in every if one.gap is not None or one.score is not None]
-    sets = [one for one in every if one.set_test is not None]
+    sets = [one for one in every if one.set_test is not None or one.is_lacking]
     doubled, single = adjusted([_one_sided_p(one) for one in one_sided], [_set_p(one) for one in sets])
     p_of = dict(zip(map(id, [*one_sided, *sets]), [*doubled, *single], strict=True))
     n_family = n_tests(list(p_of.values()))
@@ -223,6 +244,8 @@ def _one_sided_p(one: Measurement) -> float:
 
 def _set_p(one: Measurement) -> float:
     """NaN where no claim could be made of the set, so that it is no member of the family."""
+    if one.is_lacking:
+        return 1.0
     return math.nan if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld else one.set_test.p
 
 
@@ -235,7 +258,7 @@ def _test(
     closed_gates: Mapping[str, str],
     margin: float,
 ) -> MemoryTest:
-    items, why = NAMES[one.kind], closed_gates.get(one.axis, "")
+    items, why = NAMES[one.kind], OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")
     p_value = None if math.isnan(p) else p
     claim = gap_claim(one.gap, margin, p_value, n_family, score) if one.gap else None
     claim = score_claim(one.score, p_value, n_family) if one.score else claim
@@ -279,7 +302,7 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[st
     n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
     there = [NAMES[kind] for kind in kinds if kind in set(part["kind"].unique())]
     names = [NAMES[kind] for kind in kinds]
-    mine = [one for one in tests if one.items in names]
+    mine = [one for one in tests if one.items in names and not (one.measurement and one.measurement.is_outside)]
     claim = summary_claim([one.claim for one in mine], there[0] if len(there) == 1 else "items", n_benchmark, n_control)
     by_kind = [(name, [one.claim for one in mine if one.items == name]) for name in dict.fromkeys(one.items for one in mine)]
     return replace(claim, detail=by_kind_text(by_kind)) if len(by_kind) > 1 and claim.is_made else claim

@@ -38,7 +38,7 @@ def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
     frame = session.readouts(study_id, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
-    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs, model))
+    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs, model), study.detectors)
 
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:

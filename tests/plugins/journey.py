@@ -5,10 +5,11 @@ import json
 import os
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 from flipcore import __main__ as command_line
-from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.study import DETECTORS, ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.export import export
@@ -31,7 +32,9 @@ MEMORY = Study(
     (Part("question_loss"),),
     (ModelUse("pocket"),),
     control="random",
+    detectors=(*DETECTORS, "loss_ratio"),
 )
+UNDECLARED = replace(MEMORY, name="without", detectors=DETECTORS)
 
 
 def said(*words):
@@ -61,7 +64,7 @@ def main(folder, root):
     os.environ["FLIPSCOPE_DB"] = str(folder / "flips.duckdb")
     demo.fill_store, demo.demo_studies = lambda store: None, list
     store = Store.open()
-    states = [runner.run(one, store).state for one in (CHOICES, MEMORY)]
+    states = [runner.run(one, store).state for one in (CHOICES, MEMORY, UNDECLARED)]
     rows = studies.studies(store).set_index("name")["plugins"].to_dict()
     files = {path.name: path.read_text(encoding="utf-8") for path in export(store, CHOICES.study_id, folder / "out", "csv")}
     store.close()
@@ -72,6 +75,7 @@ def main(folder, root):
             "choices": ("stats", CHOICES.study_id),
             "memory": ("stats", MEMORY.study_id),
             "json": ("stats", MEMORY.study_id, "--json"),
+            "undeclared": ("stats", UNDECLARED.study_id, "--json"),
         }.items()
     }
     pages = {

@@ -42,12 +42,13 @@ def site(tmp_path_factory):
 def journey(site, tmp_path_factory):
     """What the process with the wheels on its path says of everything."""
     path = f"{site}{os.pathsep}{ROOT}"
-    text = run("-W", "ignore", "-m", "tests.plugins.journey", tmp_path_factory.mktemp("journey"), ROOT, PYTHONPATH=path)
-    return json.loads(text.splitlines()[-1])
+    folder = tmp_path_factory.mktemp("journey")
+    text = run("-W", "ignore", "-m", "tests.plugins.journey", folder, ROOT, PYTHONPATH=path)
+    return json.loads(text.splitlines()[-1]) | {"folder": folder}
 
 
 def test_both_studies_end_and_say_whose_plug_ins_they_used(journey):
-    assert journey["states"] == ["done", "done"]
+    assert journey["states"] == ["done", "done", "done"]
     of = journey["origins"]["riddles"]
     assert of == (
         "dataset riddles of flip-riddles 1.0, axis shout of flip-shout 1.0, extractor last_letter of flip-last-letter 1.0, "
@@ -84,6 +85,20 @@ def test_the_detector_makes_a_claim_on_the_command_line_and_on_the_page(journey)
     assert not journey["pages"]["memorization"]["problems"] and not journey["pages"]["loss"]["problems"]
     assert "Loss ratio" in journey["pages"]["memorization"]["text"]
     assert "Loss ratio" in journey["pages"]["loss"]["text"]
+
+
+def test_a_study_that_does_not_declare_the_detector_says_the_same_with_and_without_its_wheel(journey):
+    def tests(text):
+        return json.loads(text)["models"]["pocket"]["memory"]
+
+    *with_wheel, outside = tests(journey["command"]["undeclared"])
+    database = {"FLIPSCOPE_DB": str(journey["folder"] / "flips.duckdb")}
+    assert with_wheel == tests(run("-m", "flipcore", "stats", "without", "--json", **database))
+    assert outside["name"] == "loss_ratio" and not outside["asserted"] and "outside the family" in outside["sentence"]
+    declared, without = (
+        {one["name"]: one["p_adjusted"] for one in several} for several in (tests(journey["command"]["json"]), with_wheel)
+    )
+    assert declared["question_loss"] > without["question_loss"] and declared["loss_ratio"] is not None
 
 
 def test_the_flip_surface_opens_the_axis_and_the_export_holds_it(journey):

@@ -1,6 +1,7 @@
 """The memorization tests of a study as plain values: the same numbers as the estimators give, kind by kind."""
 
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,12 @@ import pandas as pd
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.detectors import DETECTORS
 from flipcore.models.cards import ModelCard
-from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting
+from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting, summary
 from flipcore.reports.study import Report
+from tests.conftest import ROOT
+from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
 
 STUDY = Study(
@@ -207,3 +211,50 @@ def test_continuations_that_a_filter_ended_count_against_a_claim_of_pearl(n, rol
 def test_a_loss_reads_no_completion_so_nothing_of_it_is_cut_off():
     (found,) = found_in(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
     assert "Cut off: not applicable, no completion is read." in found.claim.detail
+
+
+RATIO = "loss_ratio"  # the detector of tests/plugins/wheels/flip-ratio, read from the losses that the others read
+
+
+@contextmanager
+def with_ratio(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests/plugins/wheels/flip-ratio")
+    with offered(monkeypatch, DETECTORS, entry("flip_ratio:DETECTOR", RATIO, "flip-ratio", "1.0")):
+        yield
+
+
+def verdicts(study=STUDY):
+    frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
+    tests = memory_tests(frame, study)["m"]
+    return {one.measurement.name: one for one in tests}, summary(tests, frame).text
+
+
+def test_installing_a_detector_changes_no_verdict_of_a_study_that_does_not_declare_it(monkeypatch):
+    alone, line = verdicts()
+    with with_ratio(monkeypatch):
+        beside, same_line = verdicts()
+    assert list(beside) == ["question_loss", RATIO] and line == same_line and line.startswith("1 of 1 ")
+    first, again = alone["question_loss"], beside["question_loss"]
+    assert (first.claim, first.n_family, first.numbers) == (again.claim, again.n_family, again.numbers)
+    outside = beside[RATIO]
+    assert outside.decision == "not claimed" and "outside the family" in outside.sentence
+    assert outside.numbers["p"] < 0.05 and np.isnan(outside.numbers["p_adjusted"])
+
+
+def test_a_declared_detector_is_in_the_family_wherever_the_study_is_read(monkeypatch):
+    study = replace(STUDY, detectors=(*STUDY.detectors, RATIO))
+    alone = verdicts()[0]["question_loss"].numbers["p_adjusted"]
+    with with_ratio(monkeypatch):
+        declared, line = verdicts(study)
+    assert declared[RATIO].decision == "memory" and line.startswith("2 of 2 ")
+    assert declared["question_loss"].numbers["p_adjusted"] == pytest.approx(2 * alone)
+    lacking, line = verdicts(study)  # its package is not installed: the others are corrected for it all the same
+    assert lacking["question_loss"].numbers["p_adjusted"] == pytest.approx(2 * alone)
+    assert lacking[RATIO].decision == "not claimed" and "no package here offers it" in lacking[RATIO].sentence
+
+
+def test_a_study_that_names_no_detectors_keeps_its_id_and_its_file():
+    assert STUDY.study_id == "3d3c5f2bedd5" and "detectors" not in STUDY.to_toml()
+    assert set(STUDY.detectors) <= set(DETECTORS) and Study.from_toml(STUDY.to_toml()) == STUDY
+    more = replace(STUDY, detectors=(*STUDY.detectors, RATIO))
+    assert more.study_id != STUDY.study_id and Study.from_toml(more.to_toml()) == more
