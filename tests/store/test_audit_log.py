@@ -10,6 +10,8 @@ from flipcore.access import policy
 from flipcore.access.acting import acting_as
 from flipcore.access.levels import Level
 from flipcore.access.person import Person
+from flipcore.core.errors import BadInput
+from flipcore.store import audit_log
 from flipcore.store.audit_log import problem
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
@@ -43,11 +45,12 @@ def changed(path, *statements):
 def said(path):
     store = Store.open(path)
     try:
-        return problem(store.own_cursor())
+        return problem(store.own_cursor(), store.path)
     finally:
         store.close()
 
 
+HEAD_OF_3 = """UPDATE store_info SET value = (SELECT '[3, "' || link || '"]' FROM acts WHERE number = 3) WHERE key = 'acts'"""
 CHANGES = {
     "a row that was removed": ("DELETE FROM acts WHERE number = 2", "Row 2 .* was removed"),
     "the first row": ("DELETE FROM acts WHERE number = 1", "Row 1 .* was removed"),
@@ -59,6 +62,14 @@ CHANGES = {
     "a row of one's own": (
         "INSERT INTO acts (act_id, who, level, act, target, n_rows, created_at) VALUES ('x', 'ada', 'admin', 'deleted', 's', 1, now())",
         "Row 1 .*earlier release before it, was changed or put in",
+    ),
+    "the last rows, and the count of the file with them": (
+        f"DELETE FROM acts WHERE number > 3; {HEAD_OF_3}",
+        "held 5 rows.*older one, or its last rows were removed",
+    ),
+    "all rows, and the count of the file": (
+        "DELETE FROM acts; DELETE FROM store_info WHERE key = 'acts'",
+        "held 5 rows.*older one, or its last rows were removed",
     ),
     "a row of this file that is passed off as another's": (
         "UPDATE acts SET origin = 'b' WHERE number = 3",
@@ -97,7 +108,7 @@ def test_what_a_merged_file_says_is_kept_apart(path, tmp_path):
         assert theirs[["who", "act", "origin"]].to_numpy().tolist() == [["ada", "deleted a study", "other.duckdb"]]
         standing = invitations.invitations(store)
         assert [(one.name, one.stands) for one in standing] == [("bea", True)]
-    assert problem(store.own_cursor()) == ""
+    assert problem(store.own_cursor(), store.path) == ""
     store.close()
     third = Store.open(tmp_path / "third.duckdb")
     with acting_as(ROOT_PERSON):
@@ -111,23 +122,28 @@ def test_a_name_that_is_replaced_leaves_a_chain_that_holds_and_mends_none(path):
     store = Store.open(path)
     with acting_as(ROOT_PERSON):
         invitations.replace_name(store, "root")
-    assert problem(store.own_cursor()) == "" and store.rows("SELECT count(*) FROM acts WHERE who = 'Person 1'") == [(5,)]
+    assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT count(*) FROM acts WHERE who = 'Person 1'") == [
+        (5,)
+    ]
     store.close()
     changed(path, "DELETE FROM acts WHERE number = 2")
     store = Store.open(path)
     with acting_as(ROOT_PERSON):
         invitations.replace_name(store, "Person 1")
-    assert "Row 1" in problem(store.own_cursor())  # what was renamed in a chain that is broken stays broken from its first row
+    assert "Row 1" in problem(
+        store.own_cursor(), store.path
+    )  # what was renamed in a chain that is broken stays broken from its first row
     store.close()
 
 
 def test_rows_of_an_earlier_release_are_where_the_chain_begins(path):
     changed(path, "UPDATE acts SET number = NULL, link = ''", "DELETE FROM store_info WHERE key = 'acts'")
+    audit_log.forget_outside(path)  # where an earlier release kept nothing
     store = Store.open(path)
-    assert problem(store.own_cursor()) == ""
+    assert problem(store.own_cursor(), store.path) == ""
     with acting_as(ROOT_PERSON):
         store.told("saved a file", "new.csv")
-    assert problem(store.own_cursor()) == "" and store.rows("SELECT max(number) FROM acts") == [(1,)]
+    assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT max(number) FROM acts") == [(1,)]
     store.close()
     changed(path, "DELETE FROM acts WHERE target = '2.csv'")
     assert "earlier release" in said(path)
@@ -137,3 +153,28 @@ def test_a_cut_upload_is_named(path, capsys):
     keep_upload("a.csv", b"whole").write_bytes(b"wh")
     assert main(["verify"]) == 1
     assert "cut or changed" in capsys.readouterr().out
+
+
+def test_a_cut_tail_shows_for_good_and_a_file_that_was_moved_is_no_fault(path, tmp_path):
+    """Whoever does something afterwards writes a new end of the chain, and does not cover up the old one."""
+    changed(path, "DELETE FROM acts WHERE number > 3", HEAD_OF_3)
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        store.told("saved a file", "after.csv")
+        store.told("saved a file", "again.csv")
+    store.close()
+    assert "held 5 rows" in said(path)
+    moved = tmp_path / "elsewhere" / "flips.duckdb"
+    moved.parent.mkdir()
+    path.rename(moved)
+    assert said(moved) == ""
+
+
+def test_an_act_counts_where_nothing_can_be_kept_outside(path, monkeypatch):
+    """A home that cannot be written to keeps nobody from working; the chain in the file goes on."""
+    monkeypatch.setattr(audit_log, "write", lambda *_: (_ for _ in ()).throw(BadInput("no")))
+    store = Store.open(path)
+    with acting_as(ROOT_PERSON):
+        store.told("saved a file", "after.csv")
+    assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT max(number) FROM acts") == [(6,)]
+    store.close()
