@@ -1,6 +1,8 @@
 """Which verdicts stand for their source: the server decides, from the reviewer's own random order and from nothing that a browser or
 a file says.
 
+Where nobody is told apart there is one order for all: a name could be tried until its order begins with the pairs that one likes.
+
 A verdict counts as drawn at random where it lies on an unbroken beginning of its reviewer's order: every pair before it is judged too,
 by them, or by somebody else whose verdict counts and to whom the pair was left. What was picked out of the order lies behind a gap
 until the order has reached it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from flipcore.access import policy
 from flipcore.access.person import EVERY
 from flipcore.annotation.paraphrases.queue import SHARED, Place, queue
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, PERSON
@@ -44,7 +47,7 @@ def order_of(
         pairs = [row for row in pairs if row["pair_id"] in subset]
     elif source != EVERY:
         pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
-    places = queue(pairs, reviewer, shared=shared, risk=risk)
+    places = queue(pairs, reviewer if policy.is_on() else "", shared=shared, risk=risk)
     return Order(reviewer, tuple(places), not pair_ids and risk is None)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from flipcore.access import policy
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.from_elsewhere import merge_files, take_in
 from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of
@@ -169,3 +170,11 @@ def test_settling_the_good_ones_alone_opens_no_gate(store):
     assert round(gate(store).accepted.value * gate(store).accepted.n) == before  # one disagreement is open
     review.keep_verdicts(store, [settle(split[0])])
     assert round(gate(store).accepted.value * gate(store).accepted.n) == before + len(split)
+
+
+def test_nobody_chooses_an_order_by_trying_names(store, monkeypatch):
+    """Where nobody is told apart a name costs nothing; where people are, each has an order of their own."""
+    names = [f"Ada {number}" for number in range(30)]
+    assert len({tuple(order(store, name)) for name in names}) == 1
+    monkeypatch.setattr(policy, "is_on", lambda: True)
+    assert len({tuple(order(store, name)) for name in names}) == 30
