@@ -102,6 +102,8 @@ def reply_of(text: str) -> Any:
                 [json.loads(line[5:]) for line in text.splitlines() if line.startswith("data:") and "[DONE]" not in line]
             )
         return json.loads(text)
+    except RecursionError:
+        raise Fault("The server's reply is nested too deeply to be read", text[:1000]) from None
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise Fault("The server's reply is not valid JSON", text[:1000]) from error
 
