@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from flipcore.core.errors import BadInput
+from flipcore.extractors import needs_judge, title_of
 from flipcore.models import model_cards
 from flipcore.runs.plan import Plan
 from flipcore.store.connection import Store
@@ -43,8 +44,11 @@ def check_embargo(item_ids: Collection[str], model: str, *, may_send: bool, how:
 
 def check_judge(study_plan: Plan, store: Store) -> Plan:
     """The same of a study that is about to run and its judge, unless the judge is asked about the items itself; the plan. An item
-    is under embargo here as it is everywhere, whatever its role in this study."""
+    is under embargo here as it is everywhere, whatever its role in this study. Raises BadInput, too, where a judge shall read and
+    none is named."""
     study = study_plan.study
+    if study.judge is None and (lacking := [part.name for part in study.extractors if needs_judge(part.name)]):
+        raise BadInput(f'{title_of(lacking[0])} reads by another model, and the study names none. Write judge = "MODEL" in it.')
     if study.judge is None or study.judge in {use.name for use in study.models}:
         return study_plan
     ids = {item_plan.item.item_id for item_plan in study_plan.items}

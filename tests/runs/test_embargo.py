@@ -11,7 +11,7 @@ from flipcore.annotation.surveys.models import ask_model
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
-from flipcore.core.study import ItemSource, ModelUse
+from flipcore.core.study import ItemSource, ModelUse, Part
 from flipcore.models.cards import ModelCard
 from flipcore.runs.embargo import check_embargo, check_judge, is_sent_away, under_embargo
 from flipcore.runs.judging_again import judge_again
@@ -84,7 +84,7 @@ def test_a_judge_that_reads_a_study_again_is_sent_none_of_them_unasked_whatever_
 
 
 def planned(role, item_id, meta=None, **changes):
-    study = {"judge": "away", "models": (ModelUse("m"),), "judge_sees_retro": False} | changes
+    study = {"judge": "away", "extractors": (), "models": (ModelUse("m"),), "judge_sees_retro": False} | changes
     item = SimpleNamespace(item_id=item_id, meta=meta or {})
     return SimpleNamespace(study=SimpleNamespace(**study), items=[SimpleNamespace(item=item, role=role)])
 
@@ -101,6 +101,12 @@ def test_the_judge_of_a_study_is_sent_none_of_them_unasked(store, role_item_meta
     for changes in ({"judge_sees_retro": True}, {"judge": None}, {"models": (USE,)}, {"judge": "module:function"}):
         other = planned(*role_item_meta, **changes)
         assert check_judge(other, store) is other
+
+
+def test_a_study_that_a_judge_shall_read_names_one(store):
+    with pytest.raises(BadInput, match=r'Judge reads by another model, and the study names none. Write judge = "MODEL"'):
+        run(tiny_study(extractors=(Part("judge"),)), store)
+    assert not store.rows("SELECT count(*) FROM studies WHERE state = 'done'")[0][0]
 
 
 def test_the_judge_of_a_study_is_sent_everything_else(store):
