@@ -14,12 +14,14 @@ from flipcore.store.uploads import keep_upload
 UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
 RETRO = "Send items of a retro set, too"  # the label of the box
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
+_ADDRESS = re.compile(r"(?i)(https?:|www(?=\.)|@(?=[\w-]+\.))")
 _P_VALUE = re.compile(r"\bp ([=<>]) (?=\.\d)")  # no line ends inside one
 
 
 def plain(text: object) -> str:
-    """Text from data, escaped so that Markdown shows it letter by letter; a p-value stays on one line."""
-    return _SPECIAL.sub(r"\\\1", _P_VALUE.sub("p\u00a0\\1\u00a0", str(text)))
+    """Text from data, escaped so that Markdown shows it letter by letter; a p-value stays on one line, and an address is no link:
+    Markdown makes links of bare ones after it took escapes away, so that a joiner without width stands inside of them."""
+    return _SPECIAL.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", _P_VALUE.sub("p\u00a0\\1\u00a0", str(text))))
 
 
 @contextmanager
