@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 
 from flipcore.commands import COMMANDS
+from flipcore.commands.terminal import Terminal
 from flipcore.core.errors import FlipscopeError
 
 
@@ -21,6 +23,11 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know. A run also says
     that calls failed (3), that its budget is used up (4) or that it was interrupted (130)."""
+    with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
+        return _acted(arguments)
+
+
+def _acted(arguments: list[str] | None) -> int:
     options = parser().parse_args(arguments)
     try:
         return COMMANDS[options.command].act(options)
