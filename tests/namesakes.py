@@ -99,8 +99,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "datasets/recorded/formats/every_eval_ever datasets/recorded/formats/helm datasets/recorded/formats/inspect_ai "
         "datasets/recorded/formats/inspect_samples datasets/recorded/formats/lighteval datasets/recorded/formats/lm_eval "
         "datasets/recorded/formats/lm_eval_score datasets/recorded/formats/openai_evals datasets/recorded/formats/promptfoo "
-        "datasets/recorded/formats/reader datasets/recorded/formats/zeroeval datasets/recorded/json_streams "
-        "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places commands/import_outputs store/recorded",
+        "datasets/recorded/formats/reader datasets/recorded/formats/zeroeval datasets/reading/json_streams "
+        "datasets/recorded/log_answers datasets/reading/log_files datasets/recorded/log_places commands/import_outputs store/recorded",
     ),
     "harnesses/test_prompt_presets.py": ("compared with what the harnesses themselves send", "text/prompt_presets"),
     "runs/test_log_joining.py": (

@@ -10,8 +10,8 @@ from pathlib import Path
 from flipcore.commands.opening import open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.log_files import sources
 from flipcore.datasets.recorded.columns import looked_at
-from flipcore.datasets.recorded.log_files import sources
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_corrections import corrections_of

@@ -16,11 +16,7 @@ from tests.conftest import ROOT
 from tests.core.file_kills import WORKS, killed
 
 # modules that write files which nobody keeps: parts of a sort, what a zip holds, and a stranger's tables, in folders of the system
-SCRATCH = {
-    "flipcore/datasets/recorded/grouping.py",
-    "flipcore/datasets/recorded/log_files.py",
-    "flipcore/store/merge_source.py",
-}
+SCRATCH = {"flipcore/datasets/recorded/grouping.py", "flipcore/datasets/reading/log_files.py", "flipcore/store/merge_source.py"}
 WRITING = {"write_text", "write_bytes", "to_parquet", "to_csv", "to_excel", "to_feather", "copyfile", "copy2", "copytree", "move",
            "mkstemp", "NamedTemporaryFile", "savez", "fdopen", "symlink_to", "hardlink_to", "link", "extractall"}  # fmt: skip
 

@@ -16,12 +16,15 @@ from typing import IO, Any, cast
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
+from flipcore.datasets.reading.json_streams import ListKey, json_document, n_values
+from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 _WRAPPERS = ("rows", "data", "Data", "items", "examples")
-_MAX_CELL = 10_000_000  # characters
-_MAX_LINE = MAX_UPLOAD_MB * 1_000_000  # bytes
+MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
+MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
+_BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows
 _GZIP = b"\x1f\x8b"
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
@@ -44,8 +47,8 @@ class Row:
 def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB) -> Iterator[Row]:
     """The rows of a file, read a line at a time. `header` names the columns of a CSV file that has no header line.
 
-    Raises BadInput when the file as a whole cannot be read: absent, larger than `most_mb` megabytes, of an unknown kind,
-    half-written; of a packed file the last two are known only on the way.
+    Raises BadInput when the file as a whole cannot be read: absent, larger than `most_mb` megabytes (of a packed file, unpacked),
+    of an unknown kind, half-written; some of it is known only on the way. A row above MAX_ROW is refused by itself.
     """
     path = allowed(path)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
@@ -100,21 +103,24 @@ def _unpacking(name: str) -> Iterator[None]:
         raise BadInput(f"{name} is a damaged or half-written gzip file ({error}); fetch it again.") from None
 
 
-def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str]]:
-    """(its number from 1, a line with its end); bytes that are not UTF-8 become surrogates, which mark the rows that hold them.
+def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
+    """(its number from 1, a line with its end); None for a line above MAX_ROW, which is skipped without being held. Bytes that are
+    not UTF-8 become surrogates, which mark the rows that hold them.
 
-    Raises BadInput for a damaged gzip file, and for one that unpacks to more than ten times what it may have."""
-    most, n_bytes = most_mb * (10_000_000 if is_packed(path) else 1_000_000), 0
+    Raises BadInput for a damaged gzip file, and for one that unpacks to more than a file may have."""
+    most, n_bytes = most_mb * 1_000_000, 0
     with _content(path) as stream, _unpacking(path.name):
-        for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE + 1), b""), start=1):
-            n_bytes += len(line)
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
+            n_bytes, is_long, part = n_bytes + len(line), len(line) > MAX_ROW, line
+            while is_long and part and not part.endswith(b"\n") and n_bytes <= most:
+                part = stream.readline(1 << 20)
+                n_bytes += len(part)
             if n_bytes > most:
-                raise BadInput(f"{path.name} unpacks to more than {most // 1_000_000:,} MB; unpack and split it.")
-            if len(line) > _MAX_LINE:
-                raise BadInput(
-                    f"Line {number:,} of {path.name} has more than {MAX_UPLOAD_MB} MB; give each row a line of its own."
-                )
-            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+                raise BadInput(f"{path.name} unpacks to more than {most_mb:,} MB; unpack and split it.")
+            yield number, None if is_long else line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+
+
+_TOO_LONG = f"has more than {MAX_ROW // 1_000_000} MB; give each row a line of its own"
 
 
 def _without_surrogates(row: Row) -> Row:
@@ -130,37 +136,34 @@ def _without_surrogates(row: Row) -> Row:
 
 def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
     """JSON lines, or one JSON document with a list of rows in it: both occur under both suffixes."""
-    if suffix == ".json":
-        yield from _document(path, most_mb)
-        return
-    lines = ((number, line.removesuffix("\n")) for number, line in _lines(path, most_mb) if line.strip())
+    lines = ((number, line) for number, line in _lines(path, most_mb) if line is None or line.strip())
     first = list(islice(lines, 2))
-    if len(first) == 1:
-        yield from _document(path, most_mb)
-    for number, line in chain(first if len(first) > 1 else (), lines):
-        yield _json_line(number, line)
+    if len(first) < 2 or (suffix == ".json" and not _is_object(first[0][1])):
+        yield from _document(path)
+        return
+    for number, line in chain(first, lines):
+        yield Row(number, problem=_TOO_LONG) if line is None else _json_line(number, line.removesuffix("\n"))
 
 
-def _document(path: Path, most_mb: int) -> Iterator[Row]:
-    """The rows of a document, which is read whole; of a file of lines under a document's name those of its lines."""
-    if most_mb > MAX_UPLOAD_MB and path.stat().st_size > MAX_UPLOAD_MB * 1_000_000:
-        raise BadInput(
-            f"{path.name} has {path.stat().st_size / 1e6:,.0f} MB, and a JSON document is read whole, at most "
-            f"{MAX_UPLOAD_MB} MB. Save it as JSON lines (.jsonl): one row a line has no such limit."
-        )
-    text = "".join(line for _, line in _lines(path, MAX_UPLOAD_MB))
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        raise BadInput(f"{path.name} is nested too deeply to be rows.") from None
-    except ValueError as error:
-        rows = json_lines(text)
-        first = list(islice(rows, 2))
-        if len(first) < 2 or first[0].problem:
-            raise BadInput(f"{path.name} is not valid JSON: {error}. It may be half-written; save it again.") from None
-        yield from chain(first, rows)
-    else:
-        yield from _listed(document, path.name)
+def _is_object(line: str | None) -> bool:
+    return line is not None and not _json_line(1, line).problem
+
+
+def _document(path: Path) -> Iterator[Row]:
+    """The rows of a document, one at a time: a list, an object that wraps one, or a single object.
+
+    Raises BadInput for anything else, and for one value above MAX_ROW."""
+    number, values, wrapper = 0, {}, None
+    with _unpacking(path.name):
+        source = Source(path, path.name, MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
+        for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
+            if isinstance(key, ListKey) and wrapper in (None, key):
+                wrapper, number = key, number + 1
+                yield _row(number, value)
+            elif not isinstance(key, ListKey):
+                values[key] = value
+    if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
+        yield _row(1, values)
 
 
 def json_lines(text: str) -> Iterator[Row]:
@@ -169,6 +172,8 @@ def json_lines(text: str) -> Iterator[Row]:
 
 
 def _json_line(number: int, line: str) -> Row:
+    if n_values(line) > MAX_VALUES:
+        return Row(number, problem=f"holds more than {MAX_VALUES:,} values; keep fewer of them")
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -184,27 +189,39 @@ def _row(number: int, values: Any) -> Row:
     return Row(number, inner if isinstance(inner, dict) else values)
 
 
-def _listed(document: Any, name: str) -> Iterator[Row]:
-    """The rows of a document: a list, an object that wraps one, or a single object."""
-    if isinstance(document, dict):
-        wrapped = [document[key] for key in _WRAPPERS if isinstance(document.get(key), list)]
-        document = wrapped[0] if wrapped else [document]
-    if not isinstance(document, list):
-        raise BadInput(f"{name} holds {type(document).__name__}; it should hold a list of objects.")
-    for number, values in enumerate(document, start=1):
-        yield _row(number, values)
+class _CsvLines:
+    """The lines of a table for the reader, which is told where those of one row (a cell may hold line ends) are too many; None
+    stands for a line that was too long itself."""
+
+    def __init__(self, parts: Iterator[str | None]) -> None:
+        self._parts, self.n_chars = (part for part in parts if part != ""), 0
+
+    def first(self) -> str:
+        return next(self._parts, "") or ""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        part = next(self._parts)
+        self.n_chars += len(part or "")
+        if part is None or self.n_chars > MAX_ROW:
+            raise csv.Error(f"a row of more than {MAX_ROW // 1_000_000} MB")
+        return part
 
 
 def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     """Comma, semicolon or tab separated, decided by the first line."""
-    csv.field_size_limit(_MAX_CELL)
-    lines = (part for _, line in _lines(path, most_mb) for part in _LINE_END.split(line) if part)
-    first = next(lines, "")
+    csv.field_size_limit(MAX_ROW)
+    parts = _CsvLines(
+        part for _, line in _lines(path, most_mb) for part in (_LINE_END.split(line) if line is not None else [None])
+    )
+    first = parts.first()
     delimiter = "," if header else max(",;\t", key=first.count)
-    reader = csv.reader(chain((first,), lines), delimiter=delimiter, strict=True)
+    reader = csv.reader(chain((first,), parts), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     while True:
-        start = reader.line_num + 1
+        start, parts.n_chars = reader.line_num + 1, 0
         try:
             cells = next(reader)
         except StopIteration:
@@ -223,14 +240,23 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    return (Row(number, values) for number, values in enumerate(parquet_rows(path, path.name), start=1))
+
+
+def parquet_rows(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file. One text repeated a million times is stored once, so that what is unpacked at a time is bounded by
+    the size of a part of the file, of which no value is larger. Raises BadInput where it cannot be read."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        number = 0
-        for batch in pyarrow.parquet.ParquetFile(path).iter_batches(1000):
-            for values in batch.to_pylist():
-                number += 1
-                yield Row(number, values)
+        file = pyarrow.parquet.ParquetFile(path)
+        for part in range(file.num_row_groups):
+            size = max(1, file.metadata.row_group(part).total_byte_size)
+            n_rows = max(_LEAST_BATCH, min(_MOST_BATCH, _BATCH_BYTES // size))
+            for batch in file.iter_batches(n_rows, row_groups=[part]):
+                if batch.nbytes > 2 * _BATCH_BYTES:
+                    raise BadInput(f"{name} holds rows of {batch.nbytes / n_rows / 1e6:,.0f} MB; it is not read.")
+                yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
-        raise BadInput(f"{path.name} could not be read as Parquet: {str(error).splitlines()[0]}") from error
+        raise BadInput(f"{name} could not be read as Parquet: {str(error).splitlines()[0]}") from error

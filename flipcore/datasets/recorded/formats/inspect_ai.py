@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.json_streams import json_document
+from flipcore.datasets.reading.log_files import Source, member_bytes
 from flipcore.datasets.recorded.formats.inspect_samples import record_of
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
-from flipcore.datasets.recorded.json_streams import json_document
-from flipcore.datasets.recorded.log_files import Source, member_bytes
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore, number_of
 
 _MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(?:\.json|/sample\.json)")

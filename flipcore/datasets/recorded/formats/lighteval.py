@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.json_streams import whole
+from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.rows import parquet_rows
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
-from flipcore.datasets.recorded.json_streams import whole
-from flipcore.datasets.recorded.log_files import Source
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -92,23 +93,14 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    import pyarrow
-    import pyarrow.parquet
-
     task, model = _task(source), _model(_results(source, beside))
     of_row = _old if _OLD <= _columns(source) else _new
-    number = 0
-    try:
-        for batch in pyarrow.parquet.ParquetFile(source.path).iter_batches(500):
-            for row in batch.to_pylist():
-                number += 1
-                place = f"Row {number} of {source.name}"
-                try:
-                    yield from of_row(row, place, task, model, number)
-                except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError, SyntaxError) as error:
-                    yield Rejection(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
-    except (pyarrow.ArrowException, OSError) as error:
-        raise BadInput(f"{source.name} could not be read as Parquet: {str(error).splitlines()[0]}") from None
+    for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
+        place = f"Row {number} of {source.name}"
+        try:
+            yield from of_row(row, place, task, model, number)
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError, SyntaxError) as error:
+            yield Rejection(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
 
 
 def _plain(value: Any) -> Any:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.json_streams import json_document, json_lines, whole
+from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.lm_eval_score import score_version
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
-from flipcore.datasets.recorded.json_streams import json_document, json_lines, whole
-from flipcore.datasets.recorded.log_files import Source
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,

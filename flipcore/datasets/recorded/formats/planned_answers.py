@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.json_streams import json_lines
+from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
-from flipcore.datasets.recorded.json_streams import json_lines
-from flipcore.datasets.recorded.log_files import Source
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, count_of, mark_of, number_of, prompt_of
 
 

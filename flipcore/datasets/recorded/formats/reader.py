@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
 
 

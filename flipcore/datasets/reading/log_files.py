@@ -32,6 +32,7 @@ class Source:
 
     path: Path
     name: str
+    most: int = MAX_UNPACKED  # bytes that are unpacked
 
     @cached_property
     def head(self) -> bytes:
@@ -79,21 +80,21 @@ class Source:
     def open(self) -> BinaryIO:
         """The bytes, unpacked where the file is gzip and never more than the bound."""
         if self.magic[:2] == b"\x1f\x8b":
-            return _LimitedReader(gzip.open(self.path), self.name)  # type: ignore[return-value]
+            return _LimitedReader(gzip.open(self.path), self.name, self.most)  # type: ignore[return-value]
         return self.path.open("rb")
 
 
 class _LimitedReader:
     """A stream that refuses to unpack more than the bound."""
 
-    def __init__(self, stream, name: str) -> None:
-        self._stream, self._name, self._n_bytes_remaining = stream, name, MAX_UNPACKED
+    def __init__(self, stream, name: str, most: int) -> None:
+        self._stream, self._name, self._most, self._n_bytes_remaining = stream, name, most, most
 
     def read(self, n: int = -1) -> bytes:
         data = self._stream.read(n if n >= 0 else MAX_MEMBER)
         self._n_bytes_remaining -= len(data)
         if self._n_bytes_remaining < 0:
-            raise BadInput(f"{self._name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read further.")
+            raise BadInput(f"{self._name} unpacks to more than {self._most / 1e6:,.0f} MB; unpack and split it.")
         return data
 
     def __enter__(self) -> Self:
@@ -145,16 +146,16 @@ def _unpacked(source: Source) -> Iterator[Source]:
             if total > MAX_UNPACKED:
                 raise BadInput(f"{source.name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read.")
             path = folder / f"{number}{Path(info.filename).suffix[:9]}"
-            path.write_bytes(member_bytes(source, info))
+            path.write_bytes(member_bytes(source, info, MAX_MEMBER))
             yield Source(path, f"{source.stem.removesuffix('.zip')}/{info.filename}")
 
 
-def member_bytes(source: Source, info: zipfile.ZipInfo) -> bytes:
+def member_bytes(source: Source, info: zipfile.ZipInfo, most: int = MAX_LINE) -> bytes:
     """One member of a zip: stored, deflated or zstd, which Python 3.11 does not unpack itself.
 
     Raises BadInput for a damaged member, another compression, and one that unpacks to too much."""
     where = f"{info.filename} in {source.name}"
-    if info.file_size > MAX_MEMBER or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
+    if info.file_size > most or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
         raise BadInput(f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it is not read.")
     try:
         with source.path.open("rb") as stream:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from flipcore.core.errors import BadInput
-from flipcore.datasets.recorded.log_files import MAX_LINE, Source
+from flipcore.datasets.reading.log_files import MAX_LINE, Source
 
 _CHUNK = 1 << 20
+MAX_VALUES = 3_000_000  # of one line or element: nested lists take some sixty bytes each, however short they are written
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
@@ -20,6 +21,9 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
     for number, line in _lines(source):
         if line is None:
             yield number, None, f"has more than {MAX_LINE // 1_000_000} MB"
+            continue
+        if n_values(line) > MAX_VALUES:
+            yield number, None, f"holds more than {MAX_VALUES:,} values"
             continue
         if not line.strip():
             continue
@@ -33,6 +37,13 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
             yield number, None, f"is not valid JSON ({error}); the file may be half-written"
         else:
             yield number, value, ""
+
+
+def n_values(text: str | bytes) -> int:
+    """How many values JSON can hold at most, by its punctuation."""
+    if isinstance(text, bytes):
+        return text.count(b",") + text.count(b"[") + text.count(b"{")
+    return text.count(",") + text.count("[") + text.count("{")
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
@@ -62,8 +73,8 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
 class _Text:
     """The document's text as it is needed; what was passed is let go."""
 
-    def __init__(self, source: Source, stream: BinaryIO) -> None:
-        self.source, self.stream = source, stream
+    def __init__(self, source: Source, stream: BinaryIO, most: int, most_values: int) -> None:
+        self.source, self.stream, self.most, self.most_values = source, stream, most, most_values
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.ended = "", 0, False
 
@@ -71,8 +82,10 @@ class _Text:
         """Reads on; False at the end. Raises BadInput for wrong bytes and for one value above the bound."""
         if self.ended:
             return False
-        if len(self.text) - self.at > MAX_LINE:
-            raise BadInput(f"{self.source.name} holds one value of more than {MAX_LINE // 1_000_000} MB; it is not read.")
+        if len(self.text) - self.at > self.most:
+            raise BadInput(f"{self.source.name} holds one value of more than {self.most // 1_000_000} MB; it is not read.")
+        if len(self.text) - self.at >= _CHUNK // 2 and n_values(self.text[self.at :]) > self.most_values:
+            raise BadInput(f"{self.source.name} holds one value of more than {self.most_values:,} parts; it is not read.")
         data = _read_more(self, max(_CHUNK, len(self.text) - self.at))
         self.text, self.at = self.text[self.at :] + data, 0
         return not self.ended or bool(data)
@@ -127,29 +140,43 @@ def _half_written(source: Source, why: str) -> str:
     return f"{source.name} is not valid JSON ({why}). It may be half-written; fetch or save it again."
 
 
-def json_document(source: Source, lists: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+class ListKey(str):
+    """The key of a list whose elements come one at a time."""
+
+
+def json_document(
+    source: Source, lists: tuple[str, ...] = (), most: int = MAX_LINE, most_values: int = MAX_VALUES, to_the_end: bool = False
+) -> Iterator[tuple[str, Any]]:
     """(key, value) of a document's top level; the lists named in `lists` come one (key, element) at a time, and so do the
-    elements of a document that is itself a list, with the key "". Raises BadInput where the document breaks off."""
+    elements of a document that is itself a list, with the key "". Their key is a ListKey. Raises BadInput where the document
+    breaks off, for a value of more than `most` characters or `most_values` values, and, `to_the_end`, for what stands behind it."""
     with source.open() as stream:
-        text = _Text(source, stream)
-        first = text.expect("{[")
-        if first == "[":
+        text = _Text(source, stream, most, most_values)
+        yield from _top_level(text, lists)
+        if to_the_end and text.peek():
+            raise BadInput(_half_written(source, "more stands behind its end"))
+
+
+def _top_level(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    first = text.expect("{[")
+    if first == "[":
+        for element in _elements(text):
+            yield ListKey(""), element
+        return
+    if text.peek() == "}":
+        text.at += 1
+        return
+    while True:
+        key = text.value()
+        text.expect(":")
+        if key in lists and text.peek() == "[":
+            text.at += 1
             for element in _elements(text):
-                yield "", element
+                yield ListKey(key), element
+        else:
+            yield str(key), text.value()
+        if text.expect(",}") == "}":
             return
-        if text.peek() == "}":
-            return
-        while True:
-            key = text.value()
-            text.expect(":")
-            if key in lists and text.peek() == "[":
-                text.at += 1
-                for element in _elements(text):
-                    yield key, element
-            else:
-                yield str(key), text.value()
-            if text.expect(",}") == "}":
-                return
 
 
 def _elements(text: _Text) -> Iterator[Any]:

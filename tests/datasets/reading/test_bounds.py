@@ -1,0 +1,107 @@
+"""What is read is bounded by unpacked bytes, by line and by item, however small the file is that holds it."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.json_streams import MAX_VALUES, json_lines
+from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.rows import MAX_ROW, read_rows
+
+LONG = "x" * (MAX_ROW + 1)
+
+
+def packed(path, text):
+    with gzip.open(path, "wt") as stream:
+        stream.write(text)
+    return path
+
+
+def test_a_long_line_is_refused_and_the_rows_around_it_are_read(tmp_path):
+    rows = [{"question": "a"}, {"question": LONG}, {"question": "b"}]
+    path = packed(tmp_path / "a.jsonl.gz", "".join(json.dumps(row) + "\n" for row in rows))
+    first, long, last = read_rows(path)
+    assert first.values == rows[0] and last.values == rows[2] and last.line == 3
+    assert long.problem.startswith("has more than 10 MB") and not long.values
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_a_long_row_of_a_table_is_refused(tmp_path, ending):
+    quoted = '"' + ("y" * 999_999 + "\n") * 11 + '"'
+    (tmp_path / "a.csv").write_text(f"q,r\n1,2\n{LONG},3\n4,5\n{quoted},6{ending}")
+    rows = list(read_rows(tmp_path / "a.csv"))
+    assert [row.values for row in rows if not row.problem][:2] == [{"q": "1", "r": "2"}, {"q": "4", "r": "5"}]
+    assert any("more than 10 MB" in row.problem for row in rows)
+
+
+def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path):
+    line = json.dumps({"question": "x" * 5_000_000}) + "\n"
+    for name in ("a.jsonl.gz", "a.json.gz"):
+        path = packed(tmp_path / name, line * 45 if "jsonl" in name else f"[{','.join([line] * 45)}]")
+        with pytest.raises(BadInput, match="unpacks to more than 200 MB"):
+            list(read_rows(path))
+
+
+@pytest.mark.parametrize("text", ['{"a": [%s]}', '[{"a": [%s]}, {"b": 1}]', '{"rows": [{"a": [%s]}]}', '{"a": [%s]}\n{"b": 1}'])
+def test_short_nested_lists_are_counted(tmp_path, text):
+    (tmp_path / "a.json").write_text(text % ",".join(["[[]]"] * 800_000))
+    try:
+        (refused,) = [row for row in read_rows(tmp_path / "a.json") if row.problem]
+        why = refused.problem
+    except BadInput as error:
+        why = str(error)
+    assert "holds" in why and "500,000" in why
+
+
+def test_a_line_of_a_log_is_bounded_by_its_values(tmp_path):
+    (tmp_path / "a.jsonl").write_text("[" + ",".join(["[]"] * MAX_VALUES) + "]\n{}\n")
+    (_, value, why), (_, last, _) = json_lines(Source(tmp_path / "a.jsonl", "a.jsonl"))
+    assert value is None and "values" in why and last == {}
+
+
+def test_a_document_is_read_a_row_at_a_time_and_to_its_end(tmp_path):
+    (tmp_path / "a.json").write_text('{"about": 1, "rows": [{"q": 1}, 2, {"q": 3}], "data": [{"q": 4}]}')
+    assert [(row.values, bool(row.problem)) for row in read_rows(tmp_path / "a.json")] == [
+        ({"q": 1}, False),
+        ({}, True),
+        ({"q": 3}, False),
+    ]
+    (tmp_path / "a.json").write_text('[{"q": 1}] and more')
+    with pytest.raises(BadInput, match="half-written"):
+        list(read_rows(tmp_path / "a.json"))
+
+
+CHILD = """
+import resource, sys
+from flipcore.core import folders
+from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.rows import read_rows
+folders.admit(sys.argv[1].rpartition("/")[0])
+import pyarrow.parquet
+before, kept = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
+try:
+    kept += read_rows(sys.argv[1])
+except BadInput as error:
+    pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.parquet"])
+def test_a_small_file_takes_little_memory(tmp_path, name):
+    """Sixty rows of 20 MB in about a megabyte: 1.3 GB before anything was bounded."""
+    path = tmp_path / name
+    if name.endswith(".gz"):
+        packed(path, (json.dumps({"question": "x" * 20_000_000, "answer": "y"}) + "\n") * 60)
+    else:
+        pa.parquet.write_table(pa.table({"question": pa.array(["x" * 20_000_000] * 60)}), path, compression="zstd")
+    assert path.stat().st_size < 2_500_000
+    ended = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) < 800_000, f"{int(ended.stdout) / 1000:.0f} MB"  # kB
