@@ -21,13 +21,13 @@ class Terminal:
 
     def write(self, text: str) -> int:
         start = text[:1] if text[:1] == "\r" else ""
-        shown = start + _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text[len(start) :])
+        letters = start + _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text[len(start) :])
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         try:
-            shown.encode(encoding)
+            letters.encode(encoding)
         except UnicodeEncodeError:
-            shown = shown.translate(_PLAINER).encode(encoding, "backslashreplace").decode(encoding)
-        self._stream.write(shown)
+            letters = letters.translate(_PLAINER).encode(encoding, "backslashreplace").decode(encoding)
+        self._stream.write(letters)
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
