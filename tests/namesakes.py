@@ -119,7 +119,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "extractors/test_adversarial_text.py": ("texts that are meant to be misread", "extractors/written/stated_choice"),
     "models/openai/test_probe.py": (
         "what a server can do is asked, recorded and read back",
-        "models/openai/features models/openai/replies models/probe_record",
+        "models/openai/features models/probe_record",
     ),
     "models/test_own_models.py": (
         "a model of one's own from a preset, by command",
