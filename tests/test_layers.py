@@ -78,7 +78,7 @@ ROOMS_OF = {
     "pyarrow": "datasets store",
     "pydantic": "core.declared",
     "rapidfuzz": "stats.holdout.duplicates",
-    "ray": "runs.cluster.rays",
+    "ray": "runs.cluster.ray_cluster",
     "regex": "extractors.pattern",
     "safetensors": "models.pocket_inference",
     "scipy": "models.simulated stats vectors.classifiers.words",

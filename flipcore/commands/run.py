@@ -94,7 +94,7 @@ def ask(study: Study, command: str, budget: float | None = None, on: str = "") -
 def _answered(study: Study, store: Store, on: str) -> Progress:
     """How far the run came, at the place that was asked for."""
     from flipcore.runs import runner
-    from flipcore.runs.cluster.places import place_of
+    from flipcore.runs.cluster.where import place_of
 
     if on:
         print(f"Connecting to {on} …", file=sys.stderr)

@@ -17,7 +17,7 @@ from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError, OverBud
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
-from flipcore.runs.cluster.places import HERE, check_offered, place_of
+from flipcore.runs.cluster.where import HERE, check_offered, place_of
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once

@@ -12,7 +12,7 @@ from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.reports.declaration import duration_text, n_readings
-from flipcore.runs.cluster.places import HERE, offered_places, why_no_cluster
+from flipcore.runs.cluster.where import HERE, offered_places, why_no_cluster
 from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.remaining import remaining

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
-from flipcore.runs.cluster import rays
+from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
@@ -192,12 +192,12 @@ def test_a_preset_fills_the_users_own_prompt_and_is_shown_whole_before_it_runs(a
 def test_where_a_study_runs_is_chosen_among_what_the_admin_named(app, monkeypatch):
     started = []
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study, on: started.append(on))
-    monkeypatch.setattr(rays, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     app.run()
     assert "pip install -r requirements-ray.txt" in words(app).replace("\\", "") and "where" not in [
         box.key for box in app.selectbox
     ]
-    monkeypatch.setattr(rays, "find_spec", lambda name: object())
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: object())
     monkeypatch.setenv("FLIPSCOPE_CLUSTERS", "10.0.0.1:6379")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     app.run()

@@ -14,9 +14,9 @@ from flipcore.core.records import Call
 from flipcore.core.study import ModelUse
 from flipcore.models import ModelCard, open_backend
 from flipcore.models.slots import FEW_AT_ONCE, Slots, slots_of
-from flipcore.runs.cluster.berths import Berth, Machine
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker import Greeting, Reply, Setup
+from flipcore.runs.cluster.worker_slots import Machine, WorkerSlot
 
 Slot = AbstractAsyncContextManager[None]  # what a call holds while it is on its way
 SPARE_ITEMS = 12  # of a model that are open beyond its slots
@@ -106,8 +106,8 @@ class Cluster(ABC):
         """Those that are up now."""
 
     @abstractmethod
-    def start(self, setup: Setup, berths: Sequence[Berth], n_models: int) -> list[Link]:
-        """Workers on their way up, one a berth. `n_models` share the machines."""
+    def start(self, setup: Setup, slots: Sequence[WorkerSlot], n_models: int) -> list[Link]:
+        """Workers on their way up, one a slot. `n_models` share the machines."""
 
     @abstractmethod
     def close(self) -> None:

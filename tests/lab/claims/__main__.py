@@ -20,7 +20,7 @@ from time import monotonic
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import generator
-from flipcore.runs.cluster.rays import RayPool
+from flipcore.runs.cluster.ray_cluster import RayPool
 from tests.lab.claims import MODULES, all_cells, cells_of, results
 from tests.lab.claims.acceptance import Row, failures
 from tests.lab.claims.running import Place, finished

@@ -13,7 +13,7 @@ import pytest
 from flipcore.claims.catalogue import ASSERTIONS, BY_NAME
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import GAP_WITHIN
-from flipcore.runs.cluster import rays
+from flipcore.runs.cluster import ray_cluster
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from tests.conftest import ROOT
 from tests.lab.claims import MODULES, all_cells, results
@@ -240,6 +240,6 @@ def test_a_row_is_the_same_wherever_it_is_computed(monkeypatch, capsys):
 
 
 def test_without_ray_the_simulations_say_what_to_install(monkeypatch, capsys):
-    monkeypatch.setattr(rays, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     assert claims_main.main(["--share", "0.001", "--on", "ray"]) == 1
     assert "pip install -r requirements-ray.txt" in capsys.readouterr().err

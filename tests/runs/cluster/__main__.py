@@ -1,6 +1,6 @@
 """`python -m tests.runs.cluster` measures a study on a real Ray cluster of this machine, killed and not; it needs requirements-ray.txt.
 
-    python -m tests.runs.cluster small FOLDER     400 calls, three workers, one kill, as JSON (test_rays.py)
+    python -m tests.runs.cluster small FOLDER     400 calls, three workers, one kill, as JSON (test_ray_cluster.py)
     python -m tests.runs.cluster ways FOLDER      by Ray's client, by the environment, cancelled, with a wrong worker, as JSON
     python -m tests.runs.cluster kills [CALLS]    ten kills of workers and two of the driver
     python -m tests.runs.cluster curve [CALLS]    wall time for 1, 2 and 4 workers

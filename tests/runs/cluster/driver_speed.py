@@ -10,7 +10,7 @@ from flipcore.core.records import Completion
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.runs.cluster.place import Link
-from flipcore.runs.cluster.places import ClusterPlace
+from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Greeting, Reply
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess
@@ -21,8 +21,8 @@ N_WORKERS = 4
 class _AtOnce(Link):
     """A worker without a model: messages are pickled as they would be."""
 
-    def __init__(self, cluster: InProcess, berth) -> None:
-        self.cluster, self.name, self.n_at_once = cluster, berth.name, berth.n_at_once
+    def __init__(self, cluster: InProcess, slot) -> None:
+        self.cluster, self.name, self.n_at_once = cluster, slot.name, slot.n_at_once
 
     async def hello(self) -> Greeting:
         return Greeting(self.name)
@@ -45,8 +45,8 @@ class _AtOnce(Link):
 
 
 class _Cluster(InProcess):
-    def start(self, setup, berths, n_models):
-        return [_AtOnce(self, berth) for berth in berths]
+    def start(self, setup, slots, n_models):
+        return [_AtOnce(self, slot) for slot in slots]
 
 
 def driver_speed(n_calls: int) -> str:

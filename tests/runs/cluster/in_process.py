@@ -5,10 +5,10 @@ import asyncio
 import pickle
 from contextlib import aclosing
 
-from flipcore.runs.cluster.berths import Machine
 from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
-from flipcore.runs.cluster.places import ClusterPlace
+from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
+from flipcore.runs.cluster.worker_slots import Machine
 
 MOST_AT_ONCE = 8  # that the first worker to stand does not take a whole study
 
@@ -27,8 +27,8 @@ class InProcess(Cluster):
     def machines(self):
         return [Machine(f"id-{i}", f"machine-{i}", 1) for i in range(self.n)]
 
-    def start(self, setup, berths, n_models):
-        new = [_Line(self, len(self.links) + i, berth, self.carried(setup)) for i, berth in enumerate(berths)]
+    def start(self, setup, slots, n_models):
+        new = [_Line(self, len(self.links) + i, slot, self.carried(setup)) for i, slot in enumerate(slots)]
         self.links += new
         return new
 
@@ -43,9 +43,9 @@ class InProcess(Cluster):
 
 
 class _Line(Link):
-    def __init__(self, cluster, number, berth, setup) -> None:
+    def __init__(self, cluster, number, slot, setup) -> None:
         self.cluster, self.number, self.setup = cluster, number, setup
-        self.name, self.n_at_once = berth.name, min(berth.n_at_once, MOST_AT_ONCE)
+        self.name, self.n_at_once = slot.name, min(slot.n_at_once, MOST_AT_ONCE)
         self.n_lives, self.n_calls, self.is_up = 0, 0, False
         self.worker, self.workers = None, []
 

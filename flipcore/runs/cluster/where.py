@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import AccessDenied
 from flipcore.models import ModelCard, open_backend
-from flipcore.runs.cluster import rays
-from flipcore.runs.cluster.berths import Berth, berths
+from flipcore.runs.cluster import ray_cluster
+from flipcore.runs.cluster.driver import Driver
 from flipcore.runs.cluster.place import Cluster, Place, ThisProcess
-from flipcore.runs.cluster.spread import Spread
 from flipcore.runs.cluster.states import WorkerState
+from flipcore.runs.cluster.worker_slots import WorkerSlot, worker_slots
 
 HERE = ""  # this process
 VARIABLE = "FLIPSCOPE_CLUSTERS"  # addresses that a dashboard may run studies at, separated by commas
@@ -23,25 +23,25 @@ class ClusterPlace(Place):
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._spreads: dict[str, Spread] = {}
-        self._berths: dict[str, list[Berth]] = {}
+        self._drivers: dict[str, Driver] = {}
+        self._worker_slots: dict[str, list[WorkerSlot]] = {}
 
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
         card = cards.get(name)
-        rooms = self._berths[name] = berths(card, self._cluster.machines(), name, self._cluster.address)
+        rooms = self._worker_slots[name] = worker_slots(card, self._cluster.machines(), name, self._cluster.address)
 
         def start(setup):
-            return self._cluster.start(setup, rooms, len(self._spreads))
+            return self._cluster.start(setup, rooms, len(self._drivers))
 
         local = open_backend(name, cards)
-        self._spreads[name] = Spread(local, card, start, len(rooms), self._cluster.address)
-        return self._spreads[name]
+        self._drivers[name] = Driver(local, card, start, len(rooms), self._cluster.address)
+        return self._drivers[name]
 
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
-        return sum(one.n_at_once for one in self._berths[name])
+        return sum(one.n_at_once for one in self._worker_slots[name])
 
     def workers(self) -> tuple[WorkerState, ...]:
-        return tuple(state for one in self._spreads.values() for state in one.workers())
+        return tuple(state for one in self._drivers.values() for state in one.workers())
 
     def close(self) -> None:
         self._cluster.close()
@@ -50,15 +50,17 @@ class ClusterPlace(Place):
 def place_of(on: str) -> Place:
     """The place of that name: "" is this process, everything else a cluster that is connected to. Raises FlipscopeError with a
     sentence where it cannot be."""
-    return ClusterPlace(rays.RayCluster(on)) if on else ThisProcess()
+    return ClusterPlace(ray_cluster.RayCluster(on)) if on else ThisProcess()
 
 
 def offered_places() -> dict[str, str]:
     """What a dashboard offers: place -> words for people. Addresses come from the environment of its admin alone, because a
     process trusts the cluster that it is connected to."""
     places = {HERE: "This machine"}
-    if not rays.why_not():
-        places[rays.LOCAL] = f"Ray at {os.environ['RAY_ADDRESS']}" if os.environ.get("RAY_ADDRESS") else "Ray on this machine"
+    if not ray_cluster.why_not():
+        places[ray_cluster.LOCAL] = (
+            f"Ray at {os.environ['RAY_ADDRESS']}" if os.environ.get("RAY_ADDRESS") else "Ray on this machine"
+        )
         for address in filter(None, (one.strip() for one in os.environ.get(VARIABLE, "").split(","))):
             places[address] = f"Ray at {address}"
     return places
@@ -66,12 +68,12 @@ def offered_places() -> dict[str, str]:
 
 def why_no_cluster() -> str:
     """What to install before a cluster can be chosen; "" where one can."""
-    return rays.why_not()
+    return ray_cluster.why_not()
 
 
 def check_offered(on: str) -> None:
     """Raises AccessDenied for a cluster that this dashboard does not offer."""
     if on in offered_places():
         return
-    reason = rays.why_not() or f"Let its admin add the address to {VARIABLE} and start it again."
+    reason = ray_cluster.why_not() or f"Let its admin add the address to {VARIABLE} and start it again."
     raise AccessDenied(f"This dashboard does not run studies at {on[:80]!r}. {reason}")

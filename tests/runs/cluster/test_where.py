@@ -8,9 +8,9 @@ from flipcore.commands import run as run_command
 from flipcore.core.errors import AccessDenied, BadInput, MissingPackage
 from flipcore.runs import background, inbox
 from flipcore.runs.background import Registry
-from flipcore.runs.cluster import places, rays
+from flipcore.runs.cluster import ray_cluster, where
 from flipcore.runs.cluster.place import ThisProcess
-from flipcore.runs.cluster.places import check_offered, offered_places, place_of
+from flipcore.runs.cluster.where import check_offered, offered_places, place_of
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import place
 from tests.runs.test_runner import tiny_study
@@ -27,9 +27,9 @@ def store(tmp_path, monkeypatch):
 @pytest.fixture
 def with_ray(monkeypatch):
     """As if Ray were installed, and nothing in the environment."""
-    monkeypatch.setattr(rays, "why_not", lambda: "")
+    monkeypatch.setattr(ray_cluster, "why_not", lambda: "")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.delenv(places.VARIABLE, raising=False)
+    monkeypatch.delenv(where.VARIABLE, raising=False)
 
 
 def test_the_default_is_this_process():
@@ -37,7 +37,7 @@ def test_the_default_is_this_process():
 
 
 def test_without_ray_a_sentence_says_how_to_install_it(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(rays, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match="pip install -r requirements-ray.txt"):
         place_of("ray")
     assert offered_places() == {"": "This machine"}
@@ -53,10 +53,10 @@ def test_without_ray_a_sentence_says_how_to_install_it(monkeypatch, tmp_path, ca
 
 
 def test_a_dashboard_offers_what_its_admin_named_and_nothing_else(with_ray, monkeypatch):
-    monkeypatch.setenv(places.VARIABLE, "ray://head:10001, 10.0.0.1:6379")
+    monkeypatch.setenv(where.VARIABLE, "ray://head:10001, 10.0.0.1:6379")
     assert list(offered_places()) == ["", "ray", "ray://head:10001", "10.0.0.1:6379"]
     check_offered("10.0.0.1:6379")
-    with pytest.raises(AccessDenied, match=f"Let its admin add the address to {places.VARIABLE}"):
+    with pytest.raises(AccessDenied, match=f"Let its admin add the address to {where.VARIABLE}"):
         check_offered("evil:6379")
 
 
@@ -90,7 +90,7 @@ def test_the_registry_runs_a_study_where_it_is_told_and_resumes_it_there(with_ra
 @pytest.mark.slow
 def test_the_terminal_says_what_each_worker_did(store, monkeypatch, tmp_path, capsys):
     store.close()
-    monkeypatch.setattr(places, "place_of", lambda on: place(2))
+    monkeypatch.setattr(where, "place_of", lambda on: place(2))
     path = tmp_path / "study.toml"
     path.write_text(tiny_study().to_toml(), encoding="utf-8")
     options = run_command_options("--on", "ray://head:10001", path)

@@ -29,7 +29,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Berth:
+class WorkerSlot:
     """Room for one worker: its name for people, the machine that it is meant for, and how many calls it takes at once. One that
     only waits for a server takes no processor."""
 
@@ -40,7 +40,7 @@ class Berth:
     n_gpus: float = 0
 
 
-def berths(card: ModelCard | None, machines: Sequence[Machine], name: str, address: str) -> list[Berth]:
+def worker_slots(card: ModelCard | None, machines: Sequence[Machine], name: str, address: str) -> list[WorkerSlot]:
     """The places of a model's workers. Raises FlipscopeError where there is none."""
     n_at_once = card.n_in_flight if card else FEW_AT_ONCE
     usable = [machine for machine in machines if machine.n_cpus >= 1]
@@ -62,7 +62,8 @@ def berths(card: ModelCard | None, machines: Sequence[Machine], name: str, addre
             f"{address} has no machine with {needs} for {name}. Add one to the cluster, or run the study on this machine."
         )
     return [
-        Berth(f"{spot.name} #{i}", spot.node_id, room, is_waiting, n_gpus) for i, (spot, room) in enumerate(rooms_by_spot, 1)
+        WorkerSlot(f"{spot.name} #{i}", spot.node_id, room, is_waiting, n_gpus)
+        for i, (spot, room) in enumerate(rooms_by_spot, 1)
     ]
 
 

@@ -21,9 +21,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from flipcore.core.errors import BadInput, FlipscopeError, MissingPackage
-from flipcore.runs.cluster.berths import Berth, Machine
 from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
 from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Worker
+from flipcore.runs.cluster.worker_slots import Machine, WorkerSlot
 
 LOCAL, CLIENT = "ray", "ray://"
 STORE_BYTES = 200 * 2**20  # of the object store of a Ray that is started here: batches are small
@@ -74,12 +74,12 @@ class RayCluster(Cluster):
             if node["Alive"]
         ]
 
-    def start(self, setup: Setup, berths: Sequence[Berth], n_models: int) -> list[Link]:
+    def start(self, setup: Setup, slots: Sequence[WorkerSlot], n_models: int) -> list[Link]:
         import ray
 
         try:
             shared_setup = ray.put(setup)  # once, however many workers read it
-            return [_RayLink(shared_setup, berth, n_models, self._is_client) for berth in berths]
+            return [_RayLink(shared_setup, slot, n_models, self._is_client) for slot in slots]
         except ModuleNotFoundError as error:  # of the process that Ray starts for each client
             raise FlipscopeError(
                 f"{self.address} lacks {error.name or 'a package'}. Install the same version of Flipscope on every machine of the cluster, "
@@ -189,24 +189,24 @@ def _actor() -> Any:
 class _RayLink(Link):
     """The line to one actor. Ray starts a lost actor anew, on another machine where its own is gone, and repeats no call by itself."""
 
-    def __init__(self, setup: Any, berth: Berth, n_models: int, is_client: bool) -> None:
-        self.name, self.n_at_once, self._is_client, self._setup = berth.name, berth.n_at_once, is_client, setup
-        self._berth, self._n_models, self._n_moves = berth, n_models, 0
+    def __init__(self, setup: Any, slot: WorkerSlot, n_models: int, is_client: bool) -> None:
+        self.name, self.n_at_once, self._is_client, self._setup = slot.name, slot.n_at_once, is_client, setup
+        self._slot, self._n_models, self._n_moves = slot, n_models, 0
         self._actor = self._placed()
 
     def _placed(self) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        berth = self._berth
+        slot = self._slot
         return (
             _actor()
             .options(
-                num_cpus=0 if berth.is_waiting else max(0.01, int(100 / self._n_models) / 100),
-                num_gpus=berth.n_gpus,
+                num_cpus=0 if slot.is_waiting else max(0.01, int(100 / self._n_models) / 100),
+                num_gpus=slot.n_gpus,
                 max_restarts=-1,
                 max_task_retries=0,
-                max_concurrency=2 * berth.n_at_once + 16,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(berth.node_id, soft=True),
+                max_concurrency=2 * slot.n_at_once + 16,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=True),
             )
             .remote()
         )
@@ -225,7 +225,7 @@ class _RayLink(Link):
         import ray
 
         there = await _result(self._actor.node_id.remote())
-        own = self._berth.node_id
+        own = self._slot.node_id
         return there != own and any(one["Alive"] and one["NodeID"] == own for one in await asyncio.to_thread(ray.nodes))
 
     async def answers(self, calls: Sequence[Any]) -> AsyncIterator[Reply]:

@@ -12,10 +12,10 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import ModelCard
 from flipcore.models.simulated import PROFILES, Simulated
 from flipcore.runs import runner
-from flipcore.runs.cluster import spread
-from flipcore.runs.cluster.berths import berths
+from flipcore.runs.cluster import driver
 from flipcore.runs.cluster.place import Place, WorkerLost
 from flipcore.runs.cluster.states import AT_WORK, LOST, MISSING, SET_ASIDE
+from flipcore.runs.cluster.worker_slots import worker_slots
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
 from tests.runs.kills import contents
@@ -84,7 +84,7 @@ def test_a_lost_workers_calls_are_asked_again_and_no_others(store, whole):
 
     def dies(number, n_calls):
         if number in (0, 4) and n_calls >= 4 and number not in n_on_way:
-            n_on_way[number] = on._spreads[cluster.links[number].setup.name]._workers[number % 3].n_now
+            n_on_way[number] = on._drivers[cluster.links[number].setup.name]._workers[number % 3].n_now
             return True
         return False
 
@@ -153,7 +153,7 @@ def test_another_model_on_a_machine_is_seen_before_it_is_asked(store, whole):
 
 @pytest.mark.slow
 def test_without_any_worker_the_run_ends_with_a_sentence_and_resumes(store, whole, monkeypatch):
-    monkeypatch.setattr(spread, "GIVE_UP_S", 0.3)
+    monkeypatch.setattr(driver, "GIVE_UP_S", 0.3)
 
     async def never(self):
         raise WorkerLost("Its process is gone.")
@@ -204,8 +204,8 @@ def test_a_call_that_takes_its_workers_with_it_fails_alone(monkeypatch):
     poison, sizes = "poison", []
 
     class Fragile(InProcess):
-        def start(self, setup, berths, n_models):
-            links = super().start(setup, berths, n_models)
+        def start(self, setup, slots, n_models):
+            links = super().start(setup, slots, n_models)
             for link in links:
                 link.answers = self.fragile(link, link.answers)
             return links
@@ -241,9 +241,9 @@ class Echo(Backend):
 async def spread_over(cluster, prompts):
     """The completions of some prompts, by an echo on each machine of a cluster."""
     card = ModelCard("echo", "echo", n_in_flight=8)
-    rooms = berths(card, cluster.machines(), "echo", cluster.address)
+    rooms = worker_slots(card, cluster.machines(), "echo", cluster.address)
     cluster.changed = with_echo
-    model = spread.Spread(Echo(), card, lambda setup: cluster.start(setup, rooms, 1), len(rooms), cluster.address)
+    model = driver.Driver(Echo(), card, lambda setup: cluster.start(setup, rooms, 1), len(rooms), cluster.address)
     calls = [Call("echo", "1", Request("generate", prompt)) for prompt in prompts]
     completions = await asyncio.gather(*map(model.complete, calls))
     await model.close()

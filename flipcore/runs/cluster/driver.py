@@ -79,7 +79,7 @@ class _Worker:
         return self.n_answers == 0 or self.n_in_row > IN_DOUBT
 
 
-class Spread(Backend):
+class Driver(Backend):
     """A model on a cluster. `local` is the same model as the driver opened it: it says what it is and what it can do. `start` brings
     its `n_workers` workers up, at the first call."""
 

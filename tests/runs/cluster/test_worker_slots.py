@@ -4,13 +4,13 @@ import pytest
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import ModelCard
-from flipcore.runs.cluster.berths import Machine, berths, shares
+from flipcore.runs.cluster.worker_slots import Machine, shares, worker_slots
 
 MACHINES = [Machine("a", "10.0.0.1", 0), Machine("b", "10.0.0.2", 4, 2), Machine("c", "10.0.0.3", 2)]  # the head gives none
 
 
 def rooms(card, machines=MACHINES):
-    return [(one.node_id, one.n_at_once) for one in berths(card, machines, "lab", "the cluster")]
+    return [(one.node_id, one.n_at_once) for one in worker_slots(card, machines, "lab", "the cluster")]
 
 
 def served(endpoint, n=10):
