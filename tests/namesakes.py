@@ -145,7 +145,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "runs/cluster/test_where.py": ("the command runs a study where it is told", "commands/run"),
     "store/test_archives.py": ("moved there and back, and read meanwhile", "store/archiving"),
     "store/test_packing.py": ("packed, read and taken back", "store/pack_tables store/queries/packed_readouts"),
-    "runs/test_item_runs.py": ("what is passed over is what was planned", "runs/plan_hash"),
     "stats/memory/test_drop_gap_analysis.py": ("the decision with the analysis above it", "stats/memory/gap_decision"),
     "reports/test_flips.py": ("a headline over all axes", "stats/flips/pooled"),
     "store/queries/test_set_aside.py": (

@@ -22,9 +22,8 @@ from flipcore.runs.cost import refusal
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.item_runs import ItemRuns
-from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection
+from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
-from flipcore.runs.remaining import remaining
 from flipcore.runs.truncation import CutCount
 from flipcore.store import rows
 from flipcore.store.connection import Store

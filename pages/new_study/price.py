@@ -14,8 +14,7 @@ from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.runs.cluster.where import HERE, offered_places, why_no_cluster
 from flipcore.runs.cost import Projection, dollars
-from flipcore.runs.plan import plan, projection
-from flipcore.runs.remaining import remaining
+from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.truncation import token_limits
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of

@@ -20,8 +20,7 @@ from flipcore.core import folders
 from flipcore.models import model_cards
 from flipcore.runs import runner
 from flipcore.runs.item_runs import ItemRuns
-from flipcore.runs.plan import plan, plan_inputs, plan_of, projection
-from flipcore.runs.remaining import remaining
+from flipcore.runs.plan import plan, plan_inputs, plan_of, projection, remaining
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from tests.benchmarks.copied_study import A_CALLS, copied

@@ -7,7 +7,7 @@ import pytest
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.runs import plan, runner
-from flipcore.runs.remaining import remaining
+from flipcore.runs.plan import remaining
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
 

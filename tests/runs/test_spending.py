@@ -10,7 +10,7 @@ from flipcore.models import model_cards
 from flipcore.models.cards import ModelCard
 from flipcore.runs import plan, runner
 from flipcore.runs.cost import TEMPLATE_TOKENS
-from flipcore.runs.remaining import remaining
+from flipcore.runs.plan import remaining
 from flipcore.runs.spending import Spending
 from flipcore.store.queries import budgets
 from tests.models.server import Server
