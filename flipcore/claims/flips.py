@@ -1,26 +1,29 @@
-"""Claims about flips: which part of them is larger, of each cell, of a study, and of all cells together.
+"""Claims about flips: what they are artifacts of, or that they are genuine; of each cell, of a study, and of all cells together.
 
 A cell is axis × extractor of one model. Of all its pairs of variants some flip under the compared extractor alone (A+), some
 under the reference extractor alone (A-), some under both: G is no part of T, and no sentence says so. What is above the noise
-floor comes first wherever both floors were measured.
+floor comes first wherever a floor was measured, and without one nothing is said to be genuine.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.core.finish import MOST_CUT
 from flipcore.extractors import title_of
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference, fewest_items
-from flipcore.stats.flips.decomposition import Decomposition
+from flipcore.stats.flips.contrast import PartsTest, parts_test
+from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stated_parts
+from flipcore.stats.flips.power import BOTH, detectable_difference, elsewhere, fewest_items
+from flipcore.stats.flips.unread import RATES
 
 WORLDS = (
-    "A = G",
+    "only the compared extractor misreads",
+    "only the reference misreads",
+    "half of what flips is genuine",
+    "one part as large as both",
     "nothing changes",
     "rare events",
     "ties",
@@ -28,36 +31,53 @@ WORLDS = (
     "concentrated genuine",
     "templated items",
     "noise only",
-    "cut answers",
+    "noise without reruns",
+    "cut where the reference flips",
+    "one option always, one wording of four read",
+    "failed calls",
     "unequal variants",
 )
-LARGER = Assertion(
-    "larger part of flips",
-    "more of what flips is artifact than genuine, or more genuine than artifact",
+WHOSE = Assertion(
+    "artifact or genuine",
+    "more pairs flip under one extractor alone than under both, or more under both than under either alone",
     0.05,
-    2,
-    "all cells of a model that are claimed together, Holm",
+    1,
+    "three contrasts of all cells of a model that are claimed together, Holm",
     WORLDS,
 )
-LARGER_ANYWHERE = Assertion(
-    "larger part of flips, all cells",
-    "some cell of a model holds more artifact than genuine, or less: headline and tally",
+ANYWHERE = Assertion(
+    "artifact or genuine, all cells",
+    "the same of some cell of a model: headline and tally",
     0.05,
-    2,
-    "all cells of a model that are claimed together, Holm",
-    ("A = G", "rare events", "noise only", "nothing changes"),
+    1,
+    "three contrasts of all cells of a model that are claimed together, Holm",
+    ("one part as large as both", "rare events", "noise only", "nothing changes"),
 )
-ASSERTIONS: tuple[Assertion, ...] = (LARGER, LARGER_ANYWHERE)
-MORE, LESS, OPEN, FEW = "more", "less", "undecided", "few"
-REFERENCE, UNDEFINED = "reference", "undefined"
+PLANNED = Assertion(
+    "plan of flips",
+    "artifact of the size that the plan names is found four times in five (false: it is missed)",
+    0.20,
+    1,
+    "each plan",
+    ("the assumed world",),
+)
+ASSERTIONS: tuple[Assertion, ...] = (WHOSE, ANYWHERE, PLANNED)
+ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE = "artifact", "artifact of the reference", "artifact of both", "genuine"
+CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
+OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
+ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description
 BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
-WITHOUT_SPREAD = "hoeffding"  # the interval of equal values: far wider than any test of them, so no verdict waits for it
-SIGNS = {MORE: "✓ A > G", LESS: "✗ A < G", OPEN: "–"}
-_VERDICTS = {
-    MORE: "more artifact than genuine",
-    LESS: "more genuine than artifact",
-    OPEN: "undecided whether more is artifact or genuine",
+_WORDS = {
+    ARTIFACT: "more artifact than genuine",
+    OF_REFERENCE: "more artifact of the reference than genuine",
+    OF_BOTH: "more artifact of either extractor than genuine",
+    GENUINE: "more genuine than artifact",
+    OPEN: "undecided",
+    ABOVE: "A is above G by the source's rule",
+    BELOW: "A is below G by the source's rule",
 }
+_PLACES = {"A_plus": "under it alone", "A_minus": "under the reference alone", "both": "under both"}
+_LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}  # what a sentence leads with; else A+
 
 
 def place(one: Decomposition) -> str:
@@ -68,90 +88,114 @@ def place(one: Decomposition) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What decides a cell, before a level is chosen: the guarded contrast and its p, Holm over the cells claimed together.
+    """What decides a cell, before a level is chosen: p of artifact of the compared extractor, of the reference, and of genuine flips,
+    Holm over the cells claimed together; NaN where that is not asked. An interval of a contrast at the same level agrees with it.
 
-    `sentences[outcome]` and `headlines[outcome]` have the place {lead} for the leading number with its interval, which alone
-    changes with the level; `lead` names its quantity."""
+    `sentences[outcome]` has the place {lead} for the leading number with its interval, which alone changes with the level;
+    `leads[outcome]` names its quantity."""
 
     cell: Decomposition
-    contrast: Contrast
-    p: float
-    lead: str
+    test: PartsTest
+    p: np.ndarray
     sentences: Mapping[str, str]
-    headlines: Mapping[str, str]
+    leads: Mapping[str, str]
 
-    def outcome(self, level: float, low: float, high: float, apart: int | None = None, band: bool = False) -> str:
-        """At this level, with the limits of A - G shown there: what is claimed contradicts no interval beside it. `apart` is
-        1 or -1 where the rule of separate intervals is met, 0 where it is not, None under the paired rule. Infinite limits
-        (`limits_to_agree_with`) leave it open. Limits of a `band` must lie on the claimed side themselves, above a floor too: p
-        does not hold for whatever reference and policy is chosen after looking."""
-        if np.isnan(self.p):
+    def outcome(self, level: float) -> str:
+        """At this level, by the rule of the product."""
+        if np.isnan(self.p).all():
             return FEW
-        if np.isinf(low):
-            return OPEN
-        if band:
-            agrees = low > 0 if self.contrast.direction > 0 else high < 0
-        else:
-            agrees = self.contrast.above_floor or not (low <= 0 <= high)
-        if not agrees or (apart is not None and apart != self.contrast.direction) or not self.p <= 1 - level + 1e-12:
-            return OPEN
-        return MORE if self.contrast.direction > 0 else LESS
+        compared, reference, genuine = (one <= 1 - level + 1e-12 for one in self.p)
+        if compared and reference:
+            return OF_BOTH
+        return ARTIFACT if compared else OF_REFERENCE if reference else GENUINE if genuine else OPEN
+
+
+def source_outcome(rule: str, a: tuple[float, float], g: tuple[float, float], a_minus_g: tuple[float, float]) -> str:
+    """What a rule of the source gives with these limits: lo(A - G) > 0, or lo(A) > hi(G), and the reverse."""
+    low, high = a_minus_g if rule == "paired" else (a[0] - g[1], a[1] - g[0])
+    return ABOVE if low > 0 else BELOW if high < 0 else OPEN
 
 
 def verdicts(
-    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition],
+    closed_gates: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    family: Sequence[Decomposition] | None = None,
 ) -> dict[tuple[str, str], Verdict]:
-    """Place (axis, extractor) -> Verdict of each cell that has one. Cells behind a closed gate are no part of the family."""
+    """Place (axis, extractor) -> Verdict of each cell that has one. `family` are the cells claimed together, these ones where None;
+    cells behind a closed gate are no part of it. The same two extractors the other way round are the same cell."""
     contested = [one for one in cells if _is_contested(one)]
-    contrasts = {id(one): contrast(one.item_values, _worst(one), one.families) for one in contested}
-    family = [one for one in contested if not _why(one, closed_gates or {})]
-    adjusted = dict(zip(map(id, family), holm([contrasts[id(one)].p for one in family]), strict=True)) if family else {}
-    return {
-        (one.axis, one.extractor): _verdict(one, contrasts[id(one)], adjusted.get(id(one), contrasts[id(one)].p), temperature)
-        for one in contested
-    }
+    together = contested if family is None else [one for one in family if _is_contested(one)]
+    by_pair = {_pair(one): one for one in together if not _why(one, closed_gates or {})}
+    tests = [parts_test(one, temperature) for one in by_pair.values()]
+    p, p_read = (
+        dict(zip(by_pair, _adjusted([_turned(one, x) for one, x in zip(by_pair.values(), every, strict=True)]), strict=True))
+        for every in ([test.p for test in tests], [test.p_read for test in tests])
+    )
+    out = {}
+    for one in contested:
+        test, pair = parts_test(one, temperature), _pair(one)
+        own, own_read = (_turned(one, p[pair]), _turned(one, p_read[pair])) if pair in p else (test.p, test.p_read)
+        out[one.axis, one.extractor] = _verdict(one, test, own, own_read)
+    return out
+
+
+def p_of(p: np.ndarray, outcome: str) -> float:
+    """The p that a sentence of this outcome gives: of artifact of either the larger one, of an open one the smallest."""
+    of_outcome = {ARTIFACT: p[0], OF_REFERENCE: p[1], OF_BOTH: np.fmax(*p[:2]), GENUINE: p[2]}
+    return float(of_outcome[outcome] if outcome in of_outcome else np.fmin.reduce(p))
+
+
+def _pair(one: Decomposition) -> tuple[str, ...]:
+    """The same for the same two extractors, whichever is the reference."""
+    return one.axis, *sorted((one.extractor, one.reference))
+
+
+def _turned(one: Decomposition, p: np.ndarray) -> np.ndarray:
+    """The p of the contrasts in the order of the extractors' names, or back in the cell's own."""
+    return p if one.extractor < one.reference else p[[1, 0, 2]]
+
+
+def _adjusted(p: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Holm over all, and never below twice a p: what is claimed at a level then agrees with the two-sided interval of that level."""
+    flat = np.concatenate(p) if p else np.empty(0)
+    return np.split(np.minimum(np.fmax(np.array(holm(flat.tolist())), 2 * flat), 1.0), len(p)) if p else []
 
 
 def cell_claims(
-    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition],
+    closed_gates: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    family: Sequence[Decomposition] | None = None,
 ) -> list[Claim]:
-    """One claim a cell, in order. `closed_gates`: axis or extractor -> why it is not claimed; `temperature`: None where unknown."""
-    by_place = verdicts(cells, closed_gates, temperature)
-    n_family = sum(not _why(one, closed_gates or {}) for one in cells if _is_contested(one))
+    """One claim a cell, in order. `closed_gates`: axis or extractor -> why it is not claimed; `temperature`: None where unknown;
+    `family` as in `verdicts`."""
+    by_place = verdicts(cells, closed_gates, temperature, family)
+    n_family = len({_pair(one) for one in family or cells if _is_contested(one) and not _why(one, closed_gates or {})})
     return [_claim(one, by_place.get((one.axis, one.extractor)), closed_gates or {}, n_family, temperature) for one in cells]
 
 
 def _claim(one: Decomposition, verdict: Verdict | None, closed_gates: Mapping[str, str], n_family: int, temperature) -> Claim:
-    if verdict is None:
-        return _undecidable(one).not_claimed(_why(one, closed_gates))
-    outcome = outcome_of(verdict)
-    sentence = filled(verdict.sentences[outcome], one, verdict.lead)
-    claim = Claim(
-        LARGER,
-        outcome,
-        sentence,
-        outcome in (MORE, LESS),
-        _detail(one, verdict, n_family, temperature),
-        "",
-        {"p": verdict.p, "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both},
-    )
+    claim = _undecidable(one) if verdict is None else _said(verdict, WHOSE, n_family, temperature)
     return claim.not_claimed(_why(one, closed_gates))
 
 
+def _said(verdict: Verdict, assertion: Assertion, n_family: int, temperature) -> Claim:
+    """At the level and rule that the cell's estimates stand at. What a rule of the source gives is a description."""
+    one, outcome = verdict.cell, outcome_of(verdict)
+    sentence = filled(verdict.sentences[outcome], one, verdict.leads[outcome])
+    numbers = {"p": p_of(verdict.p, outcome), "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both}
+    detail = _detail(one, n_family, temperature)
+    return Claim(assertion if one.rule == PARTS else None, outcome, sentence, outcome in CLAIMED, detail, "", numbers)
+
+
 def outcome_of(verdict: Verdict) -> str:
-    """At the level, interval and rule that the cell's estimates stand at."""
+    """At the level and by the rule that the cell's estimates stand at."""
     one = verdict.cell
-    apart = int(one.A.low > one.G.high) - int(one.A.high < one.G.low) if one.rule == "source_nonoverlap" else None
-    band = one.A_minus_G.method == BAND
-    return verdict.outcome(one.T.level, *limits_to_agree_with(one.A_minus_G), apart, band)
-
-
-def limits_to_agree_with(contrast_estimate: Estimate) -> tuple[float, float]:
-    """The limits of A − G as a verdict takes them: NaN where it need not agree with them, infinite where none may stand beside
-    an interval that short."""
-    if contrast_estimate.method == WITHOUT_SPREAD:
-        return math.nan, math.nan
-    return (-math.inf, math.inf) if contrast_estimate.is_too_short else (contrast_estimate.low, contrast_estimate.high)
+    if one.rule == PARTS:
+        return verdict.outcome(one.T.level)
+    limits = ((estimate.low, estimate.high) for estimate in (one.A, one.G, one.A_minus_G))
+    return source_outcome(one.rule, *limits)
 
 
 def filled(sentence: str, one: Decomposition, lead: str) -> str:
@@ -165,16 +209,15 @@ def _undecidable(one: Decomposition) -> Claim:
         both = f"both {title_of(one.extractor).lower()} and the reference extractor"
         if one.is_reference:
             both = "the reference extractor"
-        return description(f"{place(one)}: no item is read twice by {both}, so nothing is claimed.", UNDEFINED)
-    return description(f"{place(one)} is the reference extractor: {one.T.text()} of pairs flip.", REFERENCE)
+        return description(
+            f"{place(one)}: no item is read twice by {both}, so nothing is claimed.", UNDEFINED, unread_words(one)
+        )
+    sentence = f"{place(one)} is the reference extractor: {one.T.text()} of pairs flip{_whatever(one, 'T')}."
+    return description(sentence, REFERENCE, unread_words(one))
 
 
 def _is_contested(one: Decomposition) -> bool:
     return not one.is_reference and not np.isnan(one.T.value)
-
-
-def _worst(one: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
-    return (one.cut.lowest, one.cut.highest) if one.cut is not None and one.cut.share > MOST_CUT else None
 
 
 def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
@@ -183,35 +226,54 @@ def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
     )
 
 
-def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: float | None) -> Verdict:
-    beyond = difference.above_floor and not (one.W.value == 0 and one.W_ref.value == 0)
-    start, rates_text = place(one), three_parts(one)
-    lead = "excess" if beyond else "A_plus"
-    if beyond:
-        floor, reference = number_text(one.W.value), number_text(one.G_excess.value)
-        rates_text = f"{{lead}} of pairs flip beyond the floor {floor}, the reference {reference} beyond its own"
-    few = f"too few {'items' if one.n_items == one.T.n else 'families of items'} for a claim ({one.T.n})"
-    ends = {key: f"{word.split()[0] if key == OPEN else word}, {p_text(p)}" for key, word in _VERDICTS.items()}
-    sentences = {key: f"{start}: {end}. {rates_text}." for key, end in (ends | {FEW: few}).items()}
-    tail = "beyond the noise floor" if beyond else "under it alone"
-    short = {key: f"{word}, {p_text(p)}" for key, word in _VERDICTS.items()} | {FEW: few}
-    headlines = {key: f"{start}: {end}. {{lead}} of pairs flip {tail}." for key, end in short.items()}
-    return Verdict(one, difference, p, lead, sentences, headlines)
-
-
-def three_parts(one: Decomposition) -> str:
-    """ "{lead} of pairs flip under it alone, 0.03 under the reference alone, 0.08 under both"."""
-    return f"{{lead}} of pairs {_parts(one)}"
-
-
-def _parts(one: Decomposition) -> str:
-    alone, both = number_text(one.A_minus.value), number_text(one.both.value)
-    return f"flip under it alone, {alone} under the reference alone, {both} under both"
+def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
+    beyond = stated_parts(one.item_values) != THREE
+    noise = " beyond noise" if beyond else "" if test.above_floor else ", noise included"
+    few = f"too few {'items' if one.n_items == test.n else 'families of items'} for a claim ({test.n})"
+    ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
+    if one.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - one.T.level).any():
+        ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
+    ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
+    leads = {key: _LEADS.get(key, "A_plus") for key in ends}
+    sentences = {
+        key: f"{place(one)}: {end}. {{lead}} of pairs flip {_PLACES[leads[key]]}{noise}{_whatever(one, leads[key], beyond)}."
+        for key, end in ends.items()
+    }
+    return Verdict(one, test, p, sentences, {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()})
 
 
 def _parts_sentence(one: Decomposition) -> str:
-    """ "Of all pairs, 0.40 [0.20, 0.60] flip under it alone, 0.03 under the reference alone, 0.08 under both."."""
-    return filled(f"Of all pairs, {{lead}} {_parts(one)}.", one, "A_plus")
+    """ "Of all pairs, 0.40 [0.20, 0.60] flip under it alone, 0.03 [0.00, 0.10] under the reference alone, …"."""
+    first, *rest = (f"{replace(getattr(one, name), coverage=None).text()} {words}" for name, words in _PLACES.items())
+    return f"Of all pairs, {', '.join([first.replace(' under', ' flip under', 1), *rest])}."
+
+
+def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
+    """ "; 0.46 to 0.58 with 4.0 % unread": what the leading number can be; empty where every answer was read."""
+    if not one.unread.n:
+        return ""
+    low, high = unread_limits(one, name, beyond)
+    return f"; {low} to {high} with {percent_text(max(one.unread.shares), 1)} unread"
+
+
+def unread_limits(one: Decomposition, name: str, beyond: bool = False) -> tuple[str, str]:
+    """What the mean of a rate over all items can be, whatever the unread answers were."""
+    bounds, at = one.unread.beyond if beyond else one.unread.raw, list(RATES).index(name)
+    low, high = (float(np.nanmean(side[:, at])) for side in (bounds.low, bounds.high))
+    return number_text(low), number_text(high)
+
+
+def unread_words(one: Decomposition) -> str:
+    """How many answers nobody read and what the three parts could be; empty where every answer was read."""
+    if not one.unread.n:
+        return ""
+    own, reference = (percent_text(share, 1) for share in one.unread.shares)
+    shares = own if one.is_reference else f"{own} under it, {reference} under the reference"
+    start = f"Unreadable, cut off or failed: {one.unread.n:,} answers ({shares})"
+    if one.is_reference:
+        return f"{start}."
+    parts = [f"{' to '.join(unread_limits(one, name))} {words}" for name, words in _PLACES.items()]
+    return f"{start}; whatever they were, of all pairs {', '.join(parts)}."
 
 
 def floor_words(one: Decomposition, temperature: float | None = None) -> str:
@@ -224,37 +286,25 @@ def floor_words(one: Decomposition, temperature: float | None = None) -> str:
     return f"Noise floor: {one.W.text()}{under} ({one.floor_source})."
 
 
-def cut_words(one: Decomposition) -> str:
-    """How many answers were cut off and what T and G could be; empty where none was."""
-    if one.cut is None or not one.cut.n:
-        return ""
-    t, g = (f"{number_text(low)} to {number_text(high)}" for low, high in (one.cut.T, one.cut.G))
-    return f"Cut off: {one.cut.n:,} answers, {percent_text(one.cut.share, 1)} at most; whatever they were, T is {t}, G {g}."
-
-
-def _detail(one: Decomposition, verdict: Verdict, n_family: int, temperature: float | None) -> str:
-    parts = _parts_sentence(one) if verdict.lead == "excess" else ""
+def _detail(one: Decomposition, n_family: int, temperature: float | None) -> str:
     size = f"{one.n_items:,} items" + (f" in {one.T.n:,} families" if one.T.n != one.n_items else "")
     family = f"; p over {n_family} cells (Holm)" if n_family > 1 else ""
-    return " ".join(filter(None, (parts, floor_words(one, temperature), cut_words(one), f"{size}{family}.")))
+    return " ".join(filter(None, (_parts_sentence(one), floor_words(one, temperature), unread_words(one), f"{size}{family}.")))
 
 
 def headline(
     cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> Claim:
-    """The answer of a page: the largest artifact among the cells that hold more of it, or else among all cells."""
+    """The answer of a page: the largest artifact among the cells that hold one, or else among all cells."""
     by_place = verdicts(cells, closed_gates, temperature)
     contested = [one for one in by_place.values() if not _why(one.cell, closed_gates or {})]
     if not contested and by_place:
         why = " ".join(dict.fromkeys(_why(one.cell, closed_gates or {}) for one in by_place.values()))
-        return Claim(LARGER_ANYWHERE, OPEN, "").not_claimed(why)
+        return Claim(ANYWHERE, OPEN, "").not_claimed(why)
     if not contested:
         return description("No extractor besides the reference has a flip rate yet.", UNDEFINED)
     lead = leading([(one, outcome_of(one)) for one in contested])
-    outcome = outcome_of(lead)
-    sentence = filled(lead.headlines[outcome], lead.cell, lead.lead)
-    detail = _detail(lead.cell, lead, len(contested), temperature)
-    return Claim(LARGER_ANYWHERE, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": lead.p})
+    return _said(lead, ANYWHERE, len(contested), temperature)
 
 
 def headline_of(
@@ -270,15 +320,10 @@ def headline_of(
     if np.isnan(one.T.value):
         return _undecidable(one)
     if verdict is None:
-        text = f"{one.T.text()} of variant pairs flip under {title_of(extractor).lower()}, which is the reference extractor."
+        name = title_of(extractor).lower()
+        text = f"{one.T.text()} of variant pairs flip under {name}, which is the reference extractor{_whatever(one, 'T')}."
         return description(text, REFERENCE, f"{one.n_items:,} items.")
-    outcome = outcome_of(verdict)
-    sentence = filled(verdict.headlines[outcome], one, verdict.lead)
-    detail = _detail(one, verdict, len(by_place), temperature)
-    if verdict.lead != "excess":
-        detail = f"{_parts_sentence(one)} {detail}"
-    claim = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
-    return claim.not_claimed(_why(one, closed_gates or {}))
+    return _said(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
 
 
 def leading_extractor(cells: Sequence[Decomposition], temperature: float | None = None) -> str | None:
@@ -290,50 +335,65 @@ def leading_extractor(cells: Sequence[Decomposition], temperature: float | None 
 
 def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     """The one of these verdicts, each with its outcome, that a headline names."""
-    larger = [one for one, outcome in decided if outcome == MORE]
-    return max(larger or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
+    for outcomes in ((ARTIFACT, OF_BOTH, ABOVE), CLAIMED):
+        if claimed := [one for one, outcome in decided if outcome in outcomes]:
+            break
+    return max(claimed or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
 
 
 def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
-    """How many cells hold more artifact, how many more genuine flips, how many are undecided."""
+    """How many cells hold artifact of which extractor, how many genuine flips, how many are undecided."""
     by_place = verdicts(cells, closed_gates)
     return tally_of([outcome_of(one) for one in by_place.values() if not _why(one.cell, closed_gates or {})])
 
 
+_TALLY = {
+    ARTIFACT: "more artifact than genuine in {}",
+    OF_REFERENCE: "more artifact of the reference in {}",
+    OF_BOTH: "more artifact of either in {}",
+    GENUINE: "more genuine than artifact in {}",
+    ABOVE: "A above G by the source's rule in {}",
+    BELOW: "A below G by the source's rule in {}",
+    OPEN: "undecided in {}",
+    FEW: "too few items in {}",
+}
+
+
 def tally_of(outcomes: Sequence[str]) -> Claim:
     """The same from the outcomes of the cells."""
-    n = {key: list(outcomes).count(key) for key in (MORE, LESS, OPEN, FEW)}
-    few = f", too few items in {n[FEW]}" if n[FEW] else ""
-    sentence = (
-        f"Of {len(outcomes)} pairings of axis and extractor: more artifact than genuine in {n[MORE]}, more genuine in "
-        f"{n[LESS]}, undecided in {n[OPEN]}{few}."
-    )
     if len(outcomes) < 2:
         return description("", OPEN)
-    return Claim(LARGER_ANYWHERE, "tally", sentence, bool(n[MORE] + n[LESS]), numbers=n)
+    n = {key: list(outcomes).count(key) for key in _TALLY}
+    sentence = (
+        f"Of {len(outcomes)} pairings of axis and extractor: {', '.join(_TALLY[key].format(n[key]) for key in n if n[key])}."
+    )
+    return Claim(ANYWHERE, "tally", sentence, any(n[key] for key in CLAIMED), numbers=n)
 
 
 def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
     """Of a model that was not read by the reference extractor that was asked for: nothing is claimed, and why."""
     there = ", ".join(map(title_of, extractors)).lower()
     why = f"the reference extractor {title_of(reference).lower()} has no readouts here; there are {there}."
-    return Claim(LARGER, UNDEFINED, "").not_claimed(why)
+    return Claim(WHOSE, UNDEFINED, "").not_claimed(why)
 
 
 def plan_sentence(n: int, n_cells: int) -> str:
     """What a design of `n` items read in two ways finds, by the simulated power of the rule that decides."""
     if n < MIN_N:
         return f"Below {MIN_N} items read in two ways nothing is claimed of artifact and genuine: take more items."
+    n_cells = max(n_cells, 1)
     cells = f" and {n_cells} pairings of axis and extractor" if n_cells > 1 else ""
-    difference = detectable_difference(n, max(n_cells, 1))
+    difference = detectable_difference(n, n_cells)
     if np.isnan(difference):
-        fewest, what = fewest_items(max(n_cells, 1)), "no single pairing" if n_cells > 1 else "nothing"
+        fewest, what = fewest_items(n_cells), "no single pairing" if n_cells > 1 else "nothing"
         pooled = " Over all changes together fewer may do." if n_cells > 1 else ""
         return (
-            f"With {n:,} items{cells}, {what} would be found four times in five, however large the difference between artifact and "
-            f"genuine: {fewest:,} items find one of {detectable_difference(fewest, max(n_cells, 1)):.2f} (simulated).{pooled}"
+            f"Too few items: {n:,}{cells}. Four times in five, {what} would be found, however large the artifact; {fewest:,} items "
+            f"find one that exceeds what is genuine by {detectable_difference(fewest, n_cells):.2f} (simulated).{pooled}"
         )
+    low, high = (percent_text(x) for x in elsewhere(n, difference, n_cells))
     return (
-        f"With {n:,} items{cells}, a difference of {difference:.2f} between artifact and genuine is found four times in five "
-        "(simulated)."
+        f"With {n:,} items{cells}, artifact that exceeds what is genuine by {difference:.2f} of pairs is found four times in five, if "
+        f"{percent_text(BOTH)} flip under both extractors and 4 % by noise; {low if low == high else f'{low} to {high}'} of studies "
+        "with more under both or twice the noise (simulated)."
     )

@@ -132,7 +132,7 @@ def claimed_headline(
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
-        withheld = Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
+        withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
         return replace(summary, claims=(withheld, *summary.claims[:1]))
     return replace(summary, claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")))
 
@@ -159,7 +159,7 @@ def surface_claim(
         )
     open_axes = [one for one in estimates if one.axis not in closed_gates]
     if not open_axes:
-        return Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed_gates.values())))
+        return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed_gates.values())))
     claim = claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature)
     left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates))
     note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pandas as pd
 
 from flipcore.claims import flips
@@ -143,11 +142,12 @@ def _row(one: Decomposition, temperature: float | None) -> dict:
         "A artifact": "reference" if hidden else one.A.text(),
         "A+": "" if hidden else one.A_plus.text(),
         "A−": "" if hidden else one.A_minus.text(),
+        "both": "" if hidden else one.both.text(),
         "A − G": "" if hidden else one.A_minus_G.text(),
         "floor": "deterministic" if temperature == 0 and one.W.value == 0 else one.W.text(),
         "T beyond floor": one.excess.text(),
         "items left out": one.n_excluded,
-        "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1),
+        "not read %": round(100 * one.unread.shares[0], 1),
     }
 
 
@@ -168,7 +168,9 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
         "rule": one.rule,
         "p_artifact": plain(one.p_artifact),
         "p_more": plain(one.p_more),
-        "established": None if one.established is None else claim.is_made and claim.outcome == flips.MORE,
+        "established": None
+        if one.is_reference or claim.outcome == flips.FEW
+        else claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH),
     } | numbers
 
 

@@ -1,7 +1,7 @@
 // The threshold board: every number, outcome and sentence was made by flipcore for a grid of levels; dragging only looks
 // another column up and puts the number and its interval into the sentence that belongs to it.
-const SIGNS = { m: "✓ A > G", u: "–", l: "✗ A < G" };
-const STATES = { m: "yes", l: "no", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
+const SIGNS = { a: "✓ artifact", b: "✓ reference", e: "✓ both artifact", g: "✓ genuine", m: "A > G", u: "–", l: "A < G" };
+const STATES = { a: "yes", b: "yes", e: "yes", g: "no", m: "open", l: "open", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
 const WHISKERS = ["lead", "total"];
 
 export default function (component) {
@@ -72,9 +72,14 @@ export default function (component) {
     return t.verdicts[state.rule].outcomes[row][state.at];
   }
 
+  // the part that the row's sentence leads with
+  function leadOf(t, row) {
+    return words().rows[row].leads[outcome(t, row)] ?? "T";
+  }
+
   // a sentence of a row with its leading number at this level
   function filled(t, row, sentence) {
-    const name = words().rows[row].lead;
+    const name = leadOf(t, row);
     const low = limit(t, "low", name, row);
     const interval = Number.isFinite(low) ? ` [${numberText(low)}, ${numberText(limit(t, "high", name, row))}]` : "";
     return sentence.replace("{lead}", `${numberText(t[name][row] ?? NaN)}${interval}`);
@@ -96,7 +101,7 @@ export default function (component) {
 
   function leading(t) {
     const row = t.verdicts[state.rule].headline[state.at];
-    return row < 0 ? words().instead : filled(t, row, words().rows[row].headlines[outcome(t, row)]);
+    return row < 0 ? words().instead : sentence(t, row);
   }
 
   const parts = [];
@@ -180,7 +185,7 @@ export default function (component) {
 
   function spans(t, r, lines, x) {
     for (const which of WHISKERS) {
-      const name = which === "total" ? "T" : words().rows[r].lead;
+      const name = which === "total" ? "T" : leadOf(t, r);
       span(lines[which], x, limit(t, "low", name, r), limit(t, "high", name, r));
     }
   }
@@ -249,7 +254,7 @@ export default function (component) {
   function decide() {
     const t = table();
     if (!t) return;
-    const rank = { m: 0, l: 1, u: 2, f: 3, x: 4, r: 5 };
+    const rank = { a: 0, e: 0, b: 1, g: 1, m: 2, l: 2, u: 3, f: 4, x: 5, r: 6 };
     const order = parts.map((part, r) => r).filter((r) => outcome(t, r) in rank)
       .sort((a, b) => rank[outcome(t, a)] - rank[outcome(t, b)] || t.A[b] - t.A[a]);
     const kept = [leading(t), ...order.map((r) => sentence(t, r))];

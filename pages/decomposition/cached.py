@@ -4,7 +4,8 @@ import streamlit as st
 
 from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data.levels import Board, banded, level_board, resamples
+from flipcore.reports.browser_data import verdicts
+from flipcore.reports.browser_data.levels import Board, banded, level_board, readable, resamples
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -32,7 +33,7 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
     if reference not in coded.extractors:
         return []
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
-    rule = "source_nonoverlap" if rule == "nonoverlap" else "paired"
+    rule = "source_nonoverlap" if rule == "nonoverlap" else rule
     cells = decomposition.decompositions(
         coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
     )
@@ -52,6 +53,13 @@ def _board(study_id: str, model: str, mode: str, closed_gates: tuple) -> Board:
     return level_board(
         answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat
     )
+
+
+@cached("Preparing the board", 12)
+def every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
+    """The cells that are claimed together in simultaneous mode; None in the others, where those on the page are."""
+    coded = answers(study_id, model, mode)
+    return verdicts.every_pairing(coded, readable(coded)) if mode == "simultaneous" else None
 
 
 def table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:

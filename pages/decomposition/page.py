@@ -87,7 +87,8 @@ if study_id is not None:
             repeats.show(study_id)
             st.subheader("Every estimate", anchor=False)
             heat = session.temperature(study_id, model)
-            cached.table(cells, flips.cell_claims(cells, closed_gates, heat), heat)
+            family = cached.every_pairing(study_id, model, mode)
+            cached.table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
             cached.warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
             each_readout.section(study_id, model, mode, view["policy"])
@@ -97,6 +98,8 @@ if study_id is not None:
 how_to_read(
     "**T** is how often two harmless versions of an item get different answers. **G** (genuine) is the same under the "
     "reference extractor. **A** (artifact) is T − G. **Noise floors** (line; reference: diamond) are how often a repeated "
-    "prompt gets another answer. ✓ A > G: more artifact. ✗ A < G: more genuine. p is Holm-corrected over rows.",
+    "prompt gets another answer. Whoever misreads flips alone, what both extractors see is genuine: ✓ artifact (or reference) where "
+    "more pairs flip under it alone than under both, ✓ genuine where more flip under both than under either alone, each beyond "
+    "its noise floor and whatever unread answers were. p is Holm-corrected over three contrasts of every row.",
     example=example,
 )

@@ -25,10 +25,11 @@ def only(rows, closed_gates=None, temperature=None, **options):
 def test_a_cell_reads_as_the_design_says():
     claim = only(readme(15, 2), kind="percentile", n_boot=2000)
     assert claim.text == (
-        "Option order, first token: more artifact than genuine, p = .012. 0.50 [0.31, 0.69] of pairs flip under it alone, 0.00 "
-        "under the reference alone, 0.08 under both."
+        "Option order, first token: more artifact than genuine, p = .010. 0.50 [0.31, 0.69] of pairs flip under it alone, noise "
+        "included."
     )
-    assert claim.is_made and claim.outcome == flips.MORE and "26 items" in claim.detail
+    assert claim.is_made and claim.outcome == flips.ARTIFACT and "26 items" in claim.detail
+    assert claim.detail.startswith("Of all pairs, 0.50 [0.31, 0.69] flip under it alone, 0.00 [")
 
 
 def test_the_p_counts_an_unseen_item_against_the_verdict():
@@ -36,10 +37,58 @@ def test_the_p_counts_an_unseen_item_against_the_verdict():
     assert 0.003 < only(readme(15, 2)).numbers["p"] < 0.02 and found.p_more < 0.003
 
 
-def test_more_genuine_than_artifact_is_said_as_well():
+def asked_twice(rows):
+    """The same with every prompt asked again and answered alike."""
+    return pd.concat([rows, rows.assign(sample=1)])
+
+
+def test_more_genuine_than_artifact_is_said_only_where_reruns_were_asked():
     same = [["0", "1"]] * 20 + [["0", "0"]] * 20
-    claim = only(readouts({E: same, REF: same}))
-    assert claim.outcome == flips.LESS and "0.50" in claim.text and "more genuine than artifact, p < .001" in claim.text
+    rows = readouts({E: same, REF: same})
+    claim = only(asked_twice(rows))
+    assert claim.outcome == flips.GENUINE and claim.is_made
+    assert claim.text.endswith("more genuine than artifact, p < .001. 0.50 [0.34, 0.66] of pairs flip under both.")
+    once = only(rows)
+    assert once.outcome == flips.OPEN and not once.is_made and "noise included" in once.text
+    again = readouts({E: [["0", "0"]] * 20, REF: [["0", "0"]] * 20}, axis="identity").assign(variant="base")
+    again["sample"] = again.groupby(["item_id", "extractor"]).cumcount()
+    some = pd.concat([rows, again])  # half of the items were asked again: none of them flips
+    assert only(some).outcome == flips.OPEN and only(some, temperature=0.0).outcome == flips.GENUINE
+
+
+def test_where_only_the_reference_misreads_nothing_is_called_genuine():
+    claim = only(asked_twice(readouts({E: [["0", "0"]] * 40, REF: [["0", "1"]] * 20 + [["0", "0"]] * 20})))
+    assert claim.outcome == flips.OF_REFERENCE and claim.numbers["both"].value == 0
+    assert (
+        "more artifact of the reference than genuine, p < .001. 0.50 [0.34, 0.66] of pairs flip under the reference"
+        in claim.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("t", "g", "both", "outcomes"),
+    [
+        (20, 0, 2, (flips.ARTIFACT, flips.OF_REFERENCE)),
+        (0, 20, 2, (flips.OF_REFERENCE, flips.ARTIFACT)),
+        (18, 18, 2, (flips.OF_BOTH, flips.OF_BOTH)),
+        (2, 1, 20, (flips.GENUINE, flips.GENUINE)),
+        (8, 6, 8, (flips.OPEN, flips.OPEN)),
+    ],
+)
+def test_swapping_the_reference_swaps_the_words(t, g, both, outcomes):
+    kinds = [("1", "0")] * t + [("0", "1")] * g + [("1", "1")] * both + [("0", "0")] * (40 - t - g - both)
+    answers = coded_answers(asked_twice(readouts({E: [["0", e] for e, _ in kinds], REF: [["0", r] for _, r in kinds]})))
+    there, back = (
+        flips.verdicts(decompositions(answers, ref, extractors=[e]))["option_order", e] for e, ref in ((E, REF), (REF, E))
+    )
+    assert (there.outcome(0.95), back.outcome(0.95)) == outcomes
+    assert there.p.tolist() == back.p[[1, 0, 2]].tolist()
+
+
+def test_a_rule_of_the_source_is_a_description_and_says_whose_it_is():
+    for rule in ("paired", "source_nonoverlap"):
+        claim = only(readme(15, 2), rule=rule)
+        assert not claim.is_made and "A is above G by the source's rule" in claim.text
 
 
 def test_a_headline_has_at_most_25_words():
@@ -62,8 +111,9 @@ def test_the_reference_and_an_unread_cell_assert_nothing():
 
 def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
-    assert claim.text.startswith("Option order, first token: undecided, p ")
-    assert "−0.10 [" in claim.text and "beyond the floor 0.20" in claim.text
+    assert claim.text == (
+        "Option order, first token: undecided, p > .99. −0.05 [−0.09, −0.01] of pairs flip under it alone beyond noise."
+    )
     assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 0.20 [" in claim.detail
 
 
@@ -76,7 +126,7 @@ def test_a_deterministic_model_has_no_floor_to_measure():
 def test_noise_alone_is_no_artifact():
     # e re-asked flips on 30 of 60 items and changes nothing else: raw A is .25, beyond the floor -.25
     claim = only(with_samples(30))
-    assert claim.outcome != flips.MORE
+    assert not claim.is_made
 
 
 def test_a_closed_gate_withholds_and_leaves_the_family():
@@ -86,7 +136,7 @@ def test_a_closed_gate_withholds_and_leaves_the_family():
     alone = flips.verdicts([*found, *other], {"paraphrase": "Nobody looked."})
     both = flips.verdicts([*found, *other])
     key = ("option_order", E)
-    assert both[key].p == pytest.approx(2 * alone[key].p)
+    assert both[key].p[0] == pytest.approx(2 * alone[key].p[0])
     assert flips.headline(other, {"paraphrase": "Nobody looked."}).text == "Not claimed: Nobody looked."
     assert not flips.headline(other, {E: "Nobody looked."}).is_made
 
@@ -94,24 +144,41 @@ def test_a_closed_gate_withholds_and_leaves_the_family():
 def test_the_tally_counts_what_the_rows_say():
     found = [*cells(readme(15, 2)), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
     outcomes = [claim.outcome for claim in flips.cell_claims(found)]
-    assert outcomes == [flips.MORE, flips.OPEN]
-    assert flips.tally(found).text == (
-        "Of 2 pairings of axis and extractor: more artifact than genuine in 1, more genuine in 0, undecided in 1."
-    )
+    assert outcomes == [flips.ARTIFACT, flips.OPEN]
+    assert flips.tally(found).text == "Of 2 pairings of axis and extractor: more artifact than genuine in 1, undecided in 1."
     assert flips.tally(found[:1]).text == ""
 
 
-def test_cut_answers_that_could_change_the_verdict_withdraw_it():
+@pytest.mark.parametrize("lost", ["cut", "absent", "unreadable"])
+def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(lost):
     rows = readouts({E: [["0", "1"]] * 20 + [["0", "0"]] * 20, REF: [["0", "0"]] * 40})
-    assert only(rows).outcome == flips.MORE
-    cut = rows.copy()
-    at = cut.index[(cut["extractor"] == REF) & (cut["variant"] != "base")]
-    cut.loc[at[:20], ["status", "answer"]] = ["cut", None]
-    claim = only(cut)
-    assert claim.outcome == flips.OPEN and "Cut off: 20 answers" in claim.detail
-    few = rows.copy()
-    few.loc[at[20:22], ["status", "answer"]] = ["cut", None]
-    assert only(few).outcome == flips.MORE
+    assert only(rows).outcome == flips.ARTIFACT
+    at = rows.index[(rows["extractor"] == REF) & (rows["variant"] != "base")]
+
+    def without(n):
+        made = rows.copy()
+        made.loc[at[:n], ["status", "answer"]] = [lost, None]
+        return only(made)
+
+    claim = without(10)  # an eighth of the reference's answers
+    assert claim.outcome == flips.OPEN
+    assert ("undecided: unread answers could turn it" in claim.text) == (
+        lost != "unreadable"
+    )  # one more answer, as they are counted
+    assert claim.text.endswith("0.25 to 0.50 with 12.5 % unread.")
+    assert "10 answers (0.0 % under it, 12.5 % under the reference)" in claim.detail
+    few = without(1)
+    assert few.outcome == flips.ARTIFACT and few.text.endswith("0.47 to 0.50 with 1.2 % unread.")
+    assert few.numbers["p"] > only(rows).numbers["p"]
+
+
+def test_one_option_in_four_wordings_of_which_one_is_read_is_nothing():
+    """The model never changes its answer; the reference reads one wording, the compared extractor all."""
+    rng = np.random.default_rng(2)
+    rows = readouts({E: [["0"] * 4] * 80, REF: [["0" if rng.random() < 0.25 else None for _ in range(4)] for _ in range(80)]})
+    claim = only(asked_twice(rows))
+    assert not claim.is_made and "answers (0.0 % under it, 7" in claim.detail
+    assert "whatever they were, of all pairs 0.00 to 0.00 under it alone, 0.00 to 0.9" in claim.detail
 
 
 def test_items_of_one_family_count_once():

@@ -1,8 +1,4 @@
-"""Everything that the threshold board looks up while a slider is dragged: limits at every level, computed beforehand.
-
-The board's JavaScript holds no estimator. It reads ``low`` and ``high`` at an index and compares two numbers: under the
-rule `paired` an artifact is established where low[A_minus_G] > 0, under `source_nonoverlap` where low[A] > high[G].
-"""
+"""Everything that the threshold board looks up while a slider is dragged: limits at every level, computed beforehand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +9,15 @@ from flipcore.core.records import IDENTITY
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
-from flipcore.stats.flips.decomposition import COLUMNS, item_rates
+from flipcore.stats.flips.decomposition import COLUMNS, item_rates, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
-QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")  # with a simultaneous band each: the last two lead a sentence
+LEADS = (
+    "compared",
+    "reference",
+    "both",
+)  # the three parts as a sentence has them: beyond the noise floor where one was measured
+QUANTITIES = ("T", "G", "A", "A_minus_G", *LEADS)
 KINDS = ("default", "percentile", "bca", "studentized")
 LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))
 
@@ -26,8 +27,7 @@ class LevelLimits:
     """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
     kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
     `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
-    fallback, or "reference" where A is 0 by definition; `too_short` (references, policies, kinds, rows) says where no verdict
-    may stand beside A − G's limits. `floors` are mean W under e and e* (references, policies, rows, 2)."""
+    fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
 
     rows: tuple[tuple[str, str], ...]
     references: tuple[str, ...]
@@ -40,7 +40,6 @@ class LevelLimits:
     floors: np.ndarray
     n: np.ndarray
     methods: np.ndarray
-    too_short: np.ndarray
     seed: int
     n_boot: int
 
@@ -64,25 +63,28 @@ def level_limits(
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
     values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
-    n, methods, too_short = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object), np.zeros(shape[:4], bool)
+    n, methods = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object)
     limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
             rates = _rates(answers, rows, reference, policy, include_base, pooled)
-            joint = JointMeans(np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot, answers.families)
+            stated = [stated_names(x) for x in rates]
+            columns = np.hstack([x[:, _places(own)] for x, own in zip(rates, stated, strict=True)])
+            joint = JointMeans(columns, seed, n_boot, answers.families)
+            bounds = [COLUMNS[name] for own in stated for name in own]
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
             floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
             place = joint.columns.tobytes()
             if place not in limits_of:
-                limits_of[place] = [_limits(joint, kind, levels, len(rows)) for kind in kinds]
+                limits_of[place] = [_limits(joint, kind, levels, bounds) for kind in kinds]
             for k, limits in enumerate(limits_of[place]):
-                low[r, p, k], high[r, p, k], methods[r, p, k], too_short[r, p, k] = limits
+                low[r, p, k], high[r, p, k], methods[r, p, k] = limits
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole
     names = tuple(references), tuple(policies), tuple(kinds), tuple(levels)
-    return LevelLimits(rows, *names, values, low, high, floors, n, methods, too_short, seed, n_boot)
+    return LevelLimits(rows, *names, values, low, high, floors, n, methods, seed, n_boot)
 
 
 def _rows(answers: CodedAnswers, pooled: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -105,21 +107,26 @@ def _rates(
     return [cells[row] if row in cells else over_axes([cells[axis, row[1]] for axis in pooled]) for row in rows]
 
 
+def stated_names(values: np.ndarray) -> tuple[str, ...]:
+    """The columns of (items, quantities) that stand for `QUANTITIES`."""
+    return (*QUANTITIES[: -len(LEADS)], *stated_parts(values))
+
+
 def _places(names: Sequence[str]) -> list[int]:
     return [list(COLUMNS).index(name) for name in names]
 
 
-def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) -> tuple[np.ndarray, ...]:
-    """Limits as (rows, quantities, levels), the methods as (rows, quantities), and whether A − G's are too short, as (rows,)."""
-    bounds = [COLUMNS[name] for name in QUANTITIES] * n_rows
+def _limits(
+    joint: JointMeans, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
+) -> tuple[np.ndarray, ...]:
+    """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
     contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
     table = joint.estimates(kind, levels, bounds, contrasts)
-    shape = (n_rows, len(QUANTITIES))
+    shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
     low, high = (
         np.array([[getattr(e, side) for e in column] for column in table]).reshape(*shape, len(levels))
         for side in ("low", "high")
     )
     methods = np.empty(len(table), dtype=object)
     methods[:] = [column[-1].method for column in table]
-    too_short = np.array([table[j][-1].is_too_short for j in contrasts])
-    return low, high, methods.reshape(shape), too_short
+    return low, high, methods.reshape(shape)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from flipcore.claims.flips import BAND, WITHOUT_SPREAD
+from flipcore.claims.flips import BAND
 from flipcore.core.records import IDENTITY
-from flipcore.reports.browser_data.level_limits import QUANTITIES, LevelLimits, level_limits
-from flipcore.reports.browser_data.verdicts import RULES, Wording, wordings
+from flipcore.reports.browser_data.level_limits import LEADS, QUANTITIES, LevelLimits, level_limits, stated_names
+from flipcore.reports.browser_data.verdicts import RULES, Wording, every_pairing, wordings
 from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.measured_coverage import measured_coverage
@@ -25,16 +25,16 @@ from flipcore.stats.flips.pooled import ALL_AXES
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
+SHOWN = ("T", *LEADS)  # what the browser draws limits of
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
 OUTSIDE_BAND = "No interval here holds for every row at once."
-RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
+RULE_TITLES = {"parts": "three parts", "paired": "A − G above 0 (source)", "nonoverlap": "intervals apart (source)"}
 OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
-START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": "paired"}
+START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": RULES[0]}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
 # Items from which the 95 % band holds for everything at once; planted G = .1, 400 and 300 samples: .86 at 20 items, .92 at 30, .95 at
 # 40: where one item flips, its standard error does not know of the others.
 BAND_HOLDS_FROM = 40
-WordingOf = Callable[[str, str], Wording]  # of a reference and a policy
 
 
 def resamples(answers: CodedAnswers) -> int:
@@ -95,14 +95,14 @@ def level_board(
     by_level = level_limits(
         answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
     )
-    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
-    band = _band(answers, by_level, wording_of, seed, n_boot) if simultaneous else None
+    every = every_pairing(answers, references) if simultaneous else None
+    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled, every)
+    band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     tables: dict[str, dict] = {}
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
         low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
-        silent, too_short = (None, None) if band else (by_level.methods[r, p, k] == WITHOUT_SPREAD, by_level.too_short[r, p, k])
-        outcomes = _verdicts(wording_of(reference, policy), low, high, silent, too_short)
+        outcomes = _verdicts(wording_of(reference, policy), low, high)
         if band:
             limits[f"{reference}|{policy}"] = low, high
         tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
@@ -110,7 +110,7 @@ def level_board(
         {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
         for axis, e in by_level.rows
     ]
-    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
+    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(SHOWN)}
     arrays |= {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
@@ -135,7 +135,7 @@ def _wording(wording) -> dict:
 def _start_choice(references: Sequence[str], kind: str) -> dict[str, str]:
     """What the board shows before anybody chooses."""
     reference = default_reference(references) if references else ""
-    return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}
+    return {"reference": reference, "policy": "own_class", "kind": kind, "rule": RULES[0]}
 
 
 def at_settings(board: dict, view: dict) -> dict:
@@ -174,7 +174,7 @@ def banded(cells: Sequence[Decomposition], band_board: Board, level: float, poli
         low, high = band_board.at(one.reference, policy, f"{one.axis}|{one.extractor}", level)
         bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method=BAND, note="", coverage=None)
-            for i, name in enumerate(QUANTITIES)
+            for i, name in enumerate(stated_names(one.item_values))
         }
         rest: dict[str, Any] = {
             name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
@@ -189,10 +189,11 @@ def banded(cells: Sequence[Decomposition], band_board: Board, level: float, poli
 def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
     points = {name: _plain(by_level.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
+    shown = [QUANTITIES.index(name) for name in SHOWN]
     return {
         **points,
-        "low": _packed(low),
-        "high": _packed(high),
+        "low": _packed(low[:, shown]),
+        "high": _packed(high[:, shown]),
         "floor_T": _plain(by_level.floors[r, p, :, 0]),
         "floor_G": _plain(by_level.floors[r, p, :, 1]),
         "n": by_level.n[r, p].tolist(),
@@ -200,37 +201,24 @@ def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndar
     }
 
 
-def _verdicts(
-    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None
-) -> dict:
-    """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
-    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open. Without both the limits are those of a band,
-    which decides with p."""
-    if silent is not None:
-        low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
-    if too_short is not None:
-        at = QUANTITIES.index("A_minus_G")
-        low[too_short, at], high[too_short, at] = -np.inf, np.inf
+def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
+    """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels)."""
     lows, highs = ({name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high))
-    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs, silent is None) for rule in RULES}}
+    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs) for rule in RULES}}
 
 
-def _band(
-    answers: CodedAnswers, by_level: LevelLimits, wording_of: WordingOf, seed: int, n_boot: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
     """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
-    column that varies, from one joint item draw a replicate. Of a row's A+ and excess only the one that leads its sentence has
-    limits, since each rare share more makes the band wider for all. Below 10 items there is none."""
-    places = [list(COLUMNS).index(name) for name in QUANTITIES]
+    column that varies, from one joint item draw a replicate. Of the reference itself only T has limits, since each rare share more
+    makes the band wider for all. Below 10 items there is none."""
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
-    columns = np.hstack(
-        [
-            np.where(np.isin(QUANTITIES, own), item_rates(answers, axis, e, reference, policy).values[:, places], np.nan)
-            for reference in by_level.references
-            for policy in by_level.policies
-            for (axis, e), own in zip(cells, wording_of(reference, policy).quantities(), strict=True)
-        ]
-    )
+    names, parts = [], []
+    for reference, policy, (axis, e) in product(by_level.references, by_level.policies, cells):
+        values = item_rates(answers, axis, e, reference, policy).values
+        names.append(stated_names(values))
+        part = values[:, [list(COLUMNS).index(name) for name in names[-1]]]
+        parts.append(np.where(np.arange(len(QUANTITIES)) < (2 if e == reference else len(QUANTITIES)), part, np.nan))
+    columns = np.hstack(parts)
     joint = JointMeans(columns, seed, n_boot, answers.families)
     has_band = (joint.n >= 10) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
@@ -240,7 +228,9 @@ def _band(
         critical = np.quantile(largest, LEVELS)
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
     shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), len(LEVELS))
-    low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
+    low, high = np.array([COLUMNS[name] for own in names for name in own]).T.reshape(
+        2, *shape[:-1], 1
+    )  # what each can be at all
     middle, half = joint.values[:, None].reshape(*shape[:-1], 1), half.reshape(shape)
     return np.maximum(middle - half, low), np.minimum(middle + half, high)
 

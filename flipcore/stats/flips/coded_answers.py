@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import ABSENT as NEVER_CAME
 from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE
 from flipcore.stats.flips.disagreement import ABSENT, NULL, null_bounds
 
@@ -25,10 +26,10 @@ class CodedAnswers:
     an axis are aligned. `base[axis]` marks the base prompt's variants (items, variants). On `identity` every sample is a
     variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one.
 
-    An answer that was cut off is in no pair, so its code is `ABSENT`; `cut[axis, extractor]` marks where that is so, for the
-    worst cases of `cut_answers`; a cell without a cut answer has no entry. `families` (items,) numbers what an item was made
-    from where several items share one, and is then the unit of resampling; None where none do. `null_rates` holds what
-    the function of that name has counted so far: it is the same under every reference and policy."""
+    An answer that was cut off or that never came is in no pair, so its code is `ABSENT`; `lost[axis, extractor]` marks where that is so;
+    a cell without such an answer has no entry. `families` (items,) numbers what an item was made from where several items
+    share one, and is then the unit of resampling; None where none do. `null_rates` and `unread` hold what the functions of
+    those names have counted so far: it is the same under every policy."""
 
     items: np.ndarray
     axes: tuple[str, ...]
@@ -37,13 +38,15 @@ class CodedAnswers:
     base: Mapping[str, np.ndarray]
     n_absent: Mapping[tuple[str, str], int]
     texts: np.ndarray
-    cut: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
+    lost: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
     families: np.ndarray | None = None
     null_rates: dict[tuple[str, str], NullRates] = field(default_factory=dict, init=False, repr=False, compare=False)
+    unread: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def n_cut(self, axis: str, extractor: str) -> int:
-        """Answers of a cell that were cut off."""
-        return int(self.cut[axis, extractor].sum()) if (axis, extractor) in self.cut else 0
+    def is_open(self, axis: str, extractor: str) -> np.ndarray:
+        """(items, variants, samples) where an answer was asked for and none was read: unreadable, cut off or never came."""
+        nulls = self.codes[axis, extractor] == NULL
+        return nulls | self.lost[axis, extractor] if (axis, extractor) in self.lost else nulls
 
     def cell(self, axis: str, extractor: str, include_base: bool = True) -> np.ndarray:
         """Codes of one axis under one extractor, without the base prompt where it is not wanted."""
@@ -68,11 +71,12 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     sample = pd.factorize(frame["sample"], sort=True)[0]
     code, texts = _answer_codes(frame)
     was_cut = (frame["status"] == CUT).to_numpy()
+    was_lost = was_cut | (frame["status"] == NEVER_CAME).to_numpy()
     is_base = variants == BASE
     codes: dict[tuple[str, str], np.ndarray] = {}
     base: dict[str, np.ndarray] = {}
     n_absent: dict[tuple[str, str], int] = {}
-    cut: dict[tuple[str, str], np.ndarray] = {}
+    lost: dict[tuple[str, str], np.ndarray] = {}
     for a, name in enumerate(axes):
         rows = np.flatnonzero(axis == a)
         place, n_places = _places(item[rows], variant[rows], sample[rows] if name == IDENTITY else None)
@@ -83,13 +87,13 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
         cells[extractor[rows], item[rows], place, layer] = code[rows]
         missing = np.bincount(extractor[rows], weights=(code[rows] == ABSENT) & ~was_cut[rows], minlength=len(extractors))
-        if was_cut[rows].any():
-            cut |= _cut_cells(name, extractors, (extractor[rows], item[rows], place, layer), was_cut[rows], cells.shape)
+        if was_lost[rows].any():
+            lost |= _lost_cells(name, extractors, (extractor[rows], item[rows], place, layer), was_lost[rows], cells.shape)
         codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
         n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
         _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
     names = np.asarray(items, dtype=object)
-    return CodedAnswers(names, tuple(axes), tuple(extractors), codes, base, n_absent, texts, cut, families(frame, item))
+    return CodedAnswers(names, tuple(axes), tuple(extractors), codes, base, n_absent, texts, lost, families(frame, item))
 
 
 def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
@@ -103,10 +107,10 @@ def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
     return of_item if np.unique(of_item).size < of_item.size else None
 
 
-def _cut_cells(axis: str, extractors, at: tuple[np.ndarray, ...], was_cut: np.ndarray, shape: tuple[int, ...]) -> dict:
-    """(axis, extractor) -> where its answers were cut off, of the extractors that have such answers."""
+def _lost_cells(axis: str, extractors, at: tuple[np.ndarray, ...], was_lost: np.ndarray, shape: tuple[int, ...]) -> dict:
+    """(axis, extractor) -> where its answers were cut off or never came, of the extractors that have such answers."""
     marks = np.zeros(shape, dtype=bool)
-    marks[tuple(part[was_cut] for part in at)] = True
+    marks[tuple(part[was_lost] for part in at)] = True
     return {(axis, e): marks[k] for k, e in enumerate(extractors) if marks[k].any()}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
 from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
 from flipcore.stats.flips.disagreement import between, common, pair_split
-from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor
-from flipcore.stats.flips.truncation import CutAnswers, cut_answers
+from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor, split_floor
+from flipcore.stats.flips.unread import Unread, unread
 
-RULES = ("paired", "source_nonoverlap")
+PARTS = "parts"  # the rule of the product: three contrasts of the parts (`contrast`); the others are the source's
+RULES = (PARTS, "paired", "source_nonoverlap")
 REFERENCE = WRITTEN_ANSWER
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
 COLUMNS = {  # quantity -> what an item's value can be
@@ -42,9 +43,23 @@ COLUMNS = {  # quantity -> what an item's value can be
     "excess": SIGNED,
     "G_excess": SIGNED,
     "A_excess": WIDE,
+    "A_plus_excess": SIGNED,
+    "A_minus_excess": SIGNED,
+    "both_excess": SIGNED,
 }
 CONTRASTS = ("A_minus_G", "A_excess")
-FLOORS = ("W", "W_ref", "excess", "G_excess", "A_excess")
+FLOORS = ("W", "W_ref", *(name for name in COLUMNS if name.endswith("excess")))
+
+
+THREE = ("A_plus", "A_minus", "both")
+
+
+def stated_parts(values: np.ndarray) -> tuple[str, ...]:
+    """The columns of (items, quantities) that say the three parts: beyond the noise floor where one was measured and reruns flip."""
+    at = list(COLUMNS).index
+    is_measured = not np.isnan(values[:, at("both_excess")]).all()
+    is_still = not np.nan_to_num(values[:, [at("W"), at("W_ref")]]).any()
+    return tuple(f"{name}_excess" for name in THREE) if is_measured and not is_still else THREE
 
 
 @dataclass(frozen=True)
@@ -70,6 +85,9 @@ class Decomposition:
     excess: Estimate
     G_excess: Estimate
     A_excess: Estimate
+    A_plus_excess: Estimate
+    A_minus_excess: Estimate
+    both_excess: Estimate
     share: Estimate
     p_artifact: float
     p_more: float
@@ -78,8 +96,8 @@ class Decomposition:
     n_left_out: int
     floor_source: str
     nulls: NullRates
-    rule: str = "paired"
-    cut: CutAnswers | None = None
+    unread: Unread = field(repr=False, compare=False)
+    rule: str = PARTS
     item_values: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.empty((0, len(COLUMNS))))
     families: np.ndarray | None = field(repr=False, compare=False, default=None)
 
@@ -89,8 +107,8 @@ class Decomposition:
 
     @property
     def established(self) -> bool | None:
-        """Is the artifact more than what is genuine? None where there is no interval, or nothing to ask."""
-        return None if self.is_reference else established(self.rule, self.A, self.G, self.A_minus_G)
+        """Is A more than G by the source's rule? None under the rule of the product, without an interval, and of the reference."""
+        return None if self.is_reference or self.rule == PARTS else established(self.rule, self.A, self.G, self.A_minus_G)
 
 
 def default_reference(extractors: Sequence[str]) -> str:
@@ -101,9 +119,9 @@ def default_reference(extractors: Sequence[str]) -> str:
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
-    """`paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G), which is too strict by half."""
-    if rule not in RULES:
-        raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
+    """The source's rules. `paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G), which is too strict by half."""
+    if rule not in RULES[1:]:
+        raise BadInput(f"The source has no decision rule {rule!r}; choose one of {', '.join(RULES[1:])}.")
     if rule == "paired":
         return a_minus_g.low > 0 if a_minus_g.has_interval else None
     return a.low > g.high if a.has_interval and g.has_interval else None
@@ -138,9 +156,10 @@ def item_rates(
     split = pair_split(codes, ref, policy)
     own, other = item_floor(answers, axis, extractor, policy), item_floor(answers, axis, reference, policy)
     w, w_ref = own.rates, other.rates
-    values = np.column_stack(
-        [t, g, t - g, t - 2 * g, split.plus, split.minus, split.both, w, w_ref, t - w, g - w_ref, (t - g) - (w - w_ref)]
-    )
+    again = split_floor(answers, axis, extractor, reference, policy)
+    beyond = [t - w, g - w_ref, (t - g) - (w - w_ref)]
+    beyond += [split.plus - again.plus, split.minus - again.minus, split.both - again.both]
+    values = np.column_stack([t, g, t - g, t - 2 * g, split.plus, split.minus, split.both, w, w_ref, *beyond])
     defined = ~np.isnan(t + g)
     values[~defined] = np.nan
     return ItemRates(values, own.source, int((~defined).sum()), int(((alone | alone_ref) & ~defined).sum()), int(defined.sum()))
@@ -156,7 +175,7 @@ def decompositions(
     level: float = 0.95,
     seed: int = 0,
     n_boot: int = N_BOOT,
-    rule: str = "paired",
+    rule: str = PARTS,
     axes: Sequence[str] | None = None,
     extractors: Sequence[str] | None = None,
     tests: bool = True,
@@ -186,9 +205,9 @@ def decompositions(
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
         by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k : (at + 1) * k]), strict=True))
         nulls = null_rates(answers, axis, extractor)
+        not_read = unread(answers, axis, extractor, reference, include_base)
         of_cell = (axis, extractor, reference), r, answers.families
-        one = _decomposition(*of_cell, by_name, shares[at], nulls, level, seed if tests else None, rule)
-        out.append(replace(one, cut=cut_of(answers, axis, extractor, reference, policy)))
+        out.append(_decomposition(*of_cell, by_name, shares[at], nulls, not_read, level, seed if tests else None, rule))
     return out
 
 
@@ -199,6 +218,7 @@ def _decomposition(
     by_name: dict[str, Estimate],
     share: Estimate,
     nulls: NullRates,
+    not_read: Unread,
     level: float,
     seed: int | None,
     rule: str,
@@ -225,22 +245,16 @@ def _decomposition(
         n_left_out=r.n_left_out,
         floor_source=r.floor_source,
         nulls=nulls,
+        unread=not_read,
         rule=rule,
         item_values=r.values,
         families=families,
     )
 
 
-def cut_of(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str) -> CutAnswers | None:
-    """What cut answers leave open of a cell; None where it has none."""
-    if not answers.cut.keys() & {(axis, extractor), (axis, reference)}:
-        return None
-    return cut_answers(answers, axis, extractor, reference, policy)
-
-
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
     zero = without_interval(0.0, n, level, "The reference extractor: 0 by definition.")
-    return dict.fromkeys(("A", "A_plus", "A_minus", "A_excess"), zero)
+    return dict.fromkeys(("A", "A_plus", "A_minus", "A_excess", "A_plus_excess", "A_minus_excess"), zero)
 
 
 def paired_t_p(differences: np.ndarray, families: np.ndarray | None = None) -> float:

@@ -7,6 +7,7 @@ is undefined under every policy: an extractor that never answers is not stable.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,19 +52,18 @@ def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
     |pi_v - pi_v'|^2 / 2 over variant pairs even where samples are unequal.
     """
     check_policy(policy)
-    n, v, n_samples = codes.shape
+    n, _, n_samples = codes.shape
     if n_samples == 1:
         return _between_once(codes, policy)
     shares, pairs = np.zeros(n), np.zeros(n)
     n_differ, n_usable = np.zeros(n), np.zeros(n)
-    for j in range(v):
-        for k in range(j + 1, v):
-            usable, differs = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
-            n_sample_pairs, flipped = usable.sum(axis=(1, 2)), differs.sum(axis=(1, 2))
-            shares += flipped / np.maximum(n_sample_pairs, 1)
-            pairs += n_sample_pairs > 0
-            n_differ += flipped
-            n_usable += n_sample_pairs
+    for a, b in sample_pairs(codes):
+        usable, differs = pair_flips(a, b, policy)
+        n_sample_pairs, flipped = usable.sum(axis=1), differs.sum(axis=1)
+        shares += flipped / np.maximum(n_sample_pairs, 1)
+        pairs += n_sample_pairs > 0
+        n_differ += flipped
+        n_usable += n_sample_pairs
     return PairCounts(_rate(shares, pairs, codes), n_differ, n_usable)
 
 
@@ -82,15 +82,23 @@ def _between_once(codes: np.ndarray, policy: str) -> PairCounts:
 def within(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
     """(items,) W_i: disagreement of samples of the same variant, mean over the variants that have two or more."""
     check_policy(policy)
-    n, _, s = codes.shape
-    shares, variants = np.zeros(n), np.zeros(n)
-    first, second = np.triu_indices(s, 1)
-    for j in range(codes.shape[1]):
-        usable, differs = pair_flips(codes[:, j, first], codes[:, j, second], policy)
+    shares, variants = np.zeros(len(codes)), np.zeros(len(codes))
+    for a, b in sample_pairs(codes, of_one_prompt=True):
+        usable, differs = pair_flips(a, b, policy)
         n_sample_pairs = usable.sum(axis=1)
         shares += differs.sum(axis=1) / np.maximum(n_sample_pairs, 1)
         variants += n_sample_pairs > 0
     return _rate(shares, variants, codes)
+
+
+def sample_pairs(codes: np.ndarray, of_one_prompt: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The sides of all sample pairs of two variants, once for each pair of variants; `of_one_prompt`: of a variant with itself, once for
+    each variant. (items, sample pairs) each, of anything shaped as codes are."""
+    _, v, s = codes.shape
+    first, second = np.triu_indices(s, 1) if of_one_prompt else (np.repeat(np.arange(s), s), np.tile(np.arange(s), s))
+    for j in range(v):
+        for k in [j] if of_one_prompt else range(j + 1, v):
+            yield codes[:, j, first], codes[:, k, second]
 
 
 @dataclass(frozen=True)
@@ -102,23 +110,22 @@ class PairSplit:
     both: np.ndarray
 
 
-def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_class") -> PairSplit:
-    """Pairs of two readouts of the same completions, aligned. Under `drop` only pairs readable under both are split, so
-    there (and only there) plus - minus may differ from A."""
+def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_class", of_one_prompt: bool = False) -> PairSplit:
+    """Pairs of two readouts of the same completions, aligned; `of_one_prompt`: of samples of one variant, the floor of each part. Under
+    `drop` only pairs readable under both are split, so there (and only there) plus - minus may differ from A."""
     check_policy(policy)
-    n, v, n_samples = codes.shape
-    if n_samples == 1 == reference.shape[2]:
+    n, _, n_samples = codes.shape
+    if n_samples == 1 == reference.shape[2] and not of_one_prompt:
         return _split_once(codes, reference, policy)
     shares, pairs = np.zeros((3, n)), np.zeros(n)
-    for j in range(v):
-        for k in range(j + 1, v):
-            usable, flips = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
-            usable_ref, flips_ref = pair_flips(reference[:, j, :, None], reference[:, k, None, :], policy)
-            usable = usable & usable_ref
-            n_sample_pairs = usable.sum(axis=(1, 2))
-            cells = (flips & ~flips_ref, flips_ref & ~flips, flips & flips_ref)
-            shares += np.array([(cell & usable).sum(axis=(1, 2)) for cell in cells]) / np.maximum(n_sample_pairs, 1)
-            pairs += n_sample_pairs > 0
+    for own, other in zip(sample_pairs(codes, of_one_prompt), sample_pairs(reference, of_one_prompt), strict=True):
+        usable, flips = pair_flips(*own, policy)
+        usable_ref, flips_ref = pair_flips(*other, policy)
+        usable = usable & usable_ref
+        n_sample_pairs = usable.sum(axis=1)
+        cells = (flips & ~flips_ref, flips_ref & ~flips, flips & flips_ref)
+        shares += np.array([(cell & usable).sum(axis=1) for cell in cells]) / np.maximum(n_sample_pairs, 1)
+        pairs += n_sample_pairs > 0
     shares = np.divide(shares, pairs, out=np.full((3, n), np.nan), where=pairs > 0)
     return PairSplit(*shares)
 

@@ -14,7 +14,7 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
 from flipcore.stats.flips.coded_answers import CodedAnswers
-from flipcore.stats.flips.disagreement import ABSENT, between, within
+from flipcore.stats.flips.disagreement import ABSENT, PairSplit, between, pair_split, within
 
 OWN, FROM_IDENTITY, NOT_MEASURED = "samples of every variant", "re-asking the base prompt", "not measured"
 
@@ -37,6 +37,14 @@ def item_floor(answers: CodedAnswers, axis: str, extractor: str, policy: str = "
         return Floor(own, NOT_MEASURED)
     rates = between(again, policy).rate
     return Floor(rates, NOT_MEASURED if np.isnan(rates).all() else FROM_IDENTITY)
+
+
+def split_floor(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class") -> PairSplit:
+    """The same of each part: what reruns of one prompt flip under one extractor alone or under both; NaN where not measured."""
+    own = pair_split(answers.codes[axis, extractor], answers.codes[axis, reference], policy, of_one_prompt=True)
+    if not np.isnan(own.both).all() or any((IDENTITY, name) not in answers.codes for name in (extractor, reference)):
+        return own
+    return pair_split(answers.codes[IDENTITY, extractor], answers.codes[IDENTITY, reference], policy)
 
 
 def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999, alpha: float = 0.05) -> MonteCarloP:

@@ -14,7 +14,7 @@ from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decomposition, paired_t_p
-from flipcore.stats.flips.truncation import CutAnswers
+from flipcore.stats.flips.unread import Bounds, Unread
 
 ALL_AXES = "all_changes"
 
@@ -46,9 +46,7 @@ def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
     """(items, quantities) means over axes, in the order of `COLUMNS`; a floor is NaN where an axis that the item defines lacks it."""
     values = np.array(cells)
     defined = ~np.isnan(values[:, :, :1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # an item that no axis defines
-        means = np.nanmean(values, axis=0)
+    means = _mean(values)
     lacking = (np.isnan(values) & defined).any(axis=0)
     means[lacking] = np.nan
     return means
@@ -57,7 +55,9 @@ def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
 def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate]) -> Decomposition:
     first, axes = group[0], [one.axis for one in group if not math.isnan(one.T.value)]
     if first.is_reference:
-        by_name |= {name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess")}
+        by_name |= {
+            name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess", "A_plus_excess", "A_minus_excess")
+        }
     if np.isnan(values[:, list(COLUMNS).index("W")]).all():
         by_name |= dict.fromkeys(FLOORS, missing(level=first.T.level, note="Not measured on every axis."))
     estimates: dict[str, Any] = dict(by_name)
@@ -69,34 +69,26 @@ def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[st
         p_artifact=math.nan,
         p_more=paired_t_p(values[:, list(COLUMNS).index("A_minus_G")], first.families),
         n_items=int((~np.isnan(values[:, 0])).sum()),
-        cut=_cut(group),
+        unread=_unread(group),
         item_values=values,
     )
 
 
-def _cut(group: Sequence[Decomposition]) -> CutAnswers | None:
-    cuts = [one.cut for one in group if one.cut is not None]
-    if not cuts:
-        return None
-    at = list(COLUMNS).index("A_minus_G")
-    lowest, highest = (
-        _column_means(np.array([getattr(one.cut, side) if one.cut is not None else one.item_values[:, at] for one in group]))
-        for side in ("lowest", "highest")
-    )
-    n, share = sum(one.n for one in cuts), max(one.share for one in cuts)
-    return CutAnswers(n, share, lowest, highest, _mean_bounds(group, "T"), _mean_bounds(group, "G"))
+def _unread(group: Sequence[Decomposition]) -> Unread:
+    """Bounds as means over the axes that an item has pairs on; beyond the floor only where every axis has one."""
+    every = [one.unread for one in group]
+    raw = Bounds(*(_mean(np.array([getattr(one.raw, side) for one in every])) for side in ("low", "high")))
+    beyond = Bounds(*(over_axes([_with_raw(one, side) for one in every])[:, 1:] for side in ("low", "high")))
+    shares = [_mean(np.array([one.shares[i] for one in every])) for i in (0, 1)]
+    return Unread(sum(one.n for one in every), (float(shares[0]), float(shares[1])), raw, beyond)
 
 
-def _mean_bounds(group: Sequence[Decomposition], name: str) -> tuple[float, float]:
-    """The axes' mean of what a rate can be at least and at most; without a cut answer both are the rate."""
-    low, high = (
-        float(np.mean([getattr(one.cut, name)[i] if one.cut is not None else getattr(one, name).value for one in group]))
-        for i in (0, 1)
-    )
-    return low, high
+def _with_raw(one: Unread, side: str) -> np.ndarray:
+    """Bounds beyond the floor behind a column that says which items have pairs at all."""
+    return np.column_stack([one.raw.low[:, 0], getattr(one.beyond, side)])
 
 
-def _column_means(x: np.ndarray) -> np.ndarray:
+def _mean(x: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # an item that no axis defines
         return np.nanmean(x, axis=0)

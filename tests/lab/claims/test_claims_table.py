@@ -207,14 +207,14 @@ def test_a_cell_needs_a_known_truth():
 def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
     from tests.lab.claims import flips as worlds
 
-    drawn = worlds._three_valued(0.4, 0.2, 0.0)(np.random.default_rng(3), 40 * 150)
+    drawn = worlds.parts(0.3, 0.0, 0.15)(np.random.default_rng(3), 40 * 150)
     chosen = set(worlds.promising(drawn, 40, 150).tolist())
     made = {
         run
         for run in range(150)
         if any(claim.is_made for claim in worlds.flips.cell_claims(worlds.in_words(worlds.part(drawn, run, 40))))
     }
-    assert made and made <= chosen and len(chosen) < 20
+    assert made and made <= chosen and len(chosen) < 150
 
 
 @pytest.mark.parametrize("every_way", [False, True])

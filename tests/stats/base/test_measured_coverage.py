@@ -6,14 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flipcore.claims import flips
-from flipcore.reports.browser_data.levels import board
-from flipcore.reports.browser_data.verdicts import CODES
-from flipcore.stats.base import joint_means, measured_coverage
-from flipcore.stats.base.estimate import SHORT, TOO_SHORT, Estimate, coverage_label
+from flipcore.stats.base import measured_coverage
+from flipcore.stats.base.estimate import SHORT, Estimate, coverage_label
 from flipcore.stats.base.joint_means import JointMeans
-from flipcore.stats.base.measured_coverage import CONTRAST
-from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import coded_answers
 from tests.stats.flips.test_decomposition import readme
 
@@ -67,26 +62,3 @@ def test_a_short_interval_says_so_and_a_good_one_does_not():
     columns = np.random.default_rng(1).random((26, 1))
     (((estimate,),),) = (JointMeans(columns, 0, 199).estimates("percentile", [0.95], [(0.0, 1.0)]),)
     assert estimate.coverage == measured_coverage.measured_coverage("percentile", 26) < SHORT
-
-
-def test_nothing_is_claimed_of_an_interval_that_is_too_short(monkeypatch):
-    """With a table in which A − G is held in four of five sets, the board and the claims fall silent alike."""
-    rows = [
-        row | {"covered": TOO_SHORT - 0.05 if row["quantity"] == CONTRAST else 0.95} for row in measured_coverage._table_rows()
-    ]
-    assert [claim.is_made for claim in _claims()] == [True, False] and _outcomes() == {CODES[flips.MORE]}
-    monkeypatch.setattr(
-        joint_means, "measured_coverage", lambda *a, **k: measured_coverage.measured_coverage(*a, **k, rows=rows)
-    )
-    assert [claim.is_made for claim in _claims()] == [False, False] and _outcomes().isdisjoint({CODES[flips.MORE]})
-
-
-def _claims():
-    return flips.cell_claims(decomposition.decompositions(CODED, "stated", n_boot=199))
-
-
-def _outcomes():
-    """Of the row that is no reference, at every level from .90 on."""
-    arrays = board(CODED, str, n_boot=199)
-    row = [row["id"].endswith("first_token") for row in arrays["rows"]].index(True)
-    return set(arrays["tables"]["stated|own_class|default"]["verdicts"]["paired"]["outcomes"][row][-16:])
