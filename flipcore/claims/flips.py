@@ -53,7 +53,7 @@ ANYWHERE = Assertion(
     "three contrasts of all cells of a model that are claimed together, Holm",
     ("one part as large as both", "rare events", "noise only", "nothing changes"),
 )
-PLANNED = Assertion(
+PLAN = Assertion(
     "plan of flips",
     "artifact of the size that the plan names is found four times in five (false: it is missed)",
     0.20,
@@ -61,7 +61,7 @@ PLANNED = Assertion(
     "each plan",
     ("the assumed world",),
 )
-ASSERTIONS: tuple[Assertion, ...] = (WHOSE, ANYWHERE, PLANNED)
+ASSERTIONS: tuple[Assertion, ...] = (WHOSE, ANYWHERE, PLAN)
 ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE = "artifact", "artifact of the reference", "artifact of both", "genuine"
 CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
 OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
@@ -104,10 +104,10 @@ class Verdict:
         """At this level, by the rule of the product."""
         if np.isnan(self.p).all():
             return FEW
-        compared, reference, genuine = (one <= 1 - level + 1e-12 for one in self.p)
-        if compared and reference:
+        own, reference, genuine = (one <= 1 - level + 1e-12 for one in self.p)
+        if own and reference:
             return OF_BOTH
-        return ARTIFACT if compared else OF_REFERENCE if reference else GENUINE if genuine else OPEN
+        return ARTIFACT if own else OF_REFERENCE if reference else GENUINE if genuine else OPEN
 
 
 def source_outcome(rule: str, a: tuple[float, float], g: tuple[float, float], a_minus_g: tuple[float, float]) -> str:
@@ -176,11 +176,11 @@ def cell_claims(
 
 
 def _claim(one: Decomposition, verdict: Verdict | None, closed_gates: Mapping[str, str], n_family: int, temperature) -> Claim:
-    claim = _undecidable(one) if verdict is None else _said(verdict, WHOSE, n_family, temperature)
+    claim = _undecidable(one) if verdict is None else _claim_of(verdict, WHOSE, n_family, temperature)
     return claim.not_claimed(_why(one, closed_gates))
 
 
-def _said(verdict: Verdict, assertion: Assertion, n_family: int, temperature) -> Claim:
+def _claim_of(verdict: Verdict, assertion: Assertion, n_family: int, temperature) -> Claim:
     """At the level and rule that the cell's estimates stand at. What a rule of the source gives is a description."""
     one, outcome = verdict.cell, outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], one, verdict.leads[outcome])
@@ -304,7 +304,7 @@ def headline(
     if not contested:
         return description("No extractor besides the reference has a flip rate yet.", UNDEFINED)
     lead = leading([(one, outcome_of(one)) for one in contested])
-    return _said(lead, ANYWHERE, len(contested), temperature)
+    return _claim_of(lead, ANYWHERE, len(contested), temperature)
 
 
 def headline_of(
@@ -323,7 +323,7 @@ def headline_of(
         name = title_of(extractor).lower()
         text = f"{one.T.text()} of variant pairs flip under {name}, which is the reference extractor{_whatever(one, 'T')}."
         return description(text, REFERENCE, f"{one.n_items:,} items.")
-    return _said(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
+    return _claim_of(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
 
 
 def leading_extractor(cells: Sequence[Decomposition], temperature: float | None = None) -> str | None:

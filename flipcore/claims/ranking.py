@@ -12,14 +12,19 @@ from typing import Any
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.core.finish import MOST_CUT
 from flipcore.extractors import title_of
-from flipcore.stats.base.estimate import MIN_N, Estimate, p_text, percent_text
-from flipcore.stats.base.intervals import SIGNED, mean_interval
-from flipcore.stats.ranking.order import Order, rank_limits
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, Order, rank_limits
 from flipcore.stats.ranking.ways import Way
 
-WORLDS = ("all equal", "one is worse", "templated items", "nearly always right", "an order: rank intervals miss it")
+WORLDS = (
+    "all equal",
+    "one is worse",
+    "templated items",
+    "nearly always right",
+    "an order: rank intervals miss it",
+    "half of one unreadable",
+)
 BETTER = Assertion(
     "one model is better",
     "a model's rank lies in its interval: the models shown to be behind another are behind it at the study's own prompt",
@@ -44,7 +49,7 @@ MOST_NAMES = 3
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """An order with what of it may be claimed: `closed_gates` (axis or extractor -> why) and answers that were cut off leave ways out.
+    """An order with what of it may be claimed: `closed_gates` (axis or extractor -> why) leave ways out.
     `own` is the way that was declared, -1 where no model was read so. `at_own` and `at_all` are adjusted p (models, models) and
     (ways, models, models)."""
 
@@ -65,24 +70,18 @@ class Contest:
         if self.own < 0 or self.claimed[self.own]:
             return ""
         way = self.order.scores.ways[self.own]
-        return self.left_out.get(way.extractor) or self.left_out.get("cut", "")
+        return self.left_out.get(way.extractor, "")
 
 
 def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None = None) -> Contest:
     """The order with its two families of tests."""
     ways = order.scores.ways
     shut = closed_gates or {}
-    open_gates = np.array([not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways], dtype=bool)
-    whole = ~(order.scores.cut > MOST_CUT).any(axis=1)
-    left_out = {name: shut[name] for name in shut}
-    if (n_cut := int((open_gates & ~whole).sum())) > 0:
-        most = percent_text(MOST_CUT)
-        left_out["cut"] = f"more than {most} of a model's answers were cut off under {n_cut} of {len(ways)} ways."
-    claimed = open_gates & whole
+    claimed = np.array([not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways], dtype=bool)
     own = next((i for i, way in enumerate(ways) if way.is_base and way.extractor == reference), -1)
     one = np.arange(len(ways)) == own
     at_own = order.adjusted(one)[own] if own >= 0 else np.full((len(order.scores.models),) * 2, np.nan)
-    return Contest(order, own, claimed, left_out, at_own, order.adjusted(claimed))
+    return Contest(order, own, claimed, shut, at_own, order.adjusted(claimed))
 
 
 def place(way: Way) -> str:
@@ -91,10 +90,13 @@ def place(way: Way) -> str:
     return f"{prompt}, {title_of(way.extractor).lower()}"
 
 
-def difference(order: Order, way: int, j: int, k: int, level: float = LEVEL) -> Estimate:
-    """Mean of model j minus model k over the items that both have under a way, paired, families of items as one."""
-    values, families = order.scores.values[way], order.scores.families
-    return mean_interval(values[:, j] - values[:, k], families, level=level, bounds=SIGNED)
+def difference(one: Contest, j: int, k: int, level: float = LEVEL) -> Estimate:
+    """How far model j is ahead of k at the declared way (the first one where none was), with the interval that agrees with the p over
+    all pairs: it excludes 0 exactly where that p is small enough."""
+    way, alpha = max(one.own, 0), 1 - level
+    alone, adjusted = one.order.p[way, j, k], one.at_own[j, k]
+    share = alone / adjusted if 0 < adjusted < 1 else 1 / (len(one.models) * (len(one.models) - 1))
+    return one.order.difference(way, j, k, alpha * min(share, 0.5))
 
 
 def best_claim(one: Contest, level: float = LEVEL) -> Claim:
@@ -108,23 +110,25 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     if len(ranking) < 2:
         return description("Only one model has answers at the study's own prompt.", FEW)
     first, second = ranking[:2]
-    gap = difference(one.order, one.own, first, second, level)
+    gap = difference(one, first, second, level)
     n_families, n = int(one.order.n_families[one.own]), int(one.order.n[one.own])
     names = [one.models[i] for i in (first, second)]
     p, ordered = float(one.at_own[first, second]), tuple(one.models[i] for i in ranking)
+    most = float(one.order.scores.unread[one.own].max())
+    unread = f"; up to {percent_text(most, 1)} of answers unread" if most else ""
     numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
     if n_families < MIN_N:
         what = "items" if n_families == n else "families of items"
-        sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families})."
+        sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families}){unread}."
         return Claim(BETTER, FEW, sentence, False, _own_detail(one, n), "", numbers).not_claimed(one.why_own)
     best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
     firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
     outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
     sentences = {
-        FIRST: f"{names[0]} is better than every other model: {gap.text_pp()} over {names[1]}, {p_text(p)}.",
+        FIRST: f"{names[0]} is better than every other model: {gap.text_pp()} over {names[1]}, {p_text(p)}{unread}.",
         SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; the other {len(ranking) - len(firsts)} "
-        f"{'is' if len(ranking) - len(firsts) == 1 else 'are'} behind.",
-        NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}.",
+        f"{'is' if len(ranking) - len(firsts) == 1 else 'are'} behind{unread}.",
+        NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}{unread}.",
     }
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
@@ -146,13 +150,32 @@ def _own_detail(one: Contest, n: int) -> str:
     """What the verdict rests on."""
     pairs = len(one.models) * (len(one.models) - 1) // 2
     family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
-    return f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"
+    own = f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"
+    return " ".join(filter(None, (own, unread_words(one, one.own))))
+
+
+def unread_words(one: Contest, way: int) -> str:
+    """Which models have answers that nobody read, and what their accuracy can be; empty where every answer was read."""
+    scores = one.order.scores
+    ends = (
+        np.nan_to_num(side[way]).sum(axis=0) / np.maximum((~np.isnan(side[way])).sum(axis=0), 1)
+        for side in (scores.lowest, scores.highest)
+    )
+    of_models = zip(one.models, scores.unread[way], *ends, strict=True)
+    parts = [
+        f"{model} {percent_text(share, 1)}"
+        + (f" (accuracy {number_text(low)} to {number_text(high)})" if share < 1 else " (never read)")
+        for model, share, low, high in of_models
+        if share > 0
+    ]
+    return f"Unreadable, cut off or failed, whatever they were: {', '.join(parts)}." if parts else ""
 
 
 def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     """Under how many ways model j leads k, and how many separate them; over all ways that may be claimed."""
-    leads = one.order.leads(j, k)[one.claimed]
-    n_ways, ahead, behind = len(leads), int((leads > 0).sum()), int((leads < 0).sum())
+    every = one.order.leads(j, k)[one.claimed].tolist()
+    ahead, behind, ties, n_open = (every.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN))
+    n_ways = len(every) - every.count(NOT_COMPARED)
     for_j, for_k = (
         int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum()) for p in (one.at_all[:, j, k], one.at_all[:, k, j])
     )
@@ -169,8 +192,13 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
         separating = f"no way separates them {at_level}"
     sentence = f"{first} leads {second} under {ahead} of {n_ways} ways of asking and reading; {separating}."
     outcome = SOME if for_j or for_k else NONE
-    swap = f"{second} leads under {behind}, they tie under {n_ways - ahead - behind}."
-    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "separate": (for_j, for_k)}
+    swap = f"{second} leads under {behind}, they tie under {ties}."
+    if n_open:
+        most = float(one.order.scores.unread[one.claimed][:, [j, k]].max())
+        swap += f" Unread answers, up to {percent_text(most, 1)}, leave open who leads under {n_open}."
+    if len(every) > n_ways:
+        swap += f" {len(every) - n_ways} more are not compared: one of them was never read there."
+    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open, "separate": (for_j, for_k)}
     return Claim(SEPARATED, outcome, sentence, bool(for_j or for_k), swap, "", numbers)
 
 

@@ -1,6 +1,5 @@
 """Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -27,7 +26,7 @@ LEVEL = claims.LEVEL
 @dataclass(frozen=True)
 class ModelPair:
     """Two models at the study's own prompt under the reference extractor. `p` is over all pairs (Holm), `joint` the difference with
-    limits that hold for all pairs at once (Bonferroni), `claim` over all ways; `paired.p` is McNemar's exact one, or the t test's
+    the limits that agree with it, `claim` over all ways; `paired.p` is McNemar's exact one, or the t test's
     where an item has several samples or templates repeat."""
 
     first: str
@@ -141,8 +140,7 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     way, values = max(contest.own, 0), contest.order.scores
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
     p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
-    n_pairs = math.comb(len(contest.models), 2)
-    joint = claims.difference(contest.order, way, j, k, 1 - (1 - LEVEL) / n_pairs)
+    joint = claims.difference(contest, j, k)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claims.pair_claim(contest, j, k, level))
 
 

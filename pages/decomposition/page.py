@@ -96,10 +96,8 @@ if study_id is not None:
             record.history(study_id)
 
 how_to_read(
-    "**T** is how often two harmless versions of an item get different answers. **G** (genuine) is the same under the "
-    "reference extractor. **A** (artifact) is T − G. **Noise floors** (line; reference: diamond) are how often a repeated "
-    "prompt gets another answer. Whoever misreads flips alone, what both extractors see is genuine: ✓ artifact (or reference) where "
-    "more pairs flip under it alone than under both, ✓ genuine where more flip under both than under either alone, each beyond "
-    "its noise floor and whatever unread answers were. p is Holm-corrected over three contrasts of every row.",
+    "**T** is how often two harmless versions of an item get different answers, **G** the same under the reference extractor, "
+    "**A** is T − G. ✓ artifact: more pairs flip under one extractor alone than under both. ✓ genuine: more under both. Each beyond "
+    "its **noise floor** (line; reference: diamond), how often reruns flip. p: Holm over rows.",
     example=example,
 )

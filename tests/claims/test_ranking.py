@@ -73,11 +73,53 @@ def test_with_every_gate_closed_no_pair_is_claimed():
     assert pair_claim(one, 0, 1).text == "Not claimed: The judge has not passed."
 
 
-def test_a_way_with_more_than_a_twentieth_cut_off_is_left_out():
-    cut = "c" * 30 + WEAK[:170]
-    one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: cut, TOKEN: WEAK}})
-    assert one.claimed.tolist() == [False, True]
-    assert "cut off under 1 of 2 ways" in best_claim(one).text and not best_claim(one).is_made
+@pytest.mark.parametrize("lost", ["c", "u", "-"])
+def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost):
+    """A tenth that nobody read takes no way from anybody; it moves the limits and the p, and stands in the sentence."""
+    part = lost * 20 + WEAK[20:]
+    one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
+    assert one.claimed.tolist() == [True, True]
+    claim = best_claim(one)
+    assert claim.is_made and claim.text.endswith("the other 1 is behind; up to 10.0 % of answers unread.")
+    assert "whatever they were: B 10.0 % (accuracy 0.20 to 0.30)." in claim.detail
+
+
+def test_a_model_of_which_half_was_not_read_is_behind_nobody():
+    """Four equal models; half of one's answers are unreadable, and counted as wrong it would be far behind."""
+    rng = np.random.default_rng(4)
+    letters = {name: rng.choice(list("10"), 200, p=(0.7, 0.3)) for name in "ABCD"}
+    letters["D"][rng.random(200) < 0.5] = "u"
+    one = alike(**{name: "".join(part) for name, part in letters.items()})
+    assert not best_claim(one).is_made and not any(pair_claim(one, j, 3).is_made for j in range(3))
+    said = pair_claim(one, 0, 3)
+    assert said.text.startswith("A leads D under 0 of 3 ways") and "leave open who leads under 3" in said.detail
+
+
+def test_a_way_in_which_one_model_was_never_read_is_not_compared():
+    """Not a tie, and nothing that anybody is behind in: of three ways the terse model is read in, it leads in all."""
+    ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
+    verbose = {OWN: "u" * 200, TOKEN: WEAK, LOWER: "c" * 200}
+    said = pair_claim(contest_of({"verbose": verbose, "terse": ways}), 0, 1)
+    assert said.text == "verbose leads terse under 0 of 1 ways of asking and reading; 1 separates them at 95 %."
+    assert said.detail.startswith(
+        "terse leads under 1, they tie under 0. 2 more are not compared: one of them was never read there."
+    )
+
+
+def test_no_sentence_says_undecided_beside_an_interval_that_excludes_0():
+    """The interval is the one that agrees with the p over all pairs."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        one = alike(
+            **{
+                name: "".join(rng.choice(list("10"), 60, p=(share, 1 - share)))
+                for name, share in zip("ABC", (0.9, 0.75, 0.7), strict=True)
+            }
+        )
+        claim = best_claim(one)
+        gap = claim.numbers["difference"]
+        if claim.outcome in (FIRST, NONE):
+            assert (gap.low > 0) == (claim.outcome == FIRST), claim.text
 
 
 def test_a_missing_reference_extractor_is_said():

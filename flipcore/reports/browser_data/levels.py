@@ -25,7 +25,7 @@ from flipcore.stats.flips.pooled import ALL_AXES
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
-SHOWN = ("T", *LEADS)  # what the browser draws limits of
+WHISKERS = ("T", *LEADS)  # what the browser draws limits of
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
 OUTSIDE_BAND = "No interval here holds for every row at once."
 RULE_TITLES = {"parts": "three parts", "paired": "A − G above 0 (source)", "nonoverlap": "intervals apart (source)"}
@@ -110,7 +110,7 @@ def level_board(
         {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
         for axis, e in by_level.rows
     ]
-    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(SHOWN)}
+    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(WHISKERS)}
     arrays |= {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
@@ -189,11 +189,11 @@ def banded(cells: Sequence[Decomposition], band_board: Board, level: float, poli
 def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
     points = {name: _plain(by_level.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
-    shown = [QUANTITIES.index(name) for name in SHOWN]
+    places = [QUANTITIES.index(name) for name in WHISKERS]
     return {
         **points,
-        "low": _packed(low[:, shown]),
-        "high": _packed(high[:, shown]),
+        "low": _packed(low[:, places]),
+        "high": _packed(high[:, places]),
         "floor_T": _plain(by_level.floors[r, p, :, 0]),
         "floor_G": _plain(by_level.floors[r, p, :, 1]),
         "n": by_level.n[r, p].tolist(),

@@ -38,39 +38,62 @@ class GuardedT:
 def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None) -> GuardedT:
     """`values` (..., items), NaN left out; `bounds` = (lowest below 0, highest above 0) of what an item's value can be; `families`
     (items,) numbers."""
+    from scipy.special import stdtr
+
+    every = _sums(values, families)
+    sides = []
+    for adverse in bounds:
+        mean, se, df = _with_unseen(every, adverse)
+        sides.append(np.where(np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se)))
+    return GuardedT(*sides)
+
+
+def guarded_limits(
+    least: np.ndarray, largest: np.ndarray, bounds: tuple[float, float], alpha: float, families: np.ndarray | None = None
+) -> tuple[float, float]:
+    """The limits that go with the test: at a one-sided `alpha` the lower one is above 0 exactly where `p_above` of `least` (items,) is
+    below it, and the upper one below 0 where `p_below` of `largest` is. NaN where the test is."""
+    from scipy.special import stdtrit
+
+    out = []
+    for x, adverse in zip((least, largest), bounds, strict=True):
+        mean, se, df = _with_unseen(_sums(x, families), adverse)
+        out.append(float(np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds)))
+    return out[0], out[1]
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """(...) numbers of items, their sum and their sum of squares."""
+
+    n: np.ndarray
+    total: np.ndarray
+    squares: np.ndarray
+
+
+def _sums(values: np.ndarray, families: np.ndarray | None) -> _Sums | FamilyMeans:
     x = np.asarray(values, dtype=float)
     if families is not None:
-        rows = FamilyMeans.of(x.reshape(-1, x.shape[-1]).T, families)
-        return GuardedT(*(_of_families(rows, adverse).reshape(x.shape[:-1]) for adverse in bounds))
+        return FamilyMeans.of(x.reshape(-1, x.shape[-1]).T, families)
     there = ~np.isnan(x)
-    n = there.sum(axis=-1)
     x = np.where(there, x, 0.0)
-    total, squares = x.sum(axis=-1), (x**2).sum(axis=-1)
-    return GuardedT(*(_one_sided(total, squares, n, adverse) for adverse in bounds))
+    return _Sums(there.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
 
 
-def _one_sided(total: np.ndarray, squares: np.ndarray, n: np.ndarray, adverse: float) -> np.ndarray:
-    """P of the mean lying away from `adverse`, with 1/|adverse| of an item there."""
-    from scipy.special import stdtr
-
+def _with_unseen(rows: _Sums | FamilyMeans, adverse: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, standard error and degrees of freedom with 1/|adverse| of an item there, or of a family; NaN degrees of freedom below 10
+    items or 6 effective families."""
     weight = 1 / abs(adverse)
-    size = n + weight
-    mean = (total + weight * adverse) / size
-    variance = np.maximum((squares + weight * adverse**2) / size - mean**2, 0.0)
-    t = np.sign(-adverse) * mean / np.sqrt(np.maximum(variance, 1e-300) / (size - 1))
-    return np.where(n < MIN_N, np.nan, stdtr(np.maximum(n - 1, 1), -t))
-
-
-def _of_families(rows: FamilyMeans, adverse: float) -> np.ndarray:
-    """The same with 1/|adverse| of a family there."""
-    from scipy.special import stdtr
-
-    weight, n = 1 / abs(adverse), np.maximum(rows.n, 1.0)
+    if isinstance(rows, _Sums):
+        size = rows.n + weight
+        mean = (rows.total + weight * adverse) / size
+        variance = np.maximum((rows.squares + weight * adverse**2) / size - mean**2, 1e-300)
+        return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9)), np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
+    n = np.maximum(rows.n, 1.0)
     typical = np.divide(n, rows.n_effective, out=np.ones(n.shape), where=rows.n_effective > 0)
     size = n + weight * typical
     mean = (rows.sums.sum(axis=0) + weight * typical * adverse) / size
     squares = ((rows.sums - mean * rows.sizes) ** 2 / (1 - rows.sizes / size)).sum(axis=0)
-    missing = weight * (typical * (adverse - mean)) ** 2 / (1 - typical / size)
-    t = np.sign(-adverse) * mean / np.sqrt(np.maximum(squares + missing, 1e-300)) * size
+    unseen = weight * (typical * (adverse - mean)) ** 2 / (1 - typical / size)
     is_few = (rows.n < MIN_N) | (rows.n_effective < MIN_CLAIM_FAMILIES)
-    return np.where(is_few, np.nan, stdtr(np.where(is_few, 1.0, rows.df), -t))
+    return mean, np.sqrt(np.maximum(squares + unseen, 1e-300)) / size, np.where(is_few, np.nan, rows.df)

@@ -76,5 +76,5 @@ def detectable_difference(n: int, n_cells: int = 1, seed: int = 0) -> float:
 
 def elsewhere(n: int, difference: float, n_cells: int = 1) -> tuple[float, float]:
     """(least, largest) power for this difference in the two worlds that the plan does not assume."""
-    found = [power(n, difference, n_cells, world=world, runs=N_RUNS // 2) for world in (HALF_BOTH, TWICE_NOISE)]
-    return min(found), max(found)
+    shares = [power(n, difference, n_cells, world=world, runs=N_RUNS // 2) for world in (HALF_BOTH, TWICE_NOISE)]
+    return min(shares), max(shares)

@@ -4,7 +4,8 @@ A model's rank lies between 1 + how many were shown to be better than it and the
 be better than. With the one-sided tests of all pairs, in both directions and under all ways, adjusted by Holm's method, all
 these intervals hold at once with the stated level (Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 2024, with
 Holm's adjustment in place of their bootstrap; Klein, Wright & Wieczorek, JRSS A 2020). Holm needs no independence of the ways,
-which share every item. One test is the guarded t of the paired differences per item or family (`stats.base.guarded`).
+which share every item. One test is the guarded t of the paired differences per item or family (`stats.base.guarded`), on the items
+that both models were asked. What nobody read is taken as wrong for the one that would be better, and as right for the other.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ from functools import cached_property
 
 import numpy as np
 
-from flipcore.stats.base.families import family_numbers
-from flipcore.stats.base.guarded import guarded_t
+from flipcore.stats.base.estimate import Estimate, without_interval
+from flipcore.stats.base.guarded import guarded_limits, guarded_t
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.ranking.ways import Scores
 
+AHEAD, BEHIND, TIED, OPEN, NOT_COMPARED = 1, -1, 0, 2, 3
+
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """`means` (ways, models) on the items that all models of a way have; `n` (ways,) of them, `n_families` (ways,).
-    `p[w, j, k]` is the one-sided p of model j being better than k under way w, NaN below ten families of items and for j = k."""
+    """`means` (ways, models) on the items that all models of a way have, NaN where a model was never read; `n` (ways,) of them,
+    `n_families` (ways,). `p[w, j, k]` is the one-sided p of model j being better than k under way w, NaN below ten families of items,
+    for j = k, and where one of both was never read."""
 
     scores: Scores
     means: np.ndarray
@@ -39,8 +43,34 @@ class Order:
         return np.where(np.isnan(self.means), np.nan, 1.0 + higher)
 
     def leads(self, j: int, k: int) -> np.ndarray:
-        """(ways,) 1 where model j is ahead of k, -1 where it is behind, 0 at a tie or where one has no score."""
-        return np.nan_to_num(np.sign(np.round(self.means[:, j] - self.means[:, k], 12))).astype(int)
+        """(ways,) AHEAD where model j is ahead of k whatever was not read, BEHIND, TIED, OPEN where unread answers decide it, or
+        NOT_COMPARED where one of both was never read."""
+        least, most = (self.gaps(j, k, side) for side in ("lowest", "highest"))
+        is_compared = ~np.isnan(least).all(axis=1)
+        low, high = (np.round(np.nansum(x, axis=1), 9) for x in (least, most))
+        kinds = [~is_compared, low > 0, high < 0, (low == 0) & (high == 0)]
+        return np.select(kinds, [NOT_COMPARED, AHEAD, BEHIND, TIED], OPEN)
+
+    def gaps(self, j: int, k: int, side: str) -> np.ndarray:
+        """(ways, items) of model j less k with unread answers most adverse to j ("lowest"), or most in its favour."""
+        one, other = (
+            (self.scores.lowest, self.scores.highest) if side == "lowest" else (self.scores.highest, self.scores.lowest)
+        )
+        return one[:, :, j] - other[:, :, k]
+
+    def difference(self, way: int, j: int, k: int, alpha: float) -> Estimate:
+        """Mean of model j less k on the items of both, with the limits that go with the tests at a one-sided `alpha`, whatever the
+        unread answers were."""
+        values = self.scores.values[way]
+        both = ~np.isnan(values[:, j] - values[:, k])
+        value = float((values[both, j] - values[both, k]).mean()) if both.any() else np.nan
+        groups = self.scores.groups
+        least, most = (self.gaps(j, k, side)[way] for side in ("lowest", "highest"))
+        n = int((~np.isnan(least)).sum()) if groups is None else np.unique(groups[~np.isnan(least)]).size
+        low, high = guarded_limits(least, most, SIGNED, alpha, groups)
+        if np.isnan(low):
+            return without_interval(value, n, 1 - 2 * alpha)
+        return Estimate(value, low, high, 1 - 2 * alpha, "guarded t", n, None)
 
     def adjusted(self, ways: np.ndarray) -> np.ndarray:
         """(ways, models, models) p over all pairs, in both directions, of the ways in the mask `ways`, Holm; NaN elsewhere."""
@@ -58,23 +88,20 @@ def order(scores: Scores) -> Order:
         values = scores.values[way, there]
         n[way], n_families[way] = len(values), len(set(scores.families[there].tolist()))
         if len(values):
-            present = ~np.isnan(values[0])
+            present = ~np.isnan(values[0]) & ~np.isnan(scores.lowest[way]).all(axis=0)
             means[way, present] = values[:, present].mean(axis=0)
-            p[way] = better(values, scores.families[there] if scores.is_templated else None)
+        p[way] = better(scores.lowest[way], scores.highest[way], scores.groups)
     return Order(scores, means, n, n_families, p)
 
 
-def better(values: np.ndarray, families: np.ndarray | None = None) -> np.ndarray:
-    """(models, models) one-sided p of the row's model being better than the column's, from (items, models); NaN on the diagonal,
-    where a model has no score, and below ten items or families."""
-    n_models = values.shape[1]
-    first, second = np.triu_indices(n_models, 1)
+def better(lowest: np.ndarray, highest: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
+    """(models, models) one-sided p of the row's model being better than the column's, from (items, models) scores with unread answers
+    wrong and right; NaN on the diagonal, where a model has no score, and below ten items or families."""
+    n_models = lowest.shape[1]
+    first, second = np.nonzero(~np.eye(n_models, dtype=bool))
     out = np.full((n_models, n_models), np.nan)
-    if not first.size:
-        return out
-    groups = None if families is None else family_numbers(families)
-    test = guarded_t((values[:, first] - values[:, second]).T, SIGNED, groups)
-    out[first, second], out[second, first] = test.p_above, test.p_below
+    if first.size:
+        out[first, second] = guarded_t((lowest[:, first] - highest[:, second]).T, SIGNED, groups).p_above
     return out
 
 

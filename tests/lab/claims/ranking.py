@@ -21,6 +21,7 @@ from flipcore.stats.ranking.ways import Scores, Way
 from tests.lab.claims.cell import Cell, Simulation
 
 Shares = tuple[float, ...]
+FOUR = (0.7, 0.7, 0.7, 0.7)
 EQUAL, WORSE, RARE, RANKED = (0.7, 0.7, 0.7), (0.75, 0.75, 0.5), (0.98, 0.98, 0.98), (0.8, 0.7, 0.7, 0.6, 0.5)
 WAYS = tuple(
     Way(axis, key, extractor)
@@ -41,13 +42,16 @@ def worlds_of(rng: np.random.Generator, runs: int, shares: Shares, families: np.
     return mind + np.where(stays, draw[:, :1], draw) < ndtri(np.array(shares))
 
 
-def in_words(right: np.ndarray, families: np.ndarray) -> Contest:
-    """One run of `worlds_of` as the product sees it."""
+def in_words(right: np.ndarray, families: np.ndarray, unread: np.ndarray | None = None) -> Contest:
+    """One run of `worlds_of` as the product sees it; `unread` marks answers of the first model that nobody could read."""
     n_models = right.shape[2]
     names = tuple(f"model {chr(65 + m)}" for m in range(n_models))
     items = tuple(map(str, range(families.size)))
-    scores = Scores(names, WAYS, items, families, right.astype(float), np.zeros((len(WAYS), n_models)))
-    return contest(order(scores), "regex")
+    shares = np.zeros((len(WAYS), n_models))
+    lowest, highest = right.astype(float), right.astype(float)
+    if unread is not None:
+        lowest[:, unread, 0], highest[:, unread, 0], shares[:, 0] = 0.0, 1.0, unread.mean()
+    return contest(order(Scores(names, WAYS, items, families, lowest.copy(), lowest, highest, shares)), "regex")
 
 
 def promising(right: np.ndarray, families: np.ndarray, shares: Shares, every_way: bool) -> np.ndarray:
@@ -108,6 +112,20 @@ def _false(is_false: Callable[[Contest, Shares], bool], shares: Shares, n_famili
     return simulate
 
 
+def _unread(is_false: Callable[[Contest, Shares], bool], shares: Shares, n: int, share: float) -> Simulation:
+    """Of the first model a `share` of the answers cannot be read, whatever they were."""
+    families = np.arange(n)
+
+    def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        n_false = 0
+        for right in _batches(rng, runs, shares, families, False):
+            for one in right:
+                n_false += is_false(in_words(one, families, rng.random(n) < share), shares)
+        return n_false, runs
+
+    return simulate
+
+
 def _first_is_shown(rng: np.random.Generator, runs: int, n: int) -> tuple[int, int]:
     families = np.arange(n)
     every = (one for right in _batches(rng, runs, RANKED, families, False) for one in right)
@@ -125,6 +143,10 @@ def _cells(assertion: Assertion, is_false: Callable[[Contest, Shares], bool]) ->
         Cell(assertion, world, f"{n:,}", _false(is_false, shares, n), n_runs=2_000 if n > 1_000 else 4_000)
         for world, shares, sizes in worlds
         for n in sizes
+    ]
+    cells += [
+        Cell(assertion, "half of one unreadable", f"4 models, {n}", _unread(is_false, FOUR, n, 0.5), n_runs=2_000)
+        for n in (40, 150)
     ]
     return cells + [
         Cell(assertion, "templated items", f"{n} x {size}", _false(is_false, EQUAL, n, size)) for n, size in ((12, 5), (40, 4))

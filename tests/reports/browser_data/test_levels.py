@@ -10,7 +10,7 @@ from flipcore.reports.browser_data.level_limits import QUANTITIES, level_limits,
 from flipcore.reports.browser_data.levels import (
     BAND_HOLDS_FROM,
     LEVELS,
-    SHOWN,
+    WHISKERS,
     band_words,
     banded,
     board,
@@ -37,8 +37,8 @@ def study(n=40, seed=3):
 
 
 def limits(table, side, n_rows):
-    """(`SHOWN`, rows, levels)."""
-    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(SHOWN), n_rows, len(LEVELS))
+    """(`WHISKERS`, rows, levels)."""
+    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(WHISKERS), n_rows, len(LEVELS))
 
 
 @pytest.mark.slow
@@ -172,8 +172,8 @@ def said_at(made, level, rule="parts"):
     code = verdicts["outcomes"][row][at]
     text, lead = rows[row]["sentences"][code], rows[row]["leads"][code]
     low, high = (
-        np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(SHOWN), len(made["rows"]), len(LEVELS))[
-            SHOWN.index(lead), row, at
+        np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(WHISKERS), len(made["rows"]), len(LEVELS))[
+            WHISKERS.index(lead), row, at
         ]
         for side in ("low", "high")
     )
@@ -247,7 +247,7 @@ def test_the_band_holds_for_everything_at_once_from_the_number_of_items_on_that_
         held = True
         for name, table in limits_and_truth(BAND_HOLDS_FROM, 1_000 + seed, 599).items():
             low, high = (limits(table, side, 2)[..., at] for side in ("low", "high"))
-            true = np.array([truth[name][quantity] for quantity in SHOWN], dtype=float)
+            true = np.array([truth[name][quantity] for quantity in WHISKERS], dtype=float)
             held &= not ((low > true + 0.003) | (high < true - 0.003)).any()
         n_held += held
     assert n_held >= 135

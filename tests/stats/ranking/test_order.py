@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from flipcore.stats.base.guarded import guarded_t
-from flipcore.stats.ranking.order import better, order, rank_limits
+from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, better, order, rank_limits
 from flipcore.stats.ranking.ways import scores
 from tests.stats.ranking.worlds import readouts
 
@@ -37,6 +37,33 @@ def test_below_ten_items_every_rank_is_open():
     assert np.isnan(one.p).all() and best.tolist() == [[1, 1]] * 2 and worst.tolist() == [[2, 2]] * 2
 
 
+def test_a_way_counts_for_a_pair_where_both_were_read_and_unread_answers_leave_it_open():
+    one = order(
+        scores(
+            readouts(
+                {"A": {OWN: "11110", OTHER: "1111u"}, "B": {OWN: "uuuuu", OTHER: "000uu"}, "C": {OWN: "11100", OTHER: "11000"}}
+            )
+        )
+    )
+    assert one.leads(0, 1).tolist() == [NOT_COMPARED, AHEAD]
+    assert one.leads(2, 0).tolist() == [BEHIND, BEHIND] and one.leads(1, 2).tolist() == [NOT_COMPARED, OPEN]
+    assert one.leads(0, 0).tolist()[0] == TIED and np.isnan(one.means[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_interval_of_a_difference_excludes_0_exactly_where_its_p_is_small_enough(seed):
+    rng = np.random.default_rng(seed)
+    letters = {
+        name: "".join(rng.choice(list("10u"), 40, p=(share, 0.95 - share, 0.05))) for name, share in (("A", 0.9), ("B", 0.55))
+    }
+    one = order_of(**letters)
+    for j, k in ((0, 1), (1, 0)):
+        for alpha in (0.005, 0.025, 0.1, one.p[0, j, k] * 0.999, one.p[0, j, k] * 1.001):
+            if 0 < alpha < 0.5:
+                found = one.difference(0, j, k, alpha)
+                assert (found.low > 0) == (one.p[0, j, k] < alpha) and found.low <= found.value <= found.high
+
+
 @pytest.mark.slow
 def test_holm_is_over_all_pairs_in_both_directions_of_the_ways_in_the_family():
     rng = np.random.default_rng(1)
@@ -55,12 +82,11 @@ def test_holm_is_over_all_pairs_in_both_directions_of_the_ways_in_the_family():
 def test_p_of_a_pair_is_the_guarded_t_of_its_differences():
     values = np.array([[1, 0], [1, 1], [1, 0], [0, 0], [1, 0], [1, 1], [0, 1], [1, 0], [1, 0], [1, 0], [1, 1]], dtype=float)
     test = guarded_t(values[:, 0] - values[:, 1], (-1, 1))
-    assert better(values)[0, 1] == pytest.approx(float(test.p_above)) and better(values)[1, 0] == pytest.approx(
-        float(test.p_below)
-    )
+    p = better(values, values)
+    assert (p[0, 1], p[1, 0]) == pytest.approx((float(test.p_above), float(test.p_below)))
     repeated = np.repeat(values, 3, axis=0)
-    assert better(repeated, np.repeat(np.arange(11), 3))[0, 1] == pytest.approx(better(values)[0, 1])
-    assert better(repeated)[0, 1] < better(values)[0, 1] / 2  # items that are copies are no further evidence
+    assert better(repeated, repeated, np.repeat(np.arange(11), 3))[0, 1] == pytest.approx(p[0, 1])
+    assert better(repeated, repeated)[0, 1] < p[0, 1] / 2  # items that are copies are no further evidence
 
 
 @pytest.mark.slow

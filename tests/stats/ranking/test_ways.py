@@ -32,10 +32,17 @@ def test_extractors_of_one_prompt_follow_one_another_and_samples_are_averaged():
     assert both.values[0, :, 0].tolist() == [0.5, 0.0] and both.values[1, :, 0].tolist() == [0.5, 0.5]
 
 
-def test_a_cut_answer_is_wrong_and_counted_and_an_absent_one_is_missing():
-    both = scores(readouts({"A": {OWN: "1c1-"}, "B": {OWN: "1111"}}))
-    assert both.values[0, :3, 0].tolist() == [1, 0, 1] and np.isnan(both.values[0, 3, 0])
-    assert both.cut[0].tolist() == pytest.approx([1 / 3, 0])
+def test_what_was_not_read_is_wrong_or_missing_and_bounded_by_both():
+    both = scores(readouts({"A": {OWN: "1cu-"}, "B": {OWN: "1111"}}))
+    assert both.values[0, :3, 0].tolist() == [1, 0, 0] and np.isnan(both.values[0, 3, 0])
+    assert both.lowest[0, :, 0].tolist() == [1, 0, 0, 0] and both.highest[0, :, 0].tolist() == [1, 1, 1, 1]
+    assert both.unread[0].tolist() == pytest.approx([3 / 4, 0])
+
+
+def test_of_a_model_that_was_never_read_under_a_way_nothing_is_known_there():
+    both = scores(readouts({"A": {OWN: "uuc", ROTATED: "111"}, "B": {OWN: "110", ROTATED: "1u0"}}))
+    assert np.isnan(both.lowest[0, :, 0]).all() and both.unread[0].tolist() == [1, 0]
+    assert both.lowest[1, :, 1].tolist() == [1, 0, 0] and both.highest[1, :, 1].tolist() == [1, 1, 0]
 
 
 def test_a_model_without_any_answer_under_a_way_does_not_empty_it():

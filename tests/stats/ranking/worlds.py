@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-OK, CUT, ABSENT = "ok", "cut", "absent"
+OK, CUT, UNREADABLE, ABSENT = "ok", "cut", "unreadable", "absent"
 
 
 def readouts(right: dict[str, dict[tuple[str, str, str], str]], families=None, role="benchmark") -> pd.DataFrame:
-    """`right[model][axis, variant, extractor]` has a letter an item: 1 right, 0 wrong, c cut off, - absent."""
+    """`right[model][axis, variant, extractor]` has a letter an item: 1 right, 0 wrong, c cut off, u unreadable, - absent."""
     rows = [
         {
             "model": model,
@@ -17,7 +17,7 @@ def readouts(right: dict[str, dict[tuple[str, str, str], str]], families=None, r
             "variant": variant,
             "sample": 0,
             "extractor": extractor,
-            "status": {"c": CUT, "-": ABSENT}.get(letter, OK),
+            "status": {"c": CUT, "u": UNREADABLE, "-": ABSENT}.get(letter, OK),
             "is_correct": None if letter == "-" else letter == "1",
             "family": f"i{i}" if families is None else families[i],
         }

@@ -1,0 +1,41 @@
+"""The power of a design is that of the rule that the page uses, in the world that the plan names and in two others."""
+
+import math
+
+import pytest
+
+from flipcore.claims import flips
+from flipcore.core.randomness import generator
+from flipcore.stats.flips.power import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, elsewhere, power
+from tests.lab.claims import flips as worlds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "n_cells"), [(20, 1), (40, 6), (120, 2)])
+def test_the_difference_that_is_promised_is_claimed_four_times_in_five(n, n_cells):
+    missed, runs = worlds._misses_its_plan(n, n_cells)(generator(8, n), 400)
+    assert 0.74 <= 1 - missed / runs <= 0.92
+
+
+def test_more_cells_and_fewer_items_need_a_larger_difference():
+    assert detectable_difference(40, 6) > detectable_difference(40) > detectable_difference(400)
+    assert detectable_difference(6_000) == pytest.approx(detectable_difference(1_500) / 2, abs=0.011)
+
+
+def test_a_plan_gives_the_power_of_two_worse_worlds():
+    difference = detectable_difference(40)
+    low, high = elsewhere(40, difference)
+    worse = [power(40, difference, world=world, runs=2_000) for world in (HALF_BOTH, TWICE_NOISE)]
+    assert (low, high) == (min(worse), max(worse)) and low < 0.7 < power(40, difference)
+    assert f"{100 * low:.0f} % to {100 * high:.0f} % of studies" in flips.plan_sentence(40, 1)
+
+
+def test_what_cannot_be_planned_is_missing_and_said():
+    assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
+    assert flips.plan_sentence(9, 1).startswith("Below 10 items")
+    assert flips.plan_sentence(10, 500).startswith(
+        "Too few items: 10 and 500 pairings"
+    ) and "38 items find one" in flips.plan_sentence(10, 500)
+    assert flips.plan_sentence(40, 6).startswith(
+        "With 40 items and 6 pairings of axis and extractor, artifact that exceeds what is"
+    )
