@@ -71,15 +71,15 @@ def _pilot(study: Study, n_items: int) -> int:
 def ask(study: Study, command: str, budget: float | None = None, on: str = "") -> int:
     """Runs the study, or hands it to the process that holds the database. `on` is where its models are asked."""
     from flipcore.runs import demo, inbox
+    from flipcore.runs.origins import study_row
     from flipcore.runs.truncation import token_limits
-    from flipcore.store import rows
     from flipcore.store.queries import budgets
 
     try:
         with open_store() as store:
             demo.fill_store(store)
             if budget is not None:
-                store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
+                store.writer.add("studies", [study_row(study, "planned")]).result(30)
                 budgets.set_budget(store, study.study_id, budget)
             print(token_limits(study), file=sys.stderr)
             last = _answered(study, store, on)

@@ -18,6 +18,7 @@ from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
 from flipcore.runs.cluster.where import HERE, check_offered, place_of
+from flipcore.runs.origins import study_row
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
@@ -96,7 +97,7 @@ class Registry:
         """A study that never began is stored as such, so that after a restart it is shown as not started."""
         act = act_row(person, "queued a study", turn.study_id) if person != OWNER else []
         is_new = not studies.toml(self._store, turn.study_id)
-        row = [("studies", [rows.study_row(turn.study, NOT_STARTED, "")])] if is_new else []
+        row = [("studies", [study_row(turn.study, NOT_STARTED, "")])] if is_new else []
         try:
             if row or act:
                 self._store.writer.add_together([*row, *act]).result(30)
@@ -110,7 +111,7 @@ class Registry:
         study = turn.study
         try:
             begun = act_row(person, "started a study", study.study_id) if person != OWNER else []
-            row = rows.study_row(study, "running", "")
+            row = study_row(study, "running", "")
             self._store.writer.add_together([("studies", [row]), *begun]).result(30)
         except Exception:
             self._forget(study.study_id)
@@ -171,7 +172,7 @@ class Registry:
         self._problems[study.study_id] = message
         self.endings.append(Ending(study.study_id, study.name, state))
         try:
-            self._store.writer.add("studies", [rows.study_row(study, state, message, ended_at=rows.now())]).result(30)
+            self._store.writer.add("studies", [study_row(study, state, message, ended_at=rows.now())]).result(30)
         except Exception as error:
             self._problems[study.study_id] = f"{message} {error}"
 
@@ -199,7 +200,7 @@ class Registry:
                 self.start(study)
             else:
                 cut_off = "It was cut off when its process ended. Resume makes only the missing calls."
-                self._store.writer.add("studies", [rows.study_row(study, CANCELLED, cut_off)]).result(30)
+                self._store.writer.add("studies", [study_row(study, CANCELLED, cut_off)]).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
         """How far a running study is, or at which place it waits; None when it does neither here."""

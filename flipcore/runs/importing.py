@@ -22,6 +22,7 @@ from flipcore.datasets.recorded.log_places import OwnCalls, hashes_of, is_same
 from flipcore.datasets.recorded.outputs import Record, Recording, nothing_fits, revision_of, stream
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_import import ImportProgress
+from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -197,7 +198,7 @@ def store_imported(
 
 
 def _say(outputs: Imported, store: Store, state: str, message: str, **times) -> None:
-    row = rows.study_row(outputs.study, state, message, n_calls=outputs.n_records, **times)
+    row = study_row(outputs.study, state, message, n_calls=outputs.n_records, **times)
     store.writer.add("studies", [row]).result()
 
 

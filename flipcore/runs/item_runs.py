@@ -19,12 +19,12 @@ from flipcore.core.records import Completion, Readout, digest
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.models import ModelCard, open_backend
+from flipcore.runs.origins import origins
 from flipcore.runs.plan import ItemPlan, PlanInputs
 from flipcore.runs.progress import DONE, Progress
 from flipcore.runs.truncation import CutCount
 from flipcore.store.archives import check_here
 from flipcore.store.connection import Store
-from flipcore.store.origins import origins
 from flipcore.store.queries import planning
 from flipcore.store.queries.planning import ItemRun
 

@@ -21,6 +21,7 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_corrections import corrected, model_of
 from flipcore.runs.log_survey import Survey, require_unchanged
+from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -114,7 +115,7 @@ def store_logs(
     require_unchanged(survey)
     if not before:
         remove_astray(store, study.study_id)
-    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
+    store.writer.add("studies", [study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     with store.memory_bound(MEMORY_MB), _fewer_collections():
         elsewhere = hashes_of(stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
@@ -138,7 +139,7 @@ def store_logs(
             f" Read again, {'its one output is' if n_outputs == 1 else f'all {n_outputs:,} outputs are'} stored as written."
         )
     state = INCOMPLETE if astray.n_rows else DONE
-    row = rows.study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
+    row = study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
 
@@ -197,7 +198,7 @@ def _read_again(
             on_progress(ImportProgress(n_seen, survey.n_records + survey.n_refused, "checked on a second reading"))
         if stop and stop.is_set():
             sentence = f"Stored, and checked up to row {n_seen:,}. Import the same files again to check them all."
-            store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
+            store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
             return None
     compare()
     return n_outputs, astray
@@ -264,7 +265,7 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
     if waiting:
         waiting.result()
     sentence = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
-    store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
+    store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
 
 
 def _log_rows(

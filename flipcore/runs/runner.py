@@ -22,6 +22,7 @@ from flipcore.runs.cost import refusal
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.item_runs import ItemRuns
+from flipcore.runs.origins import study_row
 from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
 from flipcore.runs.truncation import CutCount
@@ -55,7 +56,7 @@ def run(
     expected = remaining(study_plan, store, runs.is_ended) if is_paid else projection(study_plan)
     if reason := refusal(expected, cap, cards_of_models, spent):
         if record:
-            store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, reason)]).result()
+            store.writer.add("studies", [study_row(study, OVER_BUDGET, reason)]).result()
         raise OverBudget(reason)
     run = _Run(study_plan, store, runs, on_progress, record)
     run.asking = Asking(
@@ -101,7 +102,7 @@ class _Run:
         if not self.record:
             return
         n_calls = self.asking.progress.n_calls
-        started = rows.study_row(self.study, "running", "", n_calls=n_calls, started_at=rows.now())
+        started = study_row(self.study, "running", "", n_calls=n_calls, started_at=rows.now())
         self.asking.storing.add([*declared_rows(self.plan), ("studies", [started])])
         await self.asking.storing.safe()
 
@@ -179,7 +180,7 @@ class _Run:
         try:
             if self.record:
                 ends = {"ended_at": rows.now(), "plan_hash": self.runs.whole_hash(p.state)}
-                row = rows.study_row(self.study, p.state, p.message, n_calls=n_calls, **ends)
+                row = study_row(self.study, p.state, p.message, n_calls=n_calls, **ends)
                 self.store.writer.add("studies", [row]).result(60)
             self.store.writer.flush()
         except Exception as error:

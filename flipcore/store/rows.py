@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
-from flipcore.store.origins import origins
 from flipcore.store.schema import tables
 
 RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` lets verdicts decide
@@ -46,14 +45,15 @@ def item_row(item: Item) -> dict:
     return _row("items", vars(item) | {"options": list(item.options), "meta": dict(item.meta), "published": published})
 
 
-def study_row(study: Study, state: str, message: str = "", **times) -> dict:
-    """A row of `studies`; `times` are n_calls, started_at and ended_at, as far as they are known."""
+def study_row(study: Study, state: str, message: str = "", plugins: Sequence[Mapping[str, str]] = (), **times: Any) -> dict:
+    """A row of `studies`; `plugins` are those of other packages, a row each of kind, name, package and version; `times` are n_calls,
+    started_at and ended_at, as far as they are known."""
     own = {
         "study_id": study.study_id,
         "name": study.name,
         "toml": study.to_toml(),
         "code_version": __version__,
-        "plugins": origins(study),
+        "plugins": list(plugins),
     }
     return _row("studies", own | {"state": state, "message": message, "created_at": now()} | times)
 

@@ -15,6 +15,7 @@ from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.planned import Elsewhere, history_of, planned_calls, planned_of, use_of
 from flipcore.runs.log_import import ImportProgress, store_logs
 from flipcore.runs.log_survey import Survey
+from flipcore.runs.origins import study_row
 from flipcore.runs.plan import ItemPlan, Plan
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -84,7 +85,7 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
             ("study_calls", [{"study_id": study_id, "call_id": key} for key in completions]),
             ("readouts", readout_rows),
             ("readout_sources", source_rows),
-            ("studies", [rows.study_row(study, state, message, n_calls=n_planned, ended_at=rows.now())]),
+            ("studies", [study_row(study, state, message, n_calls=n_planned, ended_at=rows.now())]),
         ]
     ).result()
     return study_id

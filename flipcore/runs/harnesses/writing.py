@@ -16,7 +16,7 @@ from flipcore.core.whole_files import write
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.files import TASK_NAME, WRITERS
 from flipcore.runs.harnesses.planned import planned_of, prompts, shown_items, use_of
-from flipcore.store import rows
+from flipcore.runs.origins import study_row
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
@@ -56,7 +56,7 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
     files = WRITERS[harness](folder, study, use, planned_prompts)
     write(folder / "study.toml", study.to_toml())
     if studies.study(store, study.study_id) is None:
-        row = rows.study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
+        row = study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
         store.writer.add_together([*declared_rows(study_plan), ("studies", [row])]).result(60)
     n_hidden = len(study_plan.items) - len(items)
     sentence = f"{count_of(len(planned_prompts), 'prompt')} on {count_of(len(items), 'item')} for {use.name}."

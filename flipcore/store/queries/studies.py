@@ -13,7 +13,6 @@ from flipcore.core.study import Study
 from flipcore.store import packing
 from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
-from flipcore.store.origins import origin_text
 from flipcore.store.pack_tables import forget
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
@@ -44,11 +43,16 @@ def studies(store: Store) -> pd.DataFrame:
     frame = store.frame(_STUDIES)
     declared = [_declared(toml) for toml in frame.pop("toml")]
     frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
-    frame["plugins"] = [origin_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
+    frame["plugins"] = [plugins_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
     frame["problem"] = pd.Series([problem for _, problem in declared], dtype=object)
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
+
+
+def plugins_text(rows: list[dict[str, str]]) -> str:
+    """ "axis shout of flip-shout 1.0"; "" where all is shipped."""
+    return ", ".join(f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows)
 
 
 def _declared(toml: str) -> tuple[list[str], str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flipcore.axes import AXES
 from flipcore.core.plugins import SHIPPED, Registry
 from flipcore.core.study import Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS
 from flipcore.models import BACKENDS, model_cards
+from flipcore.store import rows
 
 
 def origins(study: Study) -> list[dict[str, str]]:
@@ -35,6 +38,6 @@ def _backends(study: Study) -> list[str]:
     return [cards[name].backend for name in names if name in cards]
 
 
-def origin_text(rows: list[dict[str, str]]) -> str:
-    """ "axis shout of flip-shout 1.0"; "" where all is shipped."""
-    return ", ".join(f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows)
+def study_row(study: Study, state: str, message: str = "", **columns: Any) -> dict:
+    """A row of `studies` that names the packages of the study's plug-ins; `columns` as of `store.rows.study_row`."""
+    return rows.study_row(study, state, message, plugins=origins(study), **columns)
