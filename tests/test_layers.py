@@ -117,7 +117,7 @@ MAY_IMPORT = {
     "vectors",
     "runs": "access axes core datasets extractors models protocols stats store text",
     "stats": "core text",
-    "store": "access axes core datasets extractors models protocols stats text",
+    "store": "access axes core extractors stats text",
     "text": "core",
     "vectors": "core models stats store",
 }

@@ -22,13 +22,25 @@ from typing import ClassVar
 
 from flipcore.core.contracts import CallProtocol, History
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CUT, OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
+from flipcore.core.records import (
+    CUT,
+    OK,
+    ROTATION_READOUTS,
+    Call,
+    Completion,
+    Item,
+    Prompt,
+    Reading,
+    Readout,
+    Request,
+    Variant,
+    correctness,
+)
 from flipcore.extractors.readings import absent, failure, unfinished, unreadable
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
 from flipcore.protocols.votes import Votes, normalise, rotate
 from flipcore.text.prompts import labels_of, layout_by_name, prompt
 
-READOUTS = ("rotation", "rotation_single")
 FORMS = ("text", "number", "letter")
 _INDEX = re.compile(r"\(?(\d+|[A-Za-z])\)?[.:]?(?:\s+(\S.*))?")  # "B", "(B)", "B." or "B. tin" where B is tin
 _TERSE = {"terse": True}  # tells a simulated model that its answer must be the label alone
@@ -79,7 +91,7 @@ class Rotation(CallProtocol):
             readouts += self._outcome(history)
         elif history.item.kind == "choice":
             why = absent(history.backend.why_not("generate") or f"{history.backend.name} cannot do generate.")
-            readouts += [_readout(history, name, why, ()) for name in READOUTS]
+            readouts += [_readout(history, name, why, ()) for name in ROTATION_READOUTS]
         return readouts
 
     def _vote_calls(self, history: History) -> list[Call]:
@@ -116,8 +128,8 @@ class Rotation(CallProtocol):
         )
         single = final if first is None else _reading(first.vote, "", first.cut)
         return [
-            _readout(history, READOUTS[0], final, tuple(sources)),
-            _readout(history, READOUTS[1], single, tuple(first.sources) if first else ()),
+            _readout(history, ROTATION_READOUTS[0], final, tuple(sources)),
+            _readout(history, ROTATION_READOUTS[1], single, tuple(first.sources) if first else ()),
         ]
 
     def _ended(self, votes: Votes, attempt: int) -> str:
@@ -198,7 +210,7 @@ def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
         full_prompt = prompt(item, order=order, labels=labels, layout=layout)
     return Variant(
         item.item_id,
-        READOUTS[0],
+        ROTATION_READOUTS[0],
         f"{form}-{attempt % len(order)}",
         full_prompt,
         item.target,

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.axes import AXES
-from flipcore.core.records import BASE, CONTINUATION
+from flipcore.core.records import BASE, CONTINUATION, ROTATION_READOUTS
 from flipcore.extractors import VALUES
-from flipcore.protocols import rotation
 
 # of study_variants v; parameters $base and $changing
 HARMLESS = (
@@ -32,7 +31,7 @@ def comparable_params() -> dict[str, Any]:
 
 def answer_params() -> dict[str, Any]:
     """What IS_ANSWER is asked with."""
-    return {"values": sorted([*VALUES, *rotation.READOUTS])}
+    return {"values": sorted([*VALUES, *ROTATION_READOUTS])}
 
 
 def harmless_params() -> dict[str, Any]:

@@ -12,12 +12,12 @@ from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Ask, History, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.core.records import ABILITIES, Completion, Item
+from flipcore.core.records import ABILITIES, ROTATION_READOUTS, Completion, Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of as extractor
 from flipcore.models.simulated import PROFILES, Profile
 from flipcore.protocols import protocol_of
-from flipcore.protocols.rotation import READOUTS, _order, _vote
+from flipcore.protocols.rotation import _order, _vote
 from flipcore.protocols.votes import c1_run, lead3_two_option
 from flipcore.runs import runner
 from flipcore.runs.plan import plan, projection
@@ -55,7 +55,7 @@ def answered(protocol, reply, item=ITEM, most=400):
 
 
 def outcome(protocol, past):
-    return {one.extractor: one for one in protocol.readouts(past) if one.extractor in READOUTS}
+    return {one.extractor: one for one in protocol.readouts(past) if one.extractor in ROTATION_READOUTS}
 
 
 def test_options_stand_in_alphabetical_order_turned_by_one_more_place_each_time():
@@ -134,7 +134,7 @@ def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
     assert protocol_of("rotation").next_calls(past) == []
     assert {
         name: (one.reading.status, one.reading.reason) for name, one in outcome(protocol_of("rotation"), past).items()
-    } == dict.fromkeys(READOUTS, ("absent", "lab cannot do generate."))
+    } == dict.fromkeys(ROTATION_READOUTS, ("absent", "lab cannot do generate."))
 
 
 @pytest.mark.slow
@@ -191,10 +191,10 @@ def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_
     assert progress.state == "done" and progress.n_failed == 0
     assert progress.n_done <= projection(plan(study, store)).n_calls
     frame = studies.readouts(store, study.study_id, everything=True)
-    voted = frame[frame["extractor"].isin(READOUTS)]
+    voted = frame[frame["extractor"].isin(ROTATION_READOUTS)]
     final = voted[voted["extractor"] == "rotation"]
     assert len(voted) == 12 and set(final["status"]) == {"ok"} and final["is_correct"].mean() > 0.6
-    assert not set(READOUTS) & set(studies.readouts(store, study.study_id)["extractor"])  # votes are no flips
+    assert not set(ROTATION_READOUTS) & set(studies.readouts(store, study.study_id)["extractor"])  # votes are no flips
     assert runner.run(study, store).n_reused == progress.n_done
     store.close()
 
@@ -216,8 +216,8 @@ def voted(tmp_path, monkeypatch, profile):
         again = runner.run(study, store)
         most = projection(plan(study, store)).n_calls
     assert progress.state == "done" and progress.n_failed == 0 and again.n_reused == progress.n_done <= most
-    right = {name: frame[frame["extractor"] == name]["is_correct"].astype(bool) for name in READOUTS}
-    assert all(set(frame[frame["extractor"] == name]["status"]) == {"ok"} for name in READOUTS)
+    right = {name: frame[frame["extractor"] == name]["is_correct"].astype(bool) for name in ROTATION_READOUTS}
+    assert all(set(frame[frame["extractor"] == name]["status"]) == {"ok"} for name in ROTATION_READOUTS)
     return right
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from flipcore.core.records import CONTINUATION
-from flipcore.extractors import VALUES
-from flipcore.protocols import rotation
 from flipcore.store.connection import Store
+from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
 
 _ENDINGS = f"""
@@ -27,5 +26,4 @@ GROUP BY r.model, r.extractor ORDER BY r.model, r.extractor
 def endings(store: Store, study_id: str) -> pd.DataFrame:
     """One row a model and extractor of written answers: how many came back, how many were cut off, of how many nobody
     recorded how they ended, and the token limit (0: not known). Items set aside are left out."""
-    values = sorted([*VALUES, *rotation.READOUTS])
-    return store.frame(_ENDINGS, study_id=study_id, continuation=CONTINUATION, values=values)
+    return store.frame(_ENDINGS, study_id=study_id, continuation=CONTINUATION, **answer_params())
