@@ -1,7 +1,5 @@
 """The command line: `python -m flipcore COMMAND`. The commands stand in `flipcore.commands`, one file each."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import redirect_stderr, redirect_stdout

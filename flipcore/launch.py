@@ -1,7 +1,5 @@
 """The command `flipscope`: without words it opens the dashboard, with words it is `python -m flipcore`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ websocket acts inside `acting_as`; a page's session is found by what `found_by` 
 a run that was started, and the command line act for the owner of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -5,8 +5,6 @@ address, behind which others may sit. The address limit is for whoever comes as 
 values and a link a signature of 256 bits, so it finds nothing either. A proxy hides addresses unless it is named (FORWARDED_ALLOW_IPS).
 """
 
-from __future__ import annotations
-
 import ipaddress
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """Access levels and what each may do: the one table. A reviewer stands beside the others, not above the viewer."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

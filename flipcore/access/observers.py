@@ -1,8 +1,6 @@
 """What is done beside the database, such as a model that was added or a file that was brought in, is told to whoever keeps the log of
 acts: the open store. Where access is off there is no log, and where no store is open there is nobody to tell."""
 
-from __future__ import annotations
-
 from typing import Protocol
 from weakref import WeakSet
 

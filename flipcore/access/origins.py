@@ -3,8 +3,6 @@
 A page of a foreign name that leads to this machine (DNS rebinding) is of one origin with this server, so its name is all that tells
 it from ours."""
 
-from __future__ import annotations
-
 import fnmatch
 import ipaddress
 import re

@@ -1,7 +1,5 @@
 """A person who acts: a name, an access level, and for a reviewer the one queue or survey that they were invited to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flipcore.access.levels import MAY, Level, Permission

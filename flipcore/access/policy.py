@@ -12,8 +12,6 @@ viewer = ["staff"]
 addresses_are_verified = true     # address and does not say so is named here
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import tomllib

@@ -4,8 +4,6 @@ The secret is in no database, log or export, so a copied or merged database open
 link is no cookie.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Which permission a row of each table needs, whose name it carries, and which rows are acts for the log of who did what."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

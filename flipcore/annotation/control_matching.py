@@ -4,8 +4,6 @@ Matching looks at what the items are, and at answers of reference models; it nev
 asks, or the pairs would be chosen by the result.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Marks on single flips: whose a reviewer says the flip is. A mark is an appended row; a reviewer's last one counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from flipcore.access.acting import signature

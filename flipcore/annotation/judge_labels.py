@@ -3,8 +3,6 @@
 A judge that has not passed is shown and excluded from all conclusions (statistics: gates).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping, Sequence

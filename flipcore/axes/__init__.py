@@ -1,7 +1,5 @@
 """One change each: Item -> Variants. Adding an axis is one file and one line here, or an entry point `flipscope.axes`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

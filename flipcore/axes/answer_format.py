@@ -1,7 +1,5 @@
 """Answer format: a sentence that says in which form to answer stands before the cue; the question stays as it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

@@ -8,8 +8,6 @@ summary can be read off what is shown. An output is compared with the item's own
 model writes of the unchanged text at temperature 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar

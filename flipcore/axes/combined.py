@@ -5,8 +5,6 @@ questions. A setting is what a variant of an axis differs in from the base: orde
 One that differs in anything else (the question behind the options) cannot be joined with others and is not drawn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

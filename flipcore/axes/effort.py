@@ -1,7 +1,5 @@
 """Effort: the same prompt, with another reasoning effort than the study's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

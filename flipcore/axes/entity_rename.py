@@ -6,8 +6,6 @@ or whose names cannot be told apart with certainty, is refused with a class and 
 [old, new] pairs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

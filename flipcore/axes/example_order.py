@@ -1,7 +1,5 @@
 """Order and choice of the examples: the study's own prompt with its examples in another order, or with others of the same split."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

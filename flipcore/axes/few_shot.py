@@ -4,8 +4,6 @@ One of the source's ways to get more out of a weak model from before the benchma
 The examples are the same for all items of a role, but that no item is its own example.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

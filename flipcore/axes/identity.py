@@ -1,7 +1,5 @@
 """Identity: the base prompt asked again. What flips here is noise, and stands as a floor under every other axis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

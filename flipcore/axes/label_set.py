@@ -1,7 +1,5 @@
 """Label set: A/B/C/D becomes a/b/c/d or 1/2/3/4; content and order stay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

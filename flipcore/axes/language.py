@@ -4,8 +4,6 @@ A translation asks the same only where somebody verified it. So accepted ones ar
 those too, is in no flip until it is accepted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

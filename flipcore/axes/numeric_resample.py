@@ -5,8 +5,6 @@ with a class and keeps its base prompt. Each rewriting says in its params what w
 pair by pair, as flipcore.stats.memory.operand_size compares them, and `steps`, the results of the chain.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

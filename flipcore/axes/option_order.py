@@ -3,8 +3,6 @@
 An option that means the others ("none of these") keeps its place at the end; see `referring`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

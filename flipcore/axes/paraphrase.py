@@ -4,8 +4,6 @@ Items that were made from templates carry their other wordings with them (`meta[
 construction, so they need no reviewer and are asked too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Prompt format: the same words set out differently."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

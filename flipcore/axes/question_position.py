@@ -1,7 +1,5 @@
 """Position of the question: it stands behind the options, not before them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -7,8 +7,6 @@ Moving them changes what they say, so the change would not be harmless. Two kind
   an option does not stand at the end, the item is not reordered.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

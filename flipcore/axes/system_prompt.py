@@ -1,7 +1,5 @@
 """System prompt: the same question behind other words in the system message, or behind none."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ formulas or code are left as they are, and casing is left where a capital carrie
 stand in the store and that reviewers accepted.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import ClassVar

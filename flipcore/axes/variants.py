@@ -4,8 +4,6 @@ An item that a rewriting axis refuses keeps its base variant and nothing else; t
 so a stored study can be counted too. An item that is refused costs coverage, one that is rewritten wrongly costs the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 `flipcore.__main__`. A new command is a file here and a line below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`python -m flipcore access on | off | status | link`: switching access on, and a first link for its admin."""
 
-from __future__ import annotations
-
 import argparse
 import getpass
 from pathlib import Path

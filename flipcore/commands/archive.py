@@ -1,7 +1,5 @@
 """`python -m flipcore archive STUDY`: a finished study's answers as Parquet files."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import add_study, on_study

@@ -1,7 +1,5 @@
 """`python -m flipcore audit STUDY`: what an imported log says, and whether it holds."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import add_study, on_study

@@ -1,7 +1,5 @@
 """`python -m flipcore demo`: the study that a fresh clone shows."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.run import ask

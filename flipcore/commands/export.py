@@ -1,7 +1,5 @@
 """`python -m flipcore export STUDY`: readouts and items as files."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import on_study

@@ -1,7 +1,5 @@
 """`python -m flipcore import`: what was recognised, what is used and left, and the study that it becomes."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

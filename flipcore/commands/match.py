@@ -1,7 +1,5 @@
 """`python -m flipcore match`: controls for a study's benchmark items, how alike they are, and the pairs to store."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`python -m flipcore merge FILE…`: what other database files hold."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import open_store

@@ -1,7 +1,5 @@
 """`python -m flipcore models list | add | test | remove`: the user's own models without a browser."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.core.errors import BadInput

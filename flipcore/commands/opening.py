@@ -1,7 +1,5 @@
 """Where a command opens the database and closes it again, and how it names a study."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

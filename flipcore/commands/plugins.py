@@ -1,7 +1,5 @@
 """`python -m flipcore plugins`: what packages add to Flipscope."""
 
-from __future__ import annotations
-
 import argparse
 
 HELP = "what packages add to Flipscope, and what of it cannot be used"

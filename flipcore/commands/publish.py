@@ -1,7 +1,5 @@
 """`python -m flipcore publish STUDY --folder F`: a study as a dataset that `datasets.load_dataset` loads."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import add_study, on_study

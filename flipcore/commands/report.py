@@ -1,7 +1,5 @@
 """`python -m flipcore report STUDY`: the report of a study as one file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

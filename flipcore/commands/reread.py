@@ -1,7 +1,5 @@
 """`python -m flipcore reread STUDY`: the stored outputs read again, by another extractor, a pattern or a judge."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

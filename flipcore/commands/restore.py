@@ -1,7 +1,5 @@
 """`python -m flipcore restore STUDY`: an archived study's answers back in the database."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import add_study, on_study

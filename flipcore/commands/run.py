@@ -1,8 +1,6 @@
 """`python -m flipcore run STUDY.toml`: asks a study's missing calls here or on a cluster, or hands the study to the process that holds
 the database."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`python -m flipcore stats STUDY`: every estimate of a study."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -1,7 +1,5 @@
 """`python -m flipcore variants STUDY`: the prompts of a study as a task of another harness."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`python -m flipcore verify`: whether what is stored is as it was written: the log of acts, archives, uploads, half-written files."""
 
-from __future__ import annotations
-
 import argparse
 
 from flipcore.commands.opening import open_store

@@ -1,7 +1,5 @@
 """How large anything in a study may be. A study is data from anywhere, so every number, text and table has a bound."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What the first page needs is imported while the browser still loads Streamlit's own program, and waits for nobody."""
 
-from __future__ import annotations
-
 import threading
 from importlib import import_module
 

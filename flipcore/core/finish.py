@@ -4,8 +4,6 @@ A completion that a token limit, a filter or an open reasoning block ended holds
 what stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having finished.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Always: the project's data and the uploads beside the database. `FLIPSCOPE_FOLDE
 it a command line also reads from the current folder and from the folders of the files that it is given (`admit`).
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

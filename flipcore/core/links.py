@@ -1,7 +1,5 @@
 """The part of a link that others may be handed: which view at which settings, without what belongs to one person."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What a lock is called: the hash of its settings, which hold the state of the moment when it was stored."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ In a clone everything is where the repository has it. An installed package keeps
 beside `flipcore`, and writes nothing there: the database and what belongs to it live in the user's own folder.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ somebody first looks through the registry or asks for a name that is not shipped
 `problems` and hurts nothing else. Who installs a package trusts it: there is no further allow-list.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping

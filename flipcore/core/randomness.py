@@ -1,7 +1,5 @@
 """The one place that makes random generators. A seed and names give a stream of their own, the same on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import threading

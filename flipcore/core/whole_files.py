@@ -4,8 +4,6 @@ A file is written beside its place, flushed to the disk, read again, and then gi
 meanwhile leaves a draft that nobody takes for the file. What a process that is gone left so is found and named at the next start.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -1,7 +1,5 @@
 """What a stored wording changes, as its `change` says: a paraphrase, a version with typos, or a translation into a language."""
 
-from __future__ import annotations
-
 import re
 
 from flipcore.core.errors import BadInput

@@ -1,8 +1,6 @@
 """One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here;
 a file that holds a family of them ends in the tuple of all. A package adds its own by an entry point `flipscope.extractors`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 

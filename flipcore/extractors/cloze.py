@@ -1,7 +1,5 @@
 """Cloze: the option whose text is the likeliest continuation of the prompt."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ A continuation is asked for with a fixed length, so the token limit that ends it
 reasoning block does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -6,8 +6,6 @@ follows it, the reading looks through: p(label) + p(blank) · p(label | blank).
 Gated, it gives no answer where the labels together hold too little of the first token's probability.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

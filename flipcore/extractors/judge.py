@@ -3,8 +3,6 @@
 A second judge sees the options from last to first: it shows whether the answer depends on the order in which they stand.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

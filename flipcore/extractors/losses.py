@@ -5,8 +5,6 @@ the item itself is. Min-k % (Shi et al. 2024): the mean log-probability of a tex
 surprises.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

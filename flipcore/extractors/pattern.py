@@ -1,7 +1,5 @@
 """Own pattern: a user's regular expression over the written answer, bounded in time."""
 
-from __future__ import annotations
-
 import math
 import re as stdlib_re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What every extractor needs: the shared generate request, and readings for what could not be read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flipcore.core.contracts import Ask

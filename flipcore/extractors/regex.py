@@ -1,7 +1,5 @@
 """Generated text, read by rules that abstain: the answer that the model wrote. The default reference extractor (source 004)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Short answers in words: the answer that the text states, matched as graders do (SQuAD, arXiv:1606.05250)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

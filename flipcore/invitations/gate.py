@@ -4,8 +4,6 @@ What a request does, it does as the person whom its cookie names, or as nobody. 
 is trusted, three are refused however the server was started: a connection from another machine, one that a proxy hands on, and one
 that calls this server by a name that is neither this machine's nor given by its user. A page from elsewhere is always refused."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any

@@ -4,8 +4,6 @@ The content policy is the narrowest that Streamlit's pages live with: it styles 
 addresses that they make themselves (`blob:`), and formulas have their fonts in the style sheet. A text that became markup runs nowhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 

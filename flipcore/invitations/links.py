@@ -3,8 +3,6 @@
 A link carries `id.signature` in its fragment, which no server and no log sees; it is handed in once and exchanged for a cookie with a
 signature of its own. Both are signed over what the invitation allows, with the secret of this machine."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The list of invitations as the admin sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flipcore.store.queries.invitations import Invitation

@@ -3,8 +3,6 @@
 The page removes the fragment from the address before anything else. The exchange takes JSON of the same origin alone, so no other
 site can log a browser in."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,8 +1,6 @@
 """What the server says when it starts, and when it refuses to: it listens to other machines only with access on, or on a network that
 is said to be trusted."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import sys

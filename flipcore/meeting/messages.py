@@ -1,7 +1,5 @@
 """What may be sent in a meeting: every message is bounded and of a known shape before anybody else is handed it."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

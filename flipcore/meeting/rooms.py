@@ -6,8 +6,6 @@ Nothing here waits or sends: a member's `mailbox` holds the newest message of ea
 so a slow link delays nobody and is sent the newest position alone.
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 import time

@@ -1,7 +1,5 @@
 """The websocket of the meetings, a route in the dashboard's own server: reads what members send, sends what waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """Models turn a Call into a Completion. They come from data/models.toml, the user's own file and installed packages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model that is computed in this process: calls that arrive together are answered as one batch, off the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """A Python function as a model: `module:function` with `answer(prompt) -> str`, or an object with `is_correct(item)`."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """What is known of each model before it is asked: where it is, what it can do, what it costs, when its training ended."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

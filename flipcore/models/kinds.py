@@ -1,8 +1,6 @@
 """Kinds of model: how a card of data/models.toml becomes something that can be asked. A package may offer its own
 (`flipscope.models`), with cards of models that are there as soon as it is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The pocket model as a backend."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from flipcore.core.errors import MissingAbility

@@ -1,7 +1,5 @@
 """A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one length, and drawing a token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -4,8 +4,6 @@ None of it is believed: a test finds out what the server does. OpenAI's guide co
 is said of it comes from threads of client libraries. `trial` says whether that service was tried here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a test of a model found out, kept with its date; what it says for people, and what it changes on the model's card."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 

@@ -10,8 +10,6 @@ recalled in its own wording, and a share of the right answers is lost under any 
 what a study asks as benchmark or target; an item that says itself how often it was read (`dose`) is believed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ A run, a judge that is asked again and whoever proposes paraphrases each have an
 a semaphore of asyncio would count for one of them alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import deque

@@ -1,7 +1,5 @@
 """Testing one of the user's own models and keeping what was found out, whatever its kind."""
 
-from __future__ import annotations
-
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.access.observers import tell

@@ -1,7 +1,5 @@
 """Which calls come next for an item. A pilot is single shot over the first items; a judge is an extractor's own need."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -13,8 +13,6 @@ ask is asked as well: `identity` is the least (two samples of the base prompt). 
 itself and no variants of an axis, so the axis `option_order` beside it measures flips as ever.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Single shot: every variant, every sample, whatever the extractors ask for, each distinct request once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

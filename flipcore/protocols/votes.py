@@ -4,8 +4,6 @@ It answers with a model's favourite, not with a sample of it: an item right with
 difference of 5 pp reads as 12.5 pp. Single-sample accuracy stands beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

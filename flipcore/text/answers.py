@@ -1,7 +1,5 @@
 """Canonical answers as text: an option's index in the item's own order, an exact number, or normalised words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Numbers of things in sentences."""
 
-from __future__ import annotations
-
 
 def count_of(n: int, one: str, several: str = "") -> str:
     """ "1 item", "2,000 items"; `several` where an s is not enough: "1 row was refused", "3 rows were refused"."""

@@ -4,8 +4,6 @@ A set's date is that of its publication. Its texts may be older than the set (Tr
 "no" rests on the assumption that nothing of it was public earlier, and on the cut-off that the model's maker declares.
 """
 
-from __future__ import annotations
-
 import calendar
 import re
 from datetime import date

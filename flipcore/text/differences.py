@@ -1,7 +1,5 @@
 """What differs between two texts, word by word."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

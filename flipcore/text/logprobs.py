@@ -1,7 +1,5 @@
 """Log-probabilities as servers send them: what can be used, and what is a placeholder and therefore missing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

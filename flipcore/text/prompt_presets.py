@@ -1,8 +1,6 @@
 """Prompts that published set-ups use, as templates: each is compared with what the harness itself sends, character by character
 (`tests/harnesses/test_prompt_presets.py`). lm-evaluation-harness 0.4.13 (MIT), Inspect 0.3.285 (MIT)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 from flipcore.core.errors import BadInput

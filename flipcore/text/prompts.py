@@ -1,7 +1,5 @@
 """Prompt layouts: an item set out in different harmless ways, as named parts whose concatenation is the prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The compressor is part of the metric: distances under different compressors are never comparable.
 """
 
-from __future__ import annotations
-
 import lzma
 import re
 import zlib

@@ -1,7 +1,5 @@
 """Rows as a table in the formats that papers use: CSV, Markdown and LaTeX, each with its own escapes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Items made from one template: the same wording with other numbers and names."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

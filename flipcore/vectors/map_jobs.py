@@ -1,7 +1,5 @@
 """Maps that take a while: computed once, in a thread of their own, and kept with the vectors."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """One study as a card: headline, state, provenance, and what can be done with it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from flipcore.charts.split_bar import split_bar

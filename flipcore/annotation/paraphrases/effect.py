@@ -1,7 +1,5 @@
 """What the review did: gates by source, and T, G and A of a study's reviewed axis with and without what was struck out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pairs and verdicts that come in by a file, and merged databases: kept, and then counted where they can be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What one reviewer's verdicts changed: acceptance of each source, and the estimate of a study, with and without them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

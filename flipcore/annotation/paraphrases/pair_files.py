@@ -4,8 +4,6 @@ A row holds a pair (original, paraphrase), a verdict (a reviewer and their answe
 Originals may also be the items of a second file, row by row. The same file again adds nothing.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence

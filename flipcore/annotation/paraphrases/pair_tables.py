@@ -1,7 +1,5 @@
 """Pairs and verdicts as tables: the rows that leave as files and come back in through `pair_files`."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

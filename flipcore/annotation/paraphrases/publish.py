@@ -4,8 +4,6 @@ Source 004 publishes its perturbation set so. Only paraphrases that people accep
 People are numbered, never named.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

@@ -4,8 +4,6 @@ Places come from hashes of (seed, reviewer, pair), so a queue needs no storage, 
 first pair without a verdict, and barely changes when pairs are added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

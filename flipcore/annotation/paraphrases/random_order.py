@@ -8,8 +8,6 @@ by them, or by somebody else whose verdict counts and to whom the pair was left.
 until the order has reached it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 People and models are never mixed: `people` and `models` part the verdicts, and everything else takes those of one kind.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

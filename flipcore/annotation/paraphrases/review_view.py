@@ -1,7 +1,5 @@
 """What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ so a message that is sent again (a lost connection, a reloaded page) changes not
 of the message: `random_order` decides it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Undo is a row that names the one it takes back. What stands is derived when reading (`store.queries.paraphrase_states`).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """What a rule can see before a person looks: numbers, names, negations and options kept, not the same text, about as long."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The numbers that a text names, in digits or in words, as exact values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from fractions import Fraction

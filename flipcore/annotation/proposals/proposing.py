@@ -4,8 +4,6 @@ Every reply is a stored completion, so asking again costs nothing, and the raw t
 come from a shipped set or a study; none that a study set aside is handed to a model.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

@@ -1,7 +1,5 @@
 """Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad row is refused by line."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002 asks GPT-4o)."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

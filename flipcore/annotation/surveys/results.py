@@ -1,7 +1,5 @@
 """What all surveys on two sets say together, of people or of models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from flipcore.annotation.surveys.sheets import Survey, tally

@@ -1,7 +1,5 @@
 """Names that a person may bear, by gender, and capitalised words that are no people. Lists: data/names (data/README.md)."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from flipcore.core.paths import NAMES

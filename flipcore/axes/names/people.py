@@ -4,8 +4,6 @@ Conservative: a name of the lists counts, a name that is also a word or a place 
 unknown word only if it acts and a pronoun speaks of it. What is not recognised stays as it is, which harms nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

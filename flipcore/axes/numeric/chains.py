@@ -3,8 +3,6 @@
 An equation counts only if its arithmetic is exact, which is what keeps misread prose out.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

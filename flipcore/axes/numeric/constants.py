@@ -4,8 +4,6 @@ A constant is licensed by words. Where the question states the same value, only 
 since the number is more likely the stated one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from fractions import Fraction

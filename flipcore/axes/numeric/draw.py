@@ -1,7 +1,5 @@
 """New numbers for a word problem, drawn until every step of its chain stays of the same kind, and the question rewritten."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Conservative on purpose: a wrong gold is a fake drop, a refused item only costs coverage.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What a story says of its own numbers beyond the chain: counts that it spells out, limits, sums that must go on to hold."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 The guards were each added after a wrong gold or a contradictory story was seen.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ A reading assigns one source to every literal. Only readings in which every anno
 admissible, and a resample counts only if all admissible readings give the same gold.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """ARC: grade-school science questions, the Challenge part by default. Clark et al. 2018, arXiv:1803.05457 (CC BY-SA 4.0)."""
 
-from __future__ import annotations
-
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub

@@ -4,8 +4,6 @@ A problem whose boxed answer is a number is a number item. Another one (an expre
 continued: its losses can be measured, its correctness cannot.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

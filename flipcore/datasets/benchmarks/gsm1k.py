@@ -3,8 +3,6 @@
 The answers are bare numbers without a worked chain, so the problems can be renamed and reworded but not resampled.
 """
 
-from __future__ import annotations
-
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub

@@ -1,7 +1,5 @@
 """GSM8K: grade-school word problems with calculator chains. Cobbe et al. 2021, arXiv:2110.14168 (MIT)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from flipcore.core.errors import BadInput

@@ -1,8 +1,6 @@
 """HumanEval as texts to be continued: a Python function with its docstring and its body. Chen et al. 2021, arXiv:2107.03374
 (MIT)."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from pathlib import Path

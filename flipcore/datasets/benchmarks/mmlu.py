@@ -3,8 +3,6 @@
 A local copy is one CSV file without header (question, A-D, letter) named after its subject, or a folder of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """MMLU-Pro: questions of fourteen subjects with up to ten options. Wang et al. 2024, arXiv:2406.01574 (Apache-2.0)."""
 
-from __future__ import annotations
-
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row

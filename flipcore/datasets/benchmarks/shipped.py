@@ -4,8 +4,6 @@ A line holds key, question and whatever else an item has; what is no field of an
 has its chain in `answer`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from flipcore.core.paths import DATA

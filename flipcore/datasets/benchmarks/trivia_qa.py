@@ -5,8 +5,6 @@ without guessing. So these are completion items with a solution and without a ta
 `answer_loss` scores the published answer after the question, `question_loss` the question; correctness is missing, not wrong.
 """
 
-from __future__ import annotations
-
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub

@@ -4,8 +4,6 @@ The files list the true answer first, so the options are put in the order of a h
 nothing. (In alphabetical order the true answer would come first in 32 % of the items, against 22 % by chance.)
 """
 
-from __future__ import annotations
-
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.datasets.dataset import Dataset, Hub

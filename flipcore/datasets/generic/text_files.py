@@ -4,8 +4,6 @@ Passages end at sentence ends and have about `n_words` words; a rest that is sho
 several files are given, `file` chooses one by a part of its name.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator

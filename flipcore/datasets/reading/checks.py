@@ -1,7 +1,5 @@
 """What an item must be before anything is asked: one sentence for each way in which a row can fail."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from flipcore.core.errors import BadInput

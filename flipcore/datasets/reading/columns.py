@@ -5,8 +5,6 @@ solution, published, source_id (the item it was written from); and `target_as`: 
 It is guessed and can be corrected.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

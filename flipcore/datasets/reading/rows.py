@@ -1,7 +1,5 @@
 """Files to rows: JSONL, JSON, CSV and Parquet. A bad row is a row with a problem, so the good ones still load."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Is what a text names denied there? "not B", "B is wrong", "anything but B", "18, not 20"."""
 
-from __future__ import annotations
-
 import re
 
 _NOT = (

@@ -1,7 +1,5 @@
 """Answers that a text marks itself, in JSON or in tags, and questions that it repeats before "A:"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Where a model's answer ends: it may run on into another problem, another turn, or repeat the question first."""
 
-from __future__ import annotations
-
 import re
 
 _NEXT = re.compile(

@@ -5,8 +5,6 @@ brackets, one at the end ("It is tin C"), and the text of exactly one option. Wh
 option that is denied ("not B", "B is wrong") is not named.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

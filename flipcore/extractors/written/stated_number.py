@@ -5,8 +5,6 @@ number of the answer. A number that is denied ("not 20") is none, and neither ar
 "A: n" and "#### n".
 """
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

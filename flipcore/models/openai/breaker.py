@@ -4,8 +4,6 @@ A call that fails may be at fault itself, so the calls of a study cannot say whe
 in a row nothing but a control is sent (one token of a harmless prompt), at growing intervals; once it is answered all go on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -4,8 +4,6 @@ Servers lie quietly: they drop log-probabilities, send placeholders, ignore `ech
 the parameters that matter are sent, and what came back is looked at before it is believed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

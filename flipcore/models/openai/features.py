@@ -1,7 +1,5 @@
 """What one reply, one entry of a list of models or the headers show of a server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ nothing waits. A limit of the headers counts where it is the smaller one; nothin
 one process that ask the same model at once share its minute.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -4,8 +4,6 @@ A parameter counts as refused where the server answers the same request without 
 a word is seen in its reply.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import statistics

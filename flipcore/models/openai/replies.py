@@ -1,7 +1,5 @@
 """Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be believed of the answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

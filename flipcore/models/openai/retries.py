@@ -1,7 +1,5 @@
 """When to ask a server again, how long to wait, and how to say what went wrong without giving a key away."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

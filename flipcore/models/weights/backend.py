@@ -1,7 +1,5 @@
 """Open weights as a backend: loaded at the first call, shared by all who ask the same checkpoint, let go when nobody does."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from weakref import WeakValueDictionary

@@ -4,8 +4,6 @@ Nothing is fetched and no code of a checkpoint is run: a name of the hub is look
 safetensors files are read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import lru_cache

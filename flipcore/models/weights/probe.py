@@ -1,7 +1,5 @@
 """Finds out what open weights do in this process, by a few small calls: the same record as of a server."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Can a machine tell the two sets apart (source 002), and by what? One classifier a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a classifier offers that is to tell two sets apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

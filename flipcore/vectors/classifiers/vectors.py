@@ -1,7 +1,5 @@
 """A linear classifier on the embeddings of the entries: what differs in meaning rather than in single words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The default: a linear classifier on the words and word pairs of an entry. Its weights say what gives a set away."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

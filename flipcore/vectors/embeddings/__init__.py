@@ -1,7 +1,5 @@
 """Text -> vectors, one way a file. Vectors that depend on a text alone are kept in the store under the hash of the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an embedding offers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

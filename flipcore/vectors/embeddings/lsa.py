@@ -5,8 +5,6 @@ the entries leaves the vectors as they are and permutation tests stay exact. Of 
 paraphrase among 1,319 as the nearest neighbour; synonyms that never meet in one entry stay apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

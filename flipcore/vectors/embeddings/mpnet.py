@@ -1,7 +1,5 @@
 """The embedding of source 002: all-mpnet-base-v2 of the Sentence Transformers (Reimers and Gurevych 2019, Apache-2.0)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ The address and the model come from the environment: FLIPSCOPE_EMBEDDINGS_URL ("
 key from OPENAI_API_KEY. The texts leave this machine, so a page asks before it sends an unpublished set.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
