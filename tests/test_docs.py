@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from tests.house_map import house, with_map
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -27,8 +29,14 @@ def test_every_study_command_of_the_readme_is_known_to_the_command_line():
 def test_every_file_that_contributing_links_or_names_exists():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
-    folders = re.findall(r"`(flipcore/[\w/]+|pages)`", text)
+    folders = re.findall(r"`((?:flipcore|tests)/[\w/]+(?:\.py)?)`", text)
     assert links and folders and [name for name in links + folders if not (ROOT / name).exists()] == []
+
+
+def test_the_map_of_contributing_is_that_of_the_imports():
+    """Where it is not: `python -m tests.house_map` draws it again."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert house().count("\n") > 20 and text == with_map(text)
 
 
 def test_no_comment_or_docstring_points_to_a_document_that_is_not_here():
