@@ -7,8 +7,9 @@ statistics know nothing of it. Nothing is written to an archived study: it is re
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +26,25 @@ _ROWS_OF_STUDY = {*TABLES, "item_runs", "study_calls"}
 
 @dataclass(frozen=True)
 class Archive:
-    """Where a study's rows are: `files` by table, `n_rows` and the `fingerprints` of each; archives of earlier releases have none
-    of the latter."""
+    """Where a study's rows are: `files` by table, `n_rows` and the `fingerprints` of each, and by file its `stamps`, length and time of
+    change when it held them; archives of earlier releases have neither of the latter."""
 
     study_id: str
     folder: str
     files: dict[str, list[str]]
     n_rows: dict[str, int]
     fingerprints: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def is_there(self) -> bool:
         """Whether its files can be seen; a URL is believed."""
         return all("://" in one or Path(one).is_file() for of_table in self.files.values() for one in of_table)
+
+    def stamps_now(self) -> dict[str, list[int]]:
+        """The stamps of those of its files that are no URL."""
+        paths = [one for files in self.files.values() for one in files if "://" not in one]
+        return {path: [os.stat(path).st_size, os.stat(path).st_mtime_ns] for path in paths}
 
     def sentence(self) -> str:
         counts = ", ".join(f"{n:,} {table.replace('_', ' ')}" for table, n in self.n_rows.items())
@@ -116,11 +123,39 @@ def fingerprint(connection: DuckDBPyConnection, table: str, rows: str, params: d
     return connection.execute(sql, params).fetchall()[0]
 
 
+def keep(connection: DuckDBPyConnection, one: Archive) -> None:
+    """What the database knows of an archive."""
+    value = json.dumps(asdict(one), ensure_ascii=False)
+    connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": KEY + one.study_id, "value": value})
+
+
+def problem_at_opening(connection: DuckDBPyConnection, one: Archive) -> str:
+    """As `problem`, of files that were touched since they were read whole, which are read again; a URL is believed."""
+    if one.is_there and one.stamps_now() != one.stamps:
+        if what := problem(connection, one):
+            return what
+        keep(connection, replace(one, stamps=one.stamps_now()))
+    return "" if one.is_there else _absent(one)
+
+
+def _absent(one: Archive) -> str:
+    return f"Files of the archive are not there: {one.sentence()}"
+
+
 def problem(connection: DuckDBPyConnection, one: Archive) -> str:
     """What is wrong with an archive's files, as a sentence; "" where they hold what was put there."""
+    import duckdb
+
     if not one.is_there:
-        return f"Files of the archive are not there: {one.sentence()} Put them back, then try again."
+        return _absent(one)
     open_folders(connection, [one.folder])
+    try:
+        return _difference(connection, one)
+    except duckdb.Error as error:
+        return f"Files of the archive cannot be read: {one.sentence()} {str(error).splitlines()[0][:200]}."
+
+
+def _difference(connection: DuckDBPyConnection, one: Archive) -> str:
     for table, files in one.files.items():
         n, mark = fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(files)}") if files else (0, "")
         if n != one.n_rows[table]:

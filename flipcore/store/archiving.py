@@ -7,9 +7,7 @@ FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and leave the
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,7 +16,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file
-from flipcore.store.archives import KEY, TABLES, Archive, bring_in, cast, fingerprint, open_folders, problem, read, text
+from flipcore.store.archives import TABLES, Archive, bring_in, cast, fingerprint, keep, open_folders, problem, read, text
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
@@ -103,8 +101,8 @@ def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> Archi
     for table in reversed(TABLES):
         connection.execute(f"DELETE FROM {table} WHERE {_ROWS[table]}", {"study_id": study_id})
     one = Archive(study_id, root, files, n_rows, marks)
-    value = json.dumps(asdict(one), ensure_ascii=False)
-    connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": KEY + study_id, "value": value})
+    one.stamps.update(one.stamps_now())
+    keep(connection, one)
     return one
 
 

@@ -26,7 +26,7 @@ from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
 from flipcore.store import migrations, pack_tables
-from flipcore.store.archives import Archive, archives, attach, open_folders
+from flipcore.store.archives import Archive, archives, attach, open_folders, problem_at_opening
 from flipcore.store.audit_log import act_row
 from flipcore.store.writer import Writer, is_of_disk
 
@@ -51,6 +51,7 @@ class Store:
         self._revisions: dict[str, int] = defaultdict(int)
         self.archives: dict[str, Archive] = {}
         self._there: list[Archive] = []
+        self._faults: dict[str, str] = {}  # archived study -> why its files are not read
         self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
         observers.listen(self)
@@ -98,20 +99,24 @@ class Store:
         return self._connection.cursor()
 
     def look_for_archives(self) -> None:
-        """Reads which studies stand in files beside this one. One whose files are not there is named, and not read."""
+        """Reads which studies stand in files beside this one. One whose files are not there, or are not what was put there, is named,
+        and not read: its answers would be others, and a file that is cut would fail every query."""
         cursor = self._connection.cursor()
         try:
             self.archives = archives(cursor)
-            self._there = [one for one in self.archives.values() if one.is_there]
+            faults = {one.study_id: problem_at_opening(cursor, one) for one in self.archives.values()}
+            self.archives, self._faults = archives(cursor), {study: what for study, what in faults.items() if what}
+            for what in self._faults.values():
+                logging.getLogger(__name__).warning("%s The study is not read until it is put back.", what)
+            self._there = [one for one in self.archives.values() if one.study_id not in self._faults]
             open_folders(cursor, [one.folder for one in self._there])
         finally:
             cursor.close()
 
     def check_there(self, study_id: str) -> None:
-        """Raises BadInput for a study whose archive is not where it was put: without its answers it would look empty."""
-        if study_id in self.archives and self.archives[study_id] not in self._there:
-            where = self.archives[study_id].sentence()
-            raise BadInput(f"{where} That folder is not there. Put it back, and open Flipscope again.")
+        """Raises BadInput for a study whose archive is not what and where it was put: without its answers it would look empty."""
+        if study_id in self._faults:
+            raise BadInput(f"{self._faults[study_id]} Put back what was archived, and open Flipscope again.")
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
         """The rows of a query as a DataFrame."""

@@ -13,6 +13,7 @@ from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.runs import runner
 from flipcore.runs.rereading import reread
+from flipcore.store import archives
 from flipcore.store.archives import TABLES
 from flipcore.store.archiving import archive, check, restore
 from flipcore.store.backup import back_up
@@ -161,7 +162,7 @@ def test_an_archive_that_is_not_there_is_said_and_never_looks_empty(ran, tmp_pat
     store.close()
     for path in (tmp_path / "flips.duckdb", copy):
         store = Store.open(path)
-        with pytest.raises(BadInput, match=r"are in .*away\. That folder is not there. Put it back"):
+        with pytest.raises(BadInput, match=r"are not there: .* are in .*away\. Put back what was archived"):
             studies.declared(store, S)
         with pytest.raises(BadInput, match="Files of the archive are not there"):
             restore(store, S)
@@ -235,11 +236,55 @@ def test_a_file_that_was_changed_is_seen_and_not_restored(store):
     assert check(store, S) == moved
 
 
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def changed(path):
+    CHANGES["other answers"][0](pd.read_parquet(path)).to_parquet(path, index=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage, words", [(cut, "cannot be read"), (changed, "were changed"), (Path.unlink, "are not there")])
+def test_an_archive_is_looked_at_when_its_file_is_opened_and_what_does_not_hold_is_not_read(
+    ran, tmp_path, caplog, damage, words
+):
+    path = Path(archive(ran, S).files["readouts"][0])
+    ran.close()
+    whole = path.read_bytes()
+    damage(path)
+    store = Store.open(tmp_path / "flips.duckdb")
+    assert words in caplog.text
+    for ask in (studies.declared, check):
+        with pytest.raises(BadInput, match=words):
+            ask(store, S)
+    assert len(studies.readouts(store, OTHER.study_id)) and "state" in studies.studies(store)  # everything else is read as ever
+    store.close()
+    path.write_bytes(whole)
+    store = Store.open(tmp_path / "flips.duckdb")
+    assert len(studies.readouts(store, S))
+    store.close()
+
+
+@pytest.mark.slow
+def test_an_archive_that_nobody_touched_is_read_whole_once(ran, tmp_path, monkeypatch):
+    path = Path(archive(ran, S).files["readouts"][0])
+    ran.close()
+    read = []
+    monkeypatch.setattr(archives, "_difference", lambda connection, one: read.append(one.study_id) or "")
+    Store.open(tmp_path / "flips.duckdb").close()
+    assert read == []
+    path.touch()
+    for _ in range(2):
+        Store.open(tmp_path / "flips.duckdb").close()
+    assert read == [S]
+
+
 @pytest.mark.slow
 def test_an_archive_of_an_earlier_release_is_counted(store):
     runner.run(STUDY, store)
     moved = archive(store, S)
-    old = json.dumps({name: value for name, value in asdict(moved).items() if name != "fingerprints"})
+    old = json.dumps({name: value for name, value in asdict(moved).items() if name not in ("fingerprints", "stamps")})
     store.writer.transact(lambda c: c.execute("UPDATE store_info SET value = ? WHERE key = ?", [old, f"archive {S}"])).result(
         10
     )
