@@ -270,20 +270,25 @@ def _explained(error: Exception, path: Any) -> Exception:
 
     if isinstance(error, duckdb.FatalException):
         explanation = NotStored(
-            f"The disk of {path} is full or failing, and DuckDB has shut the file ({str(error).splitlines()[0][:200]}). "
+            f"The disk of {path} is full or failing, and DuckDB has shut the file ({_brief(error)}). "
             "Everything that was counted as done is stored. Make room, open Flipscope again, then resume."
         )
         explanation.__cause__ = error
         return explanation
     if not isinstance(error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)):
         return error
-    why = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
     explanation = NotStored(
-        f"The results could not be written to {path}: {why}. Everything that was counted as done is stored. Check the disk "
+        f"The results could not be written to {path}: {_brief(error)}. Everything that was counted as done is stored. Check the disk "
         "space and that value, then resume."
     )
     explanation.__cause__ = error
     return explanation
+
+
+def _brief(error: Exception) -> str:
+    """What a fault says, on one line. A long path stands in its middle, and the reason behind that, or on its second line."""
+    text = " ".join(" ".join(str(error).strip().splitlines()[:2]).split()).rstrip(". ") or type(error).__name__
+    return text if len(text) <= 300 else f"{text[:120]} … {text[-170:]}"
 
 
 def _touched(table: str, rows: list[dict]) -> set[str]:

@@ -4,10 +4,13 @@ By a writer whose k-th commit and every later one fails as DuckDB's does, for ev
 
 import os
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import duckdb
 import pytest
@@ -331,6 +334,74 @@ def test_a_run_whose_disk_fills_midway_says_so_and_goes_on_with_room(small_disk,
     assert n_before > 0 and last.state == "done" and last.n_reused >= 1
     assert contents(store, LONG) == whole(tmp_path, LONG)
     store.close()
+
+
+@contextmanager
+def largest_file(n_bytes):
+    """No file of this process grows beyond so many bytes: as on a disk that is full, with another word for it (EFBIG)."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def said_of(work, place, ran, other, leaving, limit):
+    """What is said of a work on files in `place` with so much room, as one sentence without its numbers, names and reason; then the rows
+    once there is room."""
+    place.mkdir()
+    for name, path in (("flips.duckdb", ran), ("other.duckdb", other)):
+        (place / name).write_bytes(path.read_bytes())
+    store, sentence = Store.open(place / "flips.duckdb"), ""
+    try:
+        if work == "restore":
+            archive(store, STUDY.study_id)
+        if work == "import":
+            harness_files.lm_eval(place / "run")
+        if leaving is not None:
+            with limit(leaving):
+                try:
+                    WORKS[work](store, place)
+                except FlipscopeError as error:
+                    sentence = str(error)
+            store.close()  # a file that DuckDB has shut is opened again
+            store = Store.open(place / "flips.duckdb")
+        WORKS[work](store, place)
+        rows = everything(store)
+    finally:
+        store.close()
+        shutil.rmtree(place)
+    return sentence, rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORKS)
+def test_any_work_on_a_disk_that_fills_midway(small_disk, ran, other, work, monkeypatch):
+    """On a small file system, and where a file may not grow: the same sentence, and nothing is lost."""
+    monkeypatch.setattr(writer, "ROOM_BYTES", -(10**12))  # the file system itself says no
+
+    @contextmanager
+    def full(leaving):
+        fill(small_disk, leaving)
+        try:
+            yield
+        finally:
+            (small_disk / "ballast").unlink()
+
+    def no_larger(leaving):
+        return largest_file(leaving)
+
+    _, expected = said_of(work, small_disk / "w", ran, other, None, None)
+    said = []
+    for limit, words in ((full, "No space left"), (no_larger, "File too large")):
+        for leaving in (0, 50_000, 200_000, 800_000, 3_200_000):
+            sentence, rows = said_of(work, small_disk / "w", ran, other, leaving, limit)
+            assert rows == expected, (words, leaving)
+            if sentence:
+                assert words in sentence and re.search("room|space|disk", sentence), (leaving, sentence)
+                said.append(words)
+    assert set(said) == {"No space left", "File too large"}, said
 
 
 @pytest.mark.slow
