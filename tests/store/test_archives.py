@@ -21,7 +21,6 @@ from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries import fingerprint, locks, planning, studies
-from flipcore.store.queries.flip_rates import mean_flip_rates
 from flipcore.store.schema import tables
 from tests.runs.test_runner import tiny_study
 
@@ -49,7 +48,7 @@ def everything(store) -> dict[str, pd.DataFrame]:
     frames = {f"rows of {table}": studies.rows_of(store, S, table) for table in ("readouts", "readout_sources", "study_calls")}
     frames |= {
         "readouts": studies.readouts(store, S, everything=True),
-        "rates": mean_flip_rates(store, S, "regex"),
+        "flips": studies.readouts(store, S),
         "studies": studies.studies(store),
         "completions": pd.DataFrame(planning.written_answers(store, S, ["choice", "number"])),
         "basis": pd.DataFrame([fingerprint.data_state(store, S)]),

@@ -13,9 +13,16 @@ from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, review, studies
-from flipcore.store.queries.flip_rates import mean_flip_rates
-from tests.store.queries.test_flip_rates import ACCEPTED, TYPOS, shuffled
+from tests.store.queries.test_readout_rows import shuffled
 
+TYPOS = (
+    "INSERT INTO paraphrases VALUES ('typos', 'd', 'i', 'o', 'p', 'g', now(), 'typos')",
+    "UPDATE study_variants SET material_id = 'typos' WHERE axis = 'prompt_format' AND key <> 'base'",
+)
+ACCEPTED = (
+    """INSERT INTO verdicts (verdict_id, pair_id, reviewer, meaning, note, original_hash, paraphrase_hash, rule_version, created_at)
+       VALUES ('v', 'typos', 'Ada', 'yes', '', '', '', 'majority-1', now())""",
+)
 STUDY = Study(
     "packed",
     (ItemSource("flipscope_choice", n=9), ItemSource("flipscope_problems", role="control", n=5)),
@@ -113,9 +120,9 @@ def test_studies_that_are_odd_are_packed_as_they_are(store, what):
     assert packing.pack(store, S) and (same(store) > 0) == (what == "variants at one position")
 
 
-def test_means_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(store, monkeypatch):
+def test_readouts_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(store, monkeypatch):
     assert packing.pack(store, S)
-    before, mark_in = mean_flip_rates(store, S, "regex"), packing.mark_in
+    before, mark_in = studies.readouts(store, S), packing.mark_in
 
     def changing(cursor, study_id):
         mark = mark_in(cursor, study_id)
@@ -124,9 +131,9 @@ def test_means_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(st
         return mark
 
     monkeypatch.setattr(packing, "mark_in", changing)
-    pd.testing.assert_frame_equal(mean_flip_rates(store, S, "regex"), before)
+    pd.testing.assert_frame_equal(studies.readouts(store, S), before)
     monkeypatch.undo()
-    assert (before["T"] > 0).any() and (mean_flip_rates(store, S, "regex")["T"] < before["T"]).any()
+    assert before["answer"].nunique() > 1 and studies.readouts(store, S)["answer"].nunique() == 1
 
 
 def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.by_model import flip_panels
 from flipcore.reports.first_look import flip_to_open
 from flipcore.reports.flips import headline, surface_claim
@@ -18,7 +19,6 @@ from flipcore.store.connection import Store
 from flipcore.store.export import safe
 from flipcore.store.queries import studies
 from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, as_texts
-from tests.store.queries.test_flip_rates import shuffled, study
 
 JOINED = """
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
@@ -27,6 +27,33 @@ FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING 
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
+
+
+SHUFFLED = """
+UPDATE readouts SET status = s, answer = if(s = 'ok', a, NULL), is_correct = if(s = 'ok', a = '1', NULL)
+FROM (SELECT *, CASE WHEN u < $odd THEN 'unreadable' WHEN u < 2 * $odd THEN 'cut' WHEN u < 3 * $odd THEN 'absent' ELSE 'ok' END AS s
+      FROM (SELECT study_id, model, item_id, axis, variant_id, sample, extractor, (hash(k, 'u', $seed) % 10007) / 10007 AS u,
+                   (hash(k, 'a', $seed) % $n)::TEXT AS a
+            FROM (SELECT *, concat_ws('/', study_id, model, item_id, axis, variant_id, sample, extractor) AS k FROM readouts))) new
+WHERE (readouts.study_id, readouts.model, readouts.item_id, readouts.axis, readouts.variant_id, readouts.sample, readouts.extractor)
+    = (new.study_id, new.model, new.item_id, new.axis, new.variant_id, new.sample, new.extractor)
+"""
+
+
+def study(n_samples: int, **more) -> Study:
+    return Study(
+        "counted",
+        (ItemSource("flipscope_choice", n=14), ItemSource("flipscope_problems", role="control", n=8)),
+        (Part("identity"), Part("option_order", {"n": 4}), Part("prompt_format")),
+        (Part("first_token"), Part("regex")),
+        (ModelUse("simulated-artifact-prone", n_samples=n_samples), ModelUse("simulated-noisy", n_samples=n_samples)),
+        **more,
+    )
+
+
+def shuffled(store, seed: int, odd: float = 0.08, n: int = 3) -> None:
+    params = {"seed": seed, "odd": odd, "n": n}
+    store.writer.transact(lambda connection: connection.execute(SHUFFLED, params)).result(30)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,6 @@ from flipcore.store.queries import (
     endings,
     exchange,
     fingerprint,
-    flip_rates,
     holdout,
     inspection,
     invitations,
@@ -107,7 +106,6 @@ CALLS = {
     "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
         readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
     ),
-    "flip_rates.mean_flip_rates": lambda s: flip_rates.mean_flip_rates(s, S, "regex", paraphrases="all"),
     "studies.rows_of": lambda s: [studies.rows_of(s, S, one.name) for one in tables().values() if "study_id" in one.names],
     "studies.reviewed": lambda s: studies.reviewed(s, S),
     "studies.base_first_tokens": lambda s: studies.base_first_tokens(s, S, READER),
