@@ -1,11 +1,12 @@
 """What a log says, and whether it holds: findings from its own rows, worst first, none where there is nothing.
 
-Most findings describe (a count, a share, two numbers that do not agree). Two assert something of the world beyond the rows:
-that two readouts, or two models, differ in score.
+Most findings describe (a count, a share, two numbers that do not agree). Two assert something of the world beyond the rows: that two
+readouts differ in score, with a false-discovery rate over all such pairs of the log, and that one model scores higher than another,
+which is what the Ranking page says of them, by its p over all pairs of models.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,30 +22,35 @@ from flipcore.claims.audit_input import (
     ROUNDING,
     AuditInput,
     Finding,
-    item_scores,
     scored,
     spoken_name,
 )
 from flipcore.claims.audit_items import flip_rates, golds, repeated_items, standard_errors
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.extractors import EXTRACTORS
-from flipcore.stats.audit.paired import PairedScores, paired_scores
+from flipcore.stats.audit.paired import paired_scores
 from flipcore.stats.base.accuracy import accuracy
-from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import number_text, p_text, percent_text
+from flipcore.stats.base.families import family_numbers
+from flipcore.stats.base.guarded import guarded_limits, guarded_t
+from flipcore.stats.base.intervals import SIGNED
+from flipcore.stats.base.multiplicity import bh
+from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.ranking.order import order
+from flipcore.stats.ranking.ways import scores
 
 READOUTS_DIFFER = Assertion(
     "audit readouts",
     "two readouts of the same texts give different scores",
     0.05,
     2,
-    "each claim",
-    ("no difference", "templates"),
+    "all pairs of readouts of a log, false-discovery rate",
+    ("no difference", "templates", "a log of many pairs", "several samples"),
 )
-MODELS_DIFFER = Assertion(
-    "audit models", "two models score differently on these items", 0.05, 2, "each claim", ("no difference", "templates")
-)
-ASSERTIONS = (READOUTS_DIFFER, MODELS_DIFFER)
+ASSERTIONS = (READOUTS_DIFFER,)
+NOT_OF_RANKING = "A description: what is claimed of models is claimed under the reference extractor, over all tasks."
 
 
 def findings(log: AuditInput) -> list[Finding]:
@@ -158,52 +164,76 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
 
 
-def difference_claim(
-    scores: PairedScores, assertion: Assertion, first: str, second: str, *, model: str = "", reader: str = ""
-) -> Claim:
-    """The sentence on a paired difference, of one `model`, or of two under one `reader`: asserted where the two-sided test
-    rejects at the assertion's rate and an interval could be given."""
-    model, under = f"{model}: " if model else "", f", read by {reader}" if reader else ""
-    asserted = scores.difference.has_interval and scores.p < assertion.error_rate
-    low, high = (first, second) if scores.difference.value >= 0 else (second, first)
-    turned = asserted and high == first  # the gap of a claim is that of the higher over the lower
-    difference, unpaired_gap = (_negated(one) if turned else one for one in (scores.difference, scores.unpaired))
-    gap = f"{difference.text_pp()} ({f'{first} − {second}' if turned else f'{second} − {first}'})"
+@dataclass(frozen=True, eq=False)
+class ReadoutPair:
+    """Scores (items,) of one model under two readouts of the same texts, and each item's family, None where every item is one."""
+
+    model: str
+    first: str
+    second: str
+    of_first: np.ndarray
+    of_second: np.ndarray
+    families: np.ndarray | None = None
+
+
+def readout_claims(pairs: Sequence[ReadoutPair]) -> list[Claim]:
+    """One claim a pair of a log. The p is Benjamini's and Hochberg's over all of them, and the interval the one that agrees with it: it
+    excludes 0 exactly where p is .05 or less."""
+    tests = [guarded_t(one.of_second - one.of_first, SIGNED, one.families) for one in pairs]
+    adjusted = bh([float(test.p) for test in tests])
+    return [_readout_claim(one, float(test.p), p, len(pairs)) for one, test, p in zip(pairs, tests, adjusted, strict=True)]
+
+
+def _readout_claim(one: ReadoutPair, alone: float, p: float, n_pairs: int) -> Claim:
+    rate, scores = READOUTS_DIFFER.error_rate, paired_scores(one.of_first, one.of_second, one.families)
+    alpha = rate * (alone / p if 0 < p < 1 else 1 / n_pairs) / 2
+    difference = one.of_second - one.of_first
+    low, high = guarded_limits(difference, difference, SIGNED, alpha, one.families)
+    gap = replace(scores.difference, low=low, high=high, level=1 - 2 * alpha, method="guarded t", coverage=None, note="")
+    asserted = p <= rate
+    higher, lower, sign = (one.first, one.second, -1) if gap.value < 0 else (one.second, one.first, 1)
+    gap = gap if sign > 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+    among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
     if asserted:
-        sentence = (
-            f"{model}{high} scores higher than {low} on the same {scores.n_items:,} items{under}: {gap}, {p_text(scores.p)}."
-        )
+        sentence = f"{one.model}: {higher} scores higher than {lower} on the same {among}: {gap.text_pp()}, {p_text(p)}."
     else:
-        among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}{under}"
-        start = f"{model}undecided" if model else "Undecided"
-        sentence = f"{start} whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
-    flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
-    unpaired = f"Unpaired, as harnesses print it: {unpaired_gap.text_pp()}."
-    outcome = "differ" if asserted else "undecided"
-    return Claim(assertion, outcome, sentence, asserted, f"{flips} {unpaired}", "", {"difference": scores.difference})
-
-
-def _negated(one: Estimate) -> Estimate:
-    return replace(one, value=-one.value, low=-one.high, high=-one.low)
+        differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
+        sentence = f"{differ}: {gap.text_pp()} ({higher} − {lower}), {p_text(p)}."
+    only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}."
+    unpaired = (
+        scores.unpaired
+        if sign > 0
+        else replace(scores.unpaired, value=-scores.unpaired.value, low=-scores.unpaired.high, high=-scores.unpaired.low)
+    )
+    family = f" p over {n_pairs} pairs of readouts of this log (false-discovery rate)." if n_pairs > 1 else ""
+    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_pp()}.{family}"
+    return Claim(
+        READOUTS_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", {"difference": gap, "p": p}
+    )
 
 
 def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each pair of readouts of one model on the texts that both saw: where they call different things right."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    pairs, places = [], []
     for model, part in base.groupby("model", sort=False):
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
         wide = part.pivot_table(index=["item_id", "sample"], columns="extractor", values="score", aggfunc="first", sort=False)
         for first, second in combinations(names, 2):
             both = wide[[first, second]].dropna()
             apart = both[both[first] != both[second]]
-            if apart.empty:
+            if both.empty:
                 continue
             means = both.groupby(level="item_id", sort=False).mean()
-            scores = paired_scores(means[first], means[second], _templates(log, means.index))
-            claim = difference_claim(scores, READOUTS_DIFFER, spoken_name(first), spoken_name(second), model=str(model))
-            rank = (55 if claim.asserted else 30) + 40 * len(apart) / len(both)
-            items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
-            yield Finding("readouts", claim, rank, items, str(model), extractor=first)
+            families = _templates(log, means.index)
+            numbers = None if families is None else family_numbers(families)
+            of_first, of_second = (means[name].to_numpy(dtype=float) for name in (first, second))
+            pairs.append(ReadoutPair(str(model), spoken_name(first), spoken_name(second), of_first, of_second, numbers))
+            places.append((first, len(apart) / len(both), apart.index.get_level_values("item_id")))
+    for claim, one, (first, share, items) in zip(readout_claims(pairs), pairs, places, strict=True):
+        if share:
+            rank = (55 if claim.asserted else 30) + 40 * share
+            yield Finding("readouts", claim, rank, tuple(dict.fromkeys(items))[:N_LISTED], one.model, extractor=first)
 
 
 def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
@@ -215,19 +245,36 @@ def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
 
 
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each pair of models on the items of one task that both were asked, under each recorded readout."""
-    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
-    for (task, extractor), part in base.groupby(["task", "extractor"], sort=False):
-        models = list(dict.fromkeys(part["model"]))
-        for first, second in combinations(models[:MOST_READOUTS], 2):
-            a, b = (item_scores(part[part["model"] == model]) for model in (first, second))
-            items = a.index.intersection(b.index, sort=False)
-            if len(items) < 2 or (extractor in OURS and part["extractor"].nunique() > 1):
+    """Each pair of models at the log's own prompts. Under the reference extractor it is what Ranking says of them; other readouts, and
+    single tasks of several, are described."""
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)]
+    base = base.assign(is_correct=base["score"], role=base.get("role", ""))
+    for _, of_role in base.groupby("role", sort=False):
+        readers = list(dict.fromkeys(of_role["extractor"]))
+        several = of_role["task"].nunique() > 1
+        parts = [(str(reader), "", part) for reader, part in of_role.groupby("extractor", sort=False)]
+        if several:
+            by_task = of_role.groupby(["extractor", "task"], sort=False)
+            parts += [(str(names[0]), str(names[1]), part) for names, part in by_task]
+        for reader, task, part in parts:
+            if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (reader in OURS and len(readers) > 1 and task):
                 continue
-            scores = paired_scores(a[items], b[items], _templates(log, items))
-            if scores.first_only == scores.second_only == 0 and scores.difference.value == 0:
-                continue
-            where = f" on {task}" if base["task"].nunique() > 1 else ""
-            claim = difference_claim(scores, MODELS_DIFFER, first, second, reader=f"{spoken_name(extractor)}{where}")
-            apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
-            yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))
+            yield from _pairs_of_models(part, str(reader), str(task), reader == default_reference(readers) and not task)
+
+
+def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:
+    one = contest(order(scores(part)), reader)
+    for first, second in combinations(range(len(one.models))[:MOST_READOUTS], 2):
+        j, k = (second, first) if one.order.means[one.own, second] > one.order.means[one.own, first] else (first, second)
+        values = one.order.scores.values[one.own]
+        apart = np.flatnonzero(np.nan_to_num(values[:, j] - values[:, k]))
+        if not apart.size:
+            continue
+        claim = lead_claim(one, j, k, spoken_name(reader) + (f" on {task}" if task else ""))
+        claim = (
+            claim if is_ranking else description(lead_words(one, j, k, spoken_name(reader), task), "described", NOT_OF_RANKING)
+        )
+        items = tuple(one.order.scores.items[i] for i in apart)[:N_LISTED]
+        yield Finding(
+            "two logs", claim, 30 + 10 * claim.asserted - 5 * (not is_ranking), items, one.models[j], extractor=reader
+        )

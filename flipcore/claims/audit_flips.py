@@ -40,7 +40,9 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
         what = "answers" if column else "scores"
         sentence = f"{model}: noise floor, {floor.text()} of repeated {what} differ {under}."
-        detail = "Of the study's own prompt. Smaller differences between single runs are noise."
+        detail = (
+            "Of the study's own prompt: as often a single run and its rerun disagree on an item, which says nothing of a score."
+        )
         claim = description(sentence, "floor", detail, floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))

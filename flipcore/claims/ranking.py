@@ -142,6 +142,32 @@ def _lead(names: Sequence[str], gap: Estimate) -> str:
     return f"{names[0]} leads {names[1]} by {gap.text_pp()}"
 
 
+def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) -> Claim:
+    """Of one pair at the declared way, model j ahead: by the p and the interval of `best_claim`, over all pairs in both directions."""
+    p, gap = float(one.at_own[j, k]), difference(one, j, k, level)
+    asserted = p <= 1 - level + 1e-12
+    first, second, n = one.models[j], one.models[k], _n_of_both(one, j, k)
+    sentence = (
+        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: {gap.text_pp()}, {p_text(p)}."
+        if asserted
+        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_pp()}, {p_text(p)}."
+    )
+    claim = Claim(BETTER, SOME if asserted else NONE, sentence, asserted, _own_detail(one, n), "", {"difference": gap, "p": p})
+    return claim.not_claimed(one.why_own)
+
+
+def lead_words(one: Contest, j: int, k: int, reader: str, task: str = "") -> str:
+    """How far model j is ahead, and nothing beyond the rows."""
+    gap = one.order.difference(one.own, j, k, 0.025)
+    where = f" on {task}" if task else ""
+    return f"{one.models[j]} is {gap.text_pp()} ahead of {one.models[k]} on these {_n_of_both(one, j, k):,} items{where}, read by {reader}."
+
+
+def _n_of_both(one: Contest, j: int, k: int) -> int:
+    values = one.order.scores.values[one.own]
+    return int((~np.isnan(values[:, j] - values[:, k])).sum())
+
+
 def _either(names: Sequence[str]) -> str:
     return " or ".join(names) if len(names) <= MOST_NAMES else f"one of {len(names)} models"
 

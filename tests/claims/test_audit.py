@@ -4,21 +4,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit import MODELS_DIFFER, difference_claim, findings
+from flipcore.claims.audit import ReadoutPair, findings, models_differ, readout_claims
 from flipcore.claims.audit_checks import CHECKS
-from flipcore.claims.audit_input import AuditInput
+from flipcore.claims.audit_input import AuditInput, scored
+from flipcore.claims.ranking import BETTER
 from flipcore.core.study import Study
 from flipcore.reports.audit import audit
+from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
+from flipcore.stats.audit.paired import largest_flip_rate
+from flipcore.stats.base.estimate import p_text
 from flipcore.stats.flips.surface import column_means, surface
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.browser.test_main_job import SIMULATED
 from tests.datasets.recorded import harness_files as made
+from tests.stats.ranking import worlds as ranking_worlds
 
 
 @pytest.fixture
@@ -92,12 +96,35 @@ def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_pat
 def test_two_models_are_a_paired_difference(tmp_path, store):
     made.lm_eval(tmp_path / "one", "m-1", n=60, n_right=50)
     made.lm_eval(tmp_path / "two", "m-2", n=60, n_right=30)
-    found = [
-        one for one in about(audited(store, tmp_path / "one", tmp_path / "two"), "two logs") if "flexible" in one.extractor
-    ]
-    said = "m-1 scores higher than m-2 on the same 60 items, read by flexible-extract: +33.3 pp"
-    assert found[0].claim.is_made and said in found[0].claim.text
-    assert "Right only under m-1: 20; only under m-2: 0." in found[0].claim.detail
+    several = about(audited(store, tmp_path / "one", tmp_path / "two"), "two logs")
+    (one,) = (finding for finding in several if finding.claim.is_made)
+    assert one.claim.assertion is BETTER and "m-1 scores higher than m-2 on the same 60 items, read by " in one.claim.text
+    (other,) = (finding.claim for finding in several if finding.extractor == "flexible-extract")
+    assert not other.is_made and other.text.startswith("m-1 is +33.3 pp [") and "ahead of m-2 on these 60 items" in other.text
+
+
+def test_an_audit_says_of_models_what_ranking_says_of_them():
+    """One of eight models is better: p, interval and verdict of every pair are those of the Ranking page."""
+    rng = np.random.default_rng(5)
+    letters = {f"m{i}": "".join(rng.choice(list("10"), 80, p=(share, 1 - share))) for i, share in enumerate((0.95, *[0.6] * 7))}
+    rows = ranking_worlds.readouts({model: {("identity", "base", "regex"): one} for model, one in letters.items()})
+    rows = rows.assign(
+        item_id="t/" + rows["item_id"], family=rows["item_id"], position=0, answer=None, value=np.nan, reason=None
+    )
+    items = pd.DataFrame(
+        {"item_id": list(dict.fromkeys(rows["item_id"])), "target": "1", "category": "", "question": "", "options": None}
+    )
+    log = AuditInput(rows, items, pd.DataFrame(columns=["model", "n", "status", "finish_reason", "max_tokens"]))
+    report = ranking_report(rows)
+    by_pair = {frozenset((one.first, one.second)): one for one in report.pairs}
+    differ = list(models_differ(log, scored(rows)))
+    assert len(differ) >= 27
+    for finding in differ:
+        first, second = (name for name in letters if f"{name} " in finding.claim.text)
+        pair = by_pair[frozenset((first, second))]
+        gap = finding.claim.numbers["difference"]
+        assert finding.claim.is_made == (pair.p <= 0.05) == (gap.low > 0)
+        assert gap.text_pp() == pair.joint.text_pp() and p_text(pair.p) in finding.claim.text
 
 
 def frame_of(n=4):
@@ -162,14 +189,19 @@ def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
     assert largest_flip_rate(0.2, 0.3) == 1.0
 
 
-def test_difference_claims_are_asserted_only_where_the_test_rejects():
+def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
+    """Over all pairs of a log: beside pairs that show nothing the same rows are undecided, and the interval goes with the p."""
     rng = np.random.default_rng(1)
-    same = rng.random(200) < 0.6
-    other = same.copy()
-    other[:6] = ~other[:6]
-    assert not difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
-    other[:40] = ~same[:40] & False
-    assert difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
+    first = (rng.random(200) < 0.6).astype(float)
+    second = first.copy()
+    second[np.flatnonzero(first)[:7]] = 0.0
+    one = ReadoutPair("m", "a", "b", first, second)
+    equal = [ReadoutPair("m", "a", f"c{i}", first, rng.permutation(first)) for i in range(9)]
+    alone, among = readout_claims([one])[0], readout_claims([one, *equal])[0]
+    assert alone.is_made and alone.text.startswith("m: a scores higher than b on the same 200 items: +3.5 pp [+")
+    assert not among.is_made and "+3.5 pp [−" in among.text and "p over 10 pairs of readouts" in among.detail
+    for claim in readout_claims([one, *equal]):
+        assert (claim.numbers["difference"].low > 0) == claim.is_made
 
 
 def prompts_of(answers: dict[str, list[str | None]]) -> pd.DataFrame:

@@ -1,62 +1,70 @@
-"""How often the Audit page claims a difference of scores where there is none."""
+"""How often the Audit page claims that two readouts differ where they do not. What it says of models is Ranking's claim."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from flipcore.claims.audit import MODELS_DIFFER, READOUTS_DIFFER, difference_claim
-from flipcore.claims.claim import Assertion, Claim
-from flipcore.stats.audit.paired import paired_scores
-from tests.lab.claims.cell import Cell, Simulation, each
+from flipcore.claims.audit import READOUTS_DIFFER, ReadoutPair, readout_claims
+from tests.lab.claims.cell import Cell, Simulation
 
-LEAST = 1.2  # of a t whose 95 % point is 1.96 or more
+N_RUNS = 2_000
+Log = Callable[[np.random.Generator], list[ReadoutPair]]
 
 
-def _single(rng: np.random.Generator, assertion: Assertion, n: int, disagree: float) -> Claim:
-    """Two columns equally often right that differ on a share of the items."""
+def _single(rng: np.random.Generator, n: int, disagree: float, pairs: int = 1) -> list[ReadoutPair]:
+    """Columns equally often right that differ from one another on a share of the items."""
     first = (rng.random(n) < 0.6).astype(float)
-    apart = rng.random(n) < disagree
-    second = np.where(apart, (rng.random(n) < 0.6).astype(float), first)
-    return difference_claim(paired_scores(first, second), assertion, "first", "second")
+    drawn = [np.where(rng.random(n) < disagree, (rng.random(n) < 0.6).astype(float), first) for _ in range(pairs)]
+    return [ReadoutPair("m", "first", f"other {i}", first, one) for i, one in enumerate(drawn)]
 
 
-def _templates(assertion: Assertion, n_templates: int, size: int) -> Simulation:
-    """Templates favour one or the other at random, all their items together. Logs whose plain t over templates is below `LEAST`
-    are drawn and not put into words: every interval in use is far wider."""
-    clusters = np.repeat(np.arange(n_templates), size)
+def _templates(rng: np.random.Generator, n_templates: int, size: int) -> list[ReadoutPair]:
+    """Templates favour one or the other at random, all their items together."""
+    families = np.repeat(np.arange(n_templates), size)
+    lean = rng.normal(0, 0.25, n_templates)[families]
+    first, second = ((rng.random(families.size) < np.clip(0.6 + sign * lean, 0, 1)).astype(float) for sign in (1, -1))
+    return [ReadoutPair("m", "first", "second", first, second, families)]
+
+
+def _all_or_none(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
+    """Five samples an item: the first readout loses .03 of the items wholly, the second .09 of them by a third."""
+    u = rng.random(n)
+    return [ReadoutPair("m", "first", "second", np.where(u < 0.03, 0.0, 1.0), np.where(u > 0.91, 2 / 3, 1.0))]
+
+
+def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
+    """Whether anything is claimed of the log."""
 
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
-        lean = np.repeat(rng.normal(0, 0.25, (runs, n_templates)), size, axis=1)
-        first, second = (rng.random(lean.shape) < np.clip(0.6 + sign * lean, 0, 1) for sign in (1, -1))
-        means = (second * 1.0 - first).reshape(runs, n_templates, size).mean(axis=2)
-        spread = means.std(axis=1, ddof=1) / n_templates**0.5
-        promising = np.flatnonzero(np.abs(means.mean(axis=1)) > LEAST * spread)
-        scores = (paired_scores(first[i] * 1.0, second[i] * 1.0, clusters) for i in promising)
-        return sum(difference_claim(one, assertion, "first", "second").is_made for one in scores), runs
+        return sum(asserts([one.is_made for one in readout_claims(log(rng))]) for _ in range(runs)), runs
 
     return simulate
 
 
+def _cell(world: str, n: str, log: Log, truth: str = "null") -> Cell:
+    return Cell(READOUTS_DIFFER, world, n, _claims(log), truth=truth, n_runs=N_RUNS)
+
+
+def _loses(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
+    """The second readout misses a tenth of what the first calls right, beside nine pairs that do not differ."""
+    pairs = _single(rng, n, 0.1, 10)
+    first = pairs[0].of_first
+    return [ReadoutPair("m", "first", "second", first, np.where(rng.random(n) < 0.1, 0.0, first)), *pairs[1:]]
+
+
 CELLS = (
     *(
-        Cell(assertion, "no difference", f"{n:,}", each(partial(_single, assertion=assertion, n=n, disagree=disagree)))
-        for assertion, n, disagree in (
-            (READOUTS_DIFFER, 40, 0.2),
-            (READOUTS_DIFFER, 300, 0.1),
-            (MODELS_DIFFER, 40, 0.6),
-            (MODELS_DIFFER, 300, 0.6),
-            (MODELS_DIFFER, 1_319, 0.1),
-        )
+        _cell("no difference", f"{n:,}", partial(_single, n=n, disagree=share))
+        for n, share in ((40, 0.2), (300, 0.1), (1_319, 0.1))
     ),
+    *(_cell("templates", f"{n} x {size}", partial(_templates, n_templates=n, size=size)) for n, size in ((12, 8), (30, 5))),
     *(
-        Cell(assertion, "templates", f"{n} x {size}", _templates(assertion, n, size))
-        for assertion, n, size in (
-            (READOUTS_DIFFER, 12, 8),
-            (READOUTS_DIFFER, 30, 5),
-            (MODELS_DIFFER, 12, 8),
-            (MODELS_DIFFER, 40, 4),
-        )
+        _cell("a log of many pairs", f"{pairs} × {n}", partial(_single, n=n, disagree=0.2, pairs=pairs))
+        for n, pairs in ((60, 20), (300, 28))
     ),
+    *(_cell("several samples", f"{n}", partial(_all_or_none, n=n)) for n in (40, 150)),
+    *(_cell("a tenth lost, nine equal pairs", f"{n}", partial(_loses, n=n), "planted") for n in (150, 500)),
 )
