@@ -24,14 +24,13 @@ import pyarrow.parquet
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
-from flipcore.datasets.recorded.columns import guessed
 from flipcore.runs import runner
-from flipcore.runs.importing import imported
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.schema import tables
 from tests import hostile
+from tests.datasets.recorded.tables import imported
 
 TABLE = Path(__file__).with_name("hostile_files.md")
 COUNTS = {"studies": 200, "files": 200, "databases": 60}
@@ -125,7 +124,7 @@ def file_case(seed: int, folder: Path) -> str:
         lambda: load_report(ItemSource("file", path=str(path))),
         lambda: load_report(ItemSource("text", path=str(path))),
         lambda: load_report(ItemSource("gsm8k", path=str(path))),
-        lambda: imported(str(path), guessed(str(path))),
+        lambda: imported(str(path), []),
     ]
     return _worst([outcome(way) for way in ways])
 

@@ -94,6 +94,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "its answers need rules of their own",
         "datasets/benchmarks/competition_math",
     ),
+    "datasets/recorded/test_outputs.py": ("a row of a table is what its columns say", "datasets/recorded/formats/tables"),
     "runs/test_log_import.py": (
         "a reader is right when a whole log of its harness imports with its own scores",
         "datasets/recorded/formats/every_eval_ever datasets/recorded/formats/helm datasets/recorded/formats/inspect_ai "

@@ -18,7 +18,7 @@ from flipcore.datasets import load_report
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.datasets.recorded.columns import guessed
 from flipcore.runs import runner
-from flipcore.runs.importing import imported, store_imported
+from flipcore.runs.log_import import store_logs
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant, export
@@ -28,6 +28,7 @@ from flipcore.store.queries.inspection import inspection
 from tests import hostile
 from tests.conftest import ROOT
 from tests.datasets.files import written
+from tests.datasets.recorded.tables import imported
 
 COLUMNS = {
     "question": "question",
@@ -126,7 +127,7 @@ def test_hostile_recordings_are_imported_letter_by_letter(tmp_path, store):
         for i, text in enumerate(hostile.TEXTS.values())
     ]
     path = written(tmp_path / "out.jsonl", rows).path
-    study_id = store_imported(imported(path, guessed(path), hostile.TEXTS["html"]), store)
+    study_id = store_logs(imported(path, [], hostile.TEXTS["html"]), store)
     kept = store.rows("SELECT text FROM completions")
     assert {text for (text,) in kept} == {row["response"] for row in rows}
     assert len(studies.readouts(store, study_id)) == 2 * len(rows)

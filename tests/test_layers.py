@@ -246,7 +246,7 @@ OFF_SCREEN = {
     "pages/flip_surface/drawing.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/memorization/titles.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
-    "pages/studies/import_logs.py": {"upload_folder": "takes Streamlit's uploads apart"},
+    "pages/studies/import_outputs.py": {"upload_folder": "takes Streamlit's uploads apart"},
 }
 
 

@@ -17,11 +17,11 @@ from flipcore.datasets.recorded.columns import guessed
 from flipcore.models import open_backend
 from flipcore.runs import inbox, runner
 from flipcore.runs.background import Registry
-from flipcore.runs.importing import imported
 from flipcore.runs.plan import plan, projection
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from tests.datasets.recorded.tables import imported
 
 STUDY = Study(
     "s", (ItemSource("flipscope_choice", n=2),), (Part("identity"),), (Part("regex"),), (ModelUse("simulated-clean"),)
@@ -158,7 +158,7 @@ def test_no_file_is_read_outside_of_the_folders_by_a_study_an_inbox_or_an_import
 
 
 def _recording():
-    from flipcore.datasets.recorded.outputs import Recording
+    from flipcore.datasets.recorded.columns import Recording
 
     return Recording(model="m", prompt="prompt", text="response", dataset="x")
 

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 from flipcore.claims.audit import findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, spoken_name
 from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, IDENTITY
 from flipcore.reports.rereading import rereadings
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
@@ -44,14 +47,14 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Raises BadInput for a study that is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    frame = studies.readouts(store, study_id, everything=True)
+    frame = _with_own_prompt(studies.readouts(store, study_id, everything=True))
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
     audit_input = AuditInput(
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
-        studies.readouts(store, study_id),
+        _with_own_prompt(studies.readouts(store, study_id)),
         queries.reported(study),
         queries.notes(study),
     )
@@ -63,3 +66,11 @@ def audit(store: Store, study_id: str) -> Audit:
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
     return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input))
+
+
+def _with_own_prompt(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table's base stands under the axis of its versions alone; what is said of a log's own prompt is said of it."""
+    if frame.empty or (frame["axis"] == IDENTITY).any():
+        return frame
+    bases = frame[frame["variant"] == BASE].drop_duplicates(["model", "item_id", "sample", "extractor"])
+    return pd.concat([frame, bases.assign(axis=IDENTITY)], ignore_index=True)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, KINDS, ROLES
 from flipcore.datasets.recorded.formats import READERS
+from flipcore.datasets.recorded.formats.tables import COLUMN, COLUMN_KEYS, READ, TABLE, column_correction
 from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
@@ -88,17 +89,27 @@ def in_order(files: Sequence[_File], corrections: Mapping[str, str], name_of: Ca
     return sorted(files, key=place)
 
 
-def corrections_of(words: Iterable[str]) -> dict[str, str]:
+def corrections_of(words: Iterable[str], of_tables: bool = False) -> dict[str, str]:
     """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`,
     `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS as it
     is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers are written; none leaves them out),
     `prompt:FILE=NAME` (the prompt that the file's outputs answer; "base" is the one that others are compared with),
     `sample:FILE=N` (the number of its first sample), `sample=rows`, `sample:FILE=rows` (each row is a further sample).
 
+    Of tables, also what their columns hold: `prompt=COLUMN` and the other keys of a `Recording`, which come before those of logs,
+    `read:READOUT=COLUMN` (what was recorded; replaces what was guessed), `read=` (nothing was).
+
     Raises BadInput for anything else."""
     corrections: dict[str, str] = {}
     for word in words:
         plain = word.partition("=")[0].partition(":")[0]
+        if (of_tables or word.startswith((COLUMN, READ))) and "=" in word and (pair := column_correction(word)):
+            corrections[pair[0]] = pair[1]
+            continue
+        if of_tables and plain not in KEYS:
+            raise BadInput(
+                f"{word!r} maps nothing; write key=column with one of the keys {', '.join(COLUMN_KEYS)}, or {', '.join(KEYS)}."
+            )
         key, sign, value = word.rpartition("=") if plain in ("prompt", "sample") else word.partition("=")
         if not sign or plain not in KEYS:
             raise BadInput(f"{word!r} corrects nothing; write key=value with one of the keys {', '.join(KEYS)}.")
@@ -117,7 +128,7 @@ _NAMES_NONE = {
 
 
 def _check_value(word: str, plain: str, key: str, value: str) -> None:
-    formats = tuple(one.name for one in READERS)
+    formats = (*(one.name for one in READERS), TABLE)
     choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}
     choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
     if plain in choices and value not in choices[plain]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.datasets.recorded.formats.tables import is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
@@ -57,12 +58,14 @@ class ImportProgress:
 def study_of(survey: Survey) -> Study:
     """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
     leave = _left_out(survey)
-    names = [f"{name} (log)" if name in OWN_NAMES else name for name in survey.readouts if name not in leave]
+    names = [f"{name} (log)" if name in _own_names(survey) else name for name in survey.readouts if name not in leave]
     kinds = set(survey.kinds.values())
-    ours = [one for one in (READ_TEXT, READ_WORDS) if survey.has_text and kinds & EXTRACTORS[one].applies_to]
+    ours = [one for one in _ours_of_text(survey) if kinds & EXTRACTORS[one].applies_to]
     parts = [Part(name) for name in [*names, *ours]]
     parts += [Part(READ_SCORES, {"norm": "char"})] if survey.has_scores else []
     reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in survey.reported]
+    if survey.is_table and len(survey.files) == 1:
+        return _study_of_table(survey, parts)
     source = ItemSource(
         RECORDED,
         columns={key: value for key, value in survey.corrections.items() if key != "name"},
@@ -81,6 +84,29 @@ def study_of(survey: Survey) -> Study:
         tuple(Part(axis) for axis in axes),
         tuple(parts),
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
+        protocol=Part(RECORDED),
+    )
+
+
+def _ours_of_text(survey: Survey) -> tuple[str, ...]:
+    return (READ_TEXT, READ_WORDS) if survey.has_text else ()
+
+
+def _own_names(survey: Survey) -> tuple[str, ...]:
+    """Names that no recorded readout keeps. A table, which people name themselves, gives up those alone that are read here."""
+    return _ours_of_text(survey) if survey.is_table else OWN_NAMES
+
+
+def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
+    """A table's declaration as it always was, so that its study has the id that it has in older databases."""
+    (file,) = survey.files
+    more = {key: value for key, value in survey.corrections.items() if not is_of_columns(key) and key not in ("name", "format")}
+    return Study(
+        survey.name,
+        (ItemSource(RECORDED, columns={**file.about.columns, **more}, options={"content": file.revision}),),
+        tuple(Part(axis) for axis in survey.axes),
+        tuple(parts),
+        tuple(ModelUse(model) for model in survey.models),
         protocol=Part(RECORDED),
     )
 
@@ -238,7 +264,7 @@ def _all_stored(
     """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time; False where it was stopped."""
     n_all = survey.n_records + survey.n_refused
     leave = _left_out(survey)
-    n_seen, batch, waiting = 0, _Batch(study, leave), None
+    n_seen, batch, waiting = 0, _Batch(study, leave, survey.has_text), None
     try:
         for log_row in _log_rows(survey, elsewhere, before, refusals):
             n_seen += 1
@@ -248,7 +274,7 @@ def _all_stored(
                 continue
             if n_seen > before:
                 waiting = store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
-                batch = _Batch(study, leave)
+                batch = _Batch(study, leave, survey.has_text)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
@@ -297,14 +323,14 @@ def _joining(survey: Survey) -> Joining:
     axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
     harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
     task_roles = {task: role for task, role in roles.items() if role}
-    return Joining(kinds, OWN_NAMES, task_roles, survey.clusters, axes=axes, harmless=harmless)
+    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, axes=axes, harmless=harmless)
 
 
 class _Batch:
     """Rows of some thousand outputs by table, each key once."""
 
-    def __init__(self, study: Study, leave: set[str]) -> None:
-        self.study_id, self.leave = study.study_id, leave
+    def __init__(self, study: Study, leave: set[str], has_text: bool) -> None:
+        self.study_id, self.leave, self.has_text = study.study_id, leave, has_text
         self.items: dict[str, dict] = {}
         self.study_items: dict[str, dict] = {}
         self.variants: dict[str, dict] = {}
@@ -338,7 +364,7 @@ class _Batch:
             for call, completion in log_row.calls:
                 self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
-            self.readouts += _ours(log_row)
+            self.readouts += _ours(log_row) if self.has_text or log_row.calls[0][0].request.kind == "score" else []
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
     def tables(self) -> dict[str, list[dict]]:

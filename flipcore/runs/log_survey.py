@@ -16,6 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
+from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
@@ -59,6 +60,7 @@ class Survey:
     axes: dict[str, int] = field(default_factory=dict)
     clusters: dict[str, str] = field(default_factory=dict)
     joining: list[str] = field(default_factory=list)
+    n_repeated: int = 0
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
@@ -76,6 +78,11 @@ class Survey:
                 continue  # said in `unread`
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is of tables, which no harness wrote."""
+        return all(file.reader.name == TABLE for file in self.files)
+
+    @property
     def reported(self) -> list[ReportedScore]:
         """The scores that the logs report of themselves, under the names that their models have here."""
         return [replace(one, model=model_of(self.corrections, one.model)) for file in self.files for one in file.about.reported]
@@ -85,7 +92,8 @@ class Survey:
         """The study's name: as corrected, or after tasks and models."""
         tasks, models = list(self.kinds), list(self.models)
         labels = [", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "") for some in (tasks, models)]
-        return self.corrections.get("name") or f"{labels[0]} by {labels[1]}, recorded"
+        own = ", ".join(str(file.about.columns["dataset"]) for file in self.files) if self.is_table else ""
+        return self.corrections.get("name") or f"{own or f'{labels[0]} by {labels[1]}'}, recorded"
 
     def sentences(self) -> list[str]:
         """What was recognised, what is used and what is left, for people."""
@@ -103,6 +111,9 @@ class Survey:
         leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
         sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
         sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes)) + self.joining
+        if self.n_repeated:
+            again = count_of(self.n_repeated, "prompt stands", "prompts stand")
+            sentences.append(f"{again} under two names within an item, counted as recorded.")
         if self.n_refused:
             sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0]}")
         return sentences + self.unread
@@ -113,7 +124,9 @@ def recognised(
 ) -> tuple[list[LogFile], list[Source], list[str]]:
     """(files that a reader knows, files that go with them, sentences for the rest)."""
     source_readers, beside, unread = [], [], []
-    for source in sources(paths):
+    every = sources(paths)
+    tables = _tables(every, (corrections or {}).get("format", ""))
+    for source in every:
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
             if pointer:
@@ -121,7 +134,8 @@ def recognised(
             elif any(reader.belongs(source) for reader in READERS):
                 beside.append(source)
             else:
-                source_readers.append((source, _reader(source, corrections or {})))
+                reader = table_reader(source, corrections or {}) if source in tables else _reader(source, corrections or {})
+                source_readers.append((source, reader))
         except (BadInput, OSError) as error:
             unread.append(str(error))
     files = []
@@ -134,6 +148,25 @@ def recognised(
         except BadInput as error:
             unread.append(str(error))
     return files, beside, unread
+
+
+def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:
+    """The tables among files none of which is a log of a known harness, or all where `format=table` asks for it."""
+    forms = [word.partition("=")[2] for word in words if word.startswith("format=")]
+    return _tables(sources(paths), forms[-1] if forms else "")
+
+
+def _tables(every: Sequence[Source], form: str) -> list[Source]:
+    if form not in ("", TABLE) or (not form and any(map(_is_log, every))):
+        return []
+    return [source for source in every if may_be_table(source)]
+
+
+def _is_log(source: Source) -> bool:
+    try:
+        return bool(lfs_pointer(source)) or any(one.belongs(source) or one.recognises(source) for one in READERS)
+    except (BadInput, OSError):
+        return False  # its reader says why
 
 
 def _reader(source: Source, corrections: Mapping[str, str]) -> Reader | None:
@@ -200,6 +233,7 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
             log_survey.refusals.append(record.sentence)
         return
     log_survey.n_records += 1
+    log_survey.n_repeated += bool(record.repeat)
     if len(log_survey.first) < 8:
         log_survey.first.append(record)
     kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
@@ -281,5 +315,12 @@ def preview_row(record: LogRecord) -> dict:
         "item": record.item,
         "question": record.question[:160],
         "written": (record.text or "")[-160:],
-        "right": " or ".join(record.targets)[-80:],
+        "right": " or ".join(_right(record))[-80:],
     } | {one.name: one.answer or one.score for one in record.readouts}
+
+
+def _right(record: LogRecord) -> list[str]:
+    """The right answers, an option by its text."""
+    n_options = len(record.options)
+    by_place = record.target_is_place and all(one.isdecimal() and int(one) < n_options for one in record.targets)
+    return [record.options[int(one)] for one in record.targets] if by_place and n_options else list(record.targets)

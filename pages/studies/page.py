@@ -8,7 +8,7 @@ from flipcore.reports.study import matches
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
-from pages.studies import card, import_recorded, questions, queue
+from pages.studies import card, import_outputs, questions, queue
 
 
 def merge_button() -> None:
@@ -36,7 +36,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
     )
 look = st.container()
-import_recorded.section()
+import_outputs.section()
 queue.section()
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from flipcore.datasets.recorded.columns import COLUMNS, scored_field
+from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded.columns import COLUMNS, Recording, columns_of, looked_at, scored_field, words_between
 from flipcore.datasets.recorded.fields import Field
-from flipcore.datasets.recorded.outputs import Recording
+from flipcore.datasets.recorded.formats.tables import first_guess
 
 LABELS = {
     "prompt": "Prompt",
@@ -40,6 +41,27 @@ HELP = {
     "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
+
+
+def column_words(table: Source, key: str) -> list[str]:
+    """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
+    first, rows = first_guess(table), looked_at(str(table.path))
+    st.caption("Guessed from the first rows; correct what is wrong.")
+    nested = st.text_input(
+        "Numbered columns begin with",
+        first.nested,
+        key=f"recorded-nested-{key}",
+        help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
+    )
+    columns = columns_of(rows, nested)
+    recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
+    left, right = st.columns(2)
+    if not recording.models:
+        model = left.text_input("Model", recording.model, key=f"recorded-model-{key}")
+        recording = replace(recording, model=model or "recorded model")
+    default = f"{first.dataset}, recorded"
+    title = right.text_input("Name of the study", default, key=f"recorded-name-{key}")
+    return [*words_between(first, recording), *([f"name={title}"] if title not in ("", default) else [])]
 
 
 def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:

@@ -18,12 +18,12 @@ import time
 from pathlib import Path
 
 from flipcore.core import folders
-from flipcore.datasets.recorded.outputs import Recording
-from flipcore.runs.importing import imported, store_imported
+from flipcore.datasets.recorded.columns import Recording
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as written
+from tests.datasets.recorded.tables import imported
 
 RECORDING = Recording(
     "made", "m", "prompt", item="id", options="shown", text="text", text_after="", target="gold", variant="variant"
@@ -75,7 +75,7 @@ def grown(n_rows: int, sample: dict | None) -> dict[str, float]:
         path = Path(folder, "samples_gsm8k_2025.jsonl")
         write(path, sample, n_rows) if sample else write_table(path, n_rows)
         before, start = peak(), time.process_time()
-        look, keep = (lambda: survey([path]), store_logs) if sample else (lambda: imported(path, RECORDING), store_imported)
+        look, keep = (lambda: survey([path])) if sample else (lambda: imported(path, RECORDING)), store_logs
         seen = look()
         looked = time.process_time()
         store, stop = Store.open(Path(folder, "flips.duckdb")), threading.Event()

@@ -1,7 +1,6 @@
 """Hostile text in every field, looked at in a real browser: nothing of it runs, nothing is fetched, all of it is shown."""
 
 import re
-from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -17,13 +16,12 @@ LOOKED_AT = ("html", "markdown", "formula", "controls", "right to left", "emoji"
 @pytest.fixture(scope="module")
 def hostile_store(tmp_path_factory):
     """Its path, the study's id, and the ids of the items by name. The item of a megabyte comes too."""
-    from flipcore.datasets.recorded.columns import guessed
-    from flipcore.datasets.recorded.fields import Field
     from flipcore.runs import runner
-    from flipcore.runs.importing import imported, store_imported
+    from flipcore.runs.log_import import store_logs
     from flipcore.store.connection import Store
     from flipcore.store.queries import studies
     from tests.datasets.files import written
+    from tests.datasets.recorded.tables import imported
     from tests.test_bad_input import study_of
 
     folder = tmp_path_factory.mktemp("hostile")
@@ -44,8 +42,7 @@ def hostile_store(tmp_path_factory):
         for v in range(2)
     ]
     path = written(folder / "out.jsonl", rows).path
-    recording = replace(guessed(path), axis=name, fields=(Field(name, "s"),))
-    recorded_id = store_imported(imported(path, recording, name), store)
+    recorded_id = store_logs(imported(path, [f"axis={name}", f"read:{name}=s"], name), store)
     items = studies.study_items(store, study.study_id)
     by_question = dict(zip(items["question"], items["item_id"], strict=True))
     recorded_item = studies.study_items(store, recorded_id)["item_id"][0]

@@ -29,7 +29,7 @@ def app(tmp_path, monkeypatch):
 
 
 def uploaded(app, content: str, name="mine.jsonl"):
-    app.file_uploader(key="recorded-file").set_value((name, content.encode("utf-8", "surrogatepass"), "application/json")).run()
+    app.file_uploader(key="log-files").set_value([(name, content.encode("utf-8", "surrogatepass"), "application/json")]).run()
     assert not app.exception
     return app
 
@@ -49,9 +49,11 @@ def widget(app, kind: str, start: str):
 
 def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(app):
     uploaded(app, lines(ROWS) + "{half")
-    assert "6 recorded outputs on 3 items" in said(app) and "Rows that were refused: 1" in said(app)
+    assert "6 rows on 1 task" in said(app) and "Rows that were refused: 1" in said(app)
     widget(app, "text_input", "recorded-model-").set_value("oak-1").run()
-    app.button(key="recorded-import").click().run()
+    app.button(key="log-import").click().run()
+    assert not app.exception and "2 findings, worst first" in said(app)  # a table is audited like a log
+    app.switch_page("studies/page.py").run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
     for page in ("flip_surface", "decomposition", "memorization", "new_study"):
         app.switch_page(f"{page}/page.py").run()
@@ -67,9 +69,9 @@ def test_a_column_is_corrected(app):
     widget(app, "selectbox", "recorded-prompt-").set_value("moon").run()
     widget(app, "text_input", "recorded-pattern-").set_value(r"^[A-Z]\. (.*)$").run()
     widget(app, "multiselect", "recorded-more-").set_value(["said"]).run()
-    assert not app.exception and "2 recorded outputs on 2 items" in said(app)
+    assert not app.exception and "2 rows on 1 task" in said(app)
     widget(app, "selectbox", "recorded-item-").set_value("k").run()
-    assert not app.exception and "2 recorded outputs on 1 item by" in said(app)
+    assert not app.exception and "2 rows on 1 task" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
         ("{half\n", "It may be half-written"),
         ("{half\n{too\n", "x.jsonl has no row that can be read"),
         ("{half\n{too\n", "rows below it. Line 1 "),
-        (lines([{"prompt": "p"}]), "No known log is among these. Use the field below"),
+        (lines([{"prompt": "p"}]), "nothing to read"),
     ],
 )
 def test_a_file_that_is_no_log_says_why(app, content, why):
@@ -115,7 +117,7 @@ def test_a_zip_without_a_log_names_no_folder_of_this_machine(app, tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
         packed.writestr("notes.txt", "nothing")
     app.file_uploader(key="log-files").set_value([("x.zip", (tmp_path / "x.zip").read_bytes(), "application/zip")]).run()
-    assert not app.exception and "No known log is among these" in said(app) and str(tmp_path) not in said(app)
+    assert not app.exception and "is no log that is known here" in said(app) and str(tmp_path) not in said(app)
 
 
 def test_a_pattern_that_is_none_is_a_sentence(app):
@@ -127,20 +129,20 @@ def test_a_pattern_that_is_none_is_a_sentence(app):
 def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_path, monkeypatch):
     from streamlit.testing.v1 import AppTest
 
-    from pages.studies import import_logs
+    from pages.studies import import_outputs
     from tests.conftest import ROOT
 
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.demo.demo_studies", list)
     folder = made.lm_eval(tmp_path / "run", n=30, n_right=20).parent
     corrections = []
-    stored = import_logs.store_survey
+    stored = import_outputs.store_survey
 
     def store_survey(log_survey, *rest):
         corrections.append(dict(log_survey.corrections))
         return stored(log_survey, *rest)
 
-    monkeypatch.setattr(import_logs, "store_survey", store_survey)
+    monkeypatch.setattr(import_outputs, "store_survey", store_survey)
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     files = [(path.name, path.read_bytes(), "application/json") for path in sorted(folder.iterdir())]
     app.file_uploader(key="log-files").set_value(files).run()

@@ -8,20 +8,19 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from flipcore.datasets.recorded.columns import Recording
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.log_documents import Documents, Placed
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining
-from flipcore.datasets.recorded.outputs import Recording
 from flipcore.runs import log_import
-from flipcore.runs.importing import imported as imported_table
-from flipcore.runs.importing import store_imported
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import READ_TEXT, store_logs
-from flipcore.runs.log_survey import survey
+from flipcore.runs.log_survey import survey, tables_in
 from flipcore.store import migrations
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
+from tests.datasets.recorded.tables import imported as imported_table
 
 
 @pytest.fixture
@@ -32,7 +31,8 @@ def store(tmp_path):
 
 
 def imported(store, paths, *words):
-    study_id = store_logs(survey(paths if isinstance(paths, list) else [paths], corrections_of(words)), store)
+    paths = paths if isinstance(paths, list) else [paths]
+    study_id = store_logs(survey(paths, corrections_of(words, bool(tables_in(paths, words)))), store)
     return study_id, *store.rows("SELECT state, message FROM studies WHERE study_id = $id", id=study_id)[0]
 
 
@@ -314,7 +314,13 @@ def _as_openai_evals(path, outputs):
     return made.lines(path / "events.jsonl", rows)
 
 
+def _as_table(path, outputs):
+    rows = [{"item": item, "prompt": q, "sample": k, "response": text, "target": 1} for item, q, k, text in outputs]
+    return made.lines(path / "outputs.jsonl", rows)
+
+
 WRITERS = {
+    "table": _as_table,
     "lm-eval": _as_lm_eval,
     "inspect": _as_inspect,
     "every_eval_ever": _as_eee,
@@ -344,7 +350,8 @@ def any_outputs(seed):
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format_keeps_any_rows(name, seed, tmp_path, store):
     outputs = any_outputs(seed)
-    study_id, state, message = imported(store, WRITERS[name](tmp_path, outputs), "kind=number")
+    words = ["item=item", "sample=sample"] if name == "table" else ["kind=number"]
+    study_id, state, message = imported(store, WRITERS[name](tmp_path, outputs), *words)
     assert state == "done" and message.endswith(f"all {len(outputs):,} outputs are stored as written.")
     assert sorted((q.removeprefix("q: "), text) for q, _, text in texts(store, study_id, READ_TEXT)) == sorted(
         (q, t) for _, q, _, t in outputs
@@ -354,7 +361,7 @@ def test_every_format_keeps_any_rows(name, seed, tmp_path, store):
 
 
 def test_every_format_is_tried():
-    assert {reader.name for reader in READERS} - set(WRITERS) == {"planned"}  # joins the study that planned it
+    assert {reader.name for reader in READERS} ^ set(WRITERS) == {"planned", "table"}  # joins the study that planned it
 
 
 def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch):
@@ -426,7 +433,7 @@ def test_a_table_read_by_another_column_leaves_the_first_study_its_texts(tmp_pat
 
     def texts_by(column):
         recording = Recording("made", "m", "q", text=column, target="gold", answers="text")
-        study_id = store_imported(imported_table(path, recording), store)
+        study_id = store_logs(imported_table(path, recording), store)
         sql = "SELECT text FROM completions JOIN study_calls USING (call_id) WHERE study_id = $id ORDER BY text"
         return study_id, [text for (text,) in store.rows(sql, id=study_id)]
 
@@ -435,4 +442,4 @@ def test_a_table_read_by_another_column_leaves_the_first_study_its_texts(tmp_pat
     _, other = texts_by("second")
     assert other == sorted(row["second"] for row in rows) and texts_by("first") == (first, before)
     messages = [message for (message,) in store.rows("SELECT message FROM studies")]
-    assert len(messages) == 2 and all(one.endswith("Read again, every output is stored as written.") for one in messages)
+    assert len(messages) == 2 and all(one.endswith("Read again, all 12 outputs are stored as written.") for one in messages)

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from flipcore import __main__ as command
 from flipcore.core.errors import BadInput
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
@@ -382,9 +383,9 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys)
     folders.admit(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(import_command, "interruptible", interrupted)
-        assert import_command.import_logs([folder], ["model=m"]) == 130
+        assert command.main(["import", folder, "--map", "model=m"]) == 130
     assert "Import stopped after 4 of 12 rows. Import the same files again to go on." in capsys.readouterr().out
-    assert import_command.import_logs([folder], ["model=m"]) == 0 and "Stored as" in capsys.readouterr().out
+    assert command.main(["import", folder, "--map", "model=m"]) == 0 and "Stored as" in capsys.readouterr().out
 
 
 def test_a_file_that_changed_since_it_was_looked_at_is_not_stored(tmp_path, store):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,57 @@ from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.grouping import MOST_MB
-from flipcore.datasets.recorded.outputs import Recording
 from flipcore.text.answers import canonical_number
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Which columns of a file hold what.
+
+    One row is an item whose columns `nested`... ("shuffle_0", "shuffle_1") hold its variants; without `nested` one row is
+    a variant, and rows with the same `item` column belong together, the first being the base unless the column `variant`
+    names another "base". The same prompt under the same name again is a further sample. The options shown are the list or
+    the keys in the column `options`, or what `option_pattern` finds in the prompt (one group); with neither the answers are
+    numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
+    are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
+    option by text, label or place from 0; a variant's own right answer is its own. `model` is the model's name, or `models` the
+    column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
+    ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
+    """
+
+    dataset: str
+    model: str
+    prompt: str
+    fields: tuple[Field, ...] = ()
+    nested: str = ""
+    item: str = ""
+    options: str = ""
+    option_pattern: str = ""
+    order: str = ""
+    question: str = ""
+    text: str = ""
+    text_after: str = ""
+    axis: str = "option_order"
+    target: str = ""
+    variant: str = ""
+    models: str = ""
+    answers: str = ""
+    axes: str = ""
+    role: str = ""
+    harmless: str = ""
+    sample: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.answers or ("choice" if self.options or self.option_pattern else "number")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every name of a column, or path to one, that the recording uses."""
+        own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
+        inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
+        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, *inner)
+
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
@@ -130,6 +179,26 @@ def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | 
     if read is not None:
         changes["fields"] = tuple(_field(word) for word in read)
     return replace(recording, **changes)
+
+
+def read_words(read: Iterable[str] | None) -> list[str]:
+    """Readouts "extractor=column" as words of a correction. Raises BadInput for one that names none, and for two of one name."""
+    names = [_field(word).extractor for word in read or ()]
+    if len(set(names)) < len(names):
+        raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
+    return [f"read:{word}" for word in read or ()]
+
+
+def words_between(first: Recording, other: Recording) -> list[str]:
+    """What corrects `first` to be `other`."""
+    words = [f"{key}={_as_word(getattr(other, key))}" for key in KEYS if getattr(other, key) != getattr(first, key)]
+    if other.fields == first.fields:
+        return words
+    return [*words, *([f"read:{one.extractor}={one.column}" for one in other.fields] or ["read="])]
+
+
+def _as_word(value: str) -> str:
+    return value.replace("\n", "\\n")
 
 
 def _field(word: str) -> Field:

@@ -1,4 +1,4 @@
-"""Recorded fields of one variant -> readings: a score for each option, or the option, label or number itself.
+"""Recorded fields of one variant -> readouts: a score for each option, or the option, label or number itself.
 
 A column may stand inside of another: `doc.options`, `resps[0][0]`, `messages[-1].content`.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
 from flipcore.datasets.reading.rows import Row
-from flipcore.text.answers import canonical_number, text_answer, text_target
+from flipcore.datasets.recorded.log_records import LogReadout
+from flipcore.text.answers import canonical_number, text_target
 from flipcore.text.prompts import labels_of
 
 
@@ -32,55 +32,54 @@ class Field:
     top_score: str = ""
 
 
-def reading_of(item: Item, variant: Variant, values: Mapping, field: Field) -> Reading:
-    """What a row's field says of one variant; a field that is not there is absent. Raises BadInput for scores of no option."""
+def readout_of(field: Field, values: Mapping, kind: str, options: Sequence[str], order: Sequence[int]) -> LogReadout:
+    """What a row's field says of one variant, whose item has these `options` and shows them in this `order`; a field that is not
+    there is absent. Raises BadInput for scores of no option."""
     value = values.get(field.column)
     if value is None or value == {} or value != value:
-        return Reading(ABSENT, reason=f"The record has no field {field.column!r}.")
+        return LogReadout(field.extractor, reason=f"The record has no field {field.column!r}.")
     if isinstance(value, Mapping):
-        return _scored(item, variant, value, values, field)
+        return _scored(field, value, values, options, order)
     if isinstance(value, bool):
-        return Reading(OK, value=float(value))  # right or wrong, without an answer
-    if item.kind == "text":
-        answer, why = text_answer(str(value), variant.target), "is empty"
-    elif item.kind == "number":
-        answer, why = canonical_number(str(value)), "is no number"
-    else:
-        answer, why = _option(item, variant, str(value)), "names none of the options, or several"
-    return Reading(OK, answer=answer) if answer is not None else Reading(UNREADABLE, reason=f"{str(value)[:80]!r} {why}.")
+        return LogReadout(field.extractor, score=float(value))  # right or wrong, without an answer
+    place = _option(options, order, str(value)) if kind == "choice" else None
+    return LogReadout(field.extractor, str(value), place=place)
 
 
-def _scored(item: Item, variant: Variant, scores: Mapping, values: Mapping, field: Field) -> Reading:
+def _scored(field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]) -> LogReadout:
     """The argmax over the options' scores; equal scores everywhere are a placeholder."""
-    by_option = {_option(item, variant, str(key)): score for key, score in scores.items()}
+    by_option = {_option(options, order, str(key)): score for key, score in scores.items()}
     if None in by_option or any(not isinstance(score, (int, float)) or score != score for score in by_option.values()):
         raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
     best = max(by_option.values())
     winners = [option for option, score in by_option.items() if score == best]
     if len(winners) == len(by_option) > 1:
-        return Reading(ABSENT, reason=f"Every score in {field.column!r} is {best}: a placeholder.")
+        return LogReadout(field.extractor, reason=f"Every score in {field.column!r} is {best}: a placeholder.")
     if len(winners) > 1:
-        return Reading(UNREADABLE, reason=f"{len(winners)} options have the same highest score.")
-    return Reading(OK, answer=winners[0], reason=_mass_note(variant, list(by_option.values()), values, field))
+        return LogReadout(field.extractor, unreadable=True, reason=f"{len(winners)} options have the same highest score.")
+    (place,) = winners
+    assert place is not None
+    note = _mass_note(labels_of("upper", len(order)), list(by_option.values()), values, field)
+    return LogReadout(field.extractor, options[place], reason=note, place=place)
 
 
-def _mass_note(variant: Variant, scores: Sequence[float], values: Mapping, field: Field) -> str:
+def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, field: Field) -> str:
     """What is known of the label mass: nothing, or that it is at most labels / (labels + likeliest other token)."""
     top, token = values.get(field.top_score), values.get(field.top_token)
-    if not isinstance(top, (int, float)) or token is None or str(token).strip() in variant.labels:
+    if not isinstance(top, (int, float)) or token is None or str(token).strip() in labels:
         return "Label mass unknown: only the labels' scores were recorded."
     bound = 1 / (1 + 1 / sum(math.exp(min(score - top, 700.0)) for score in scores))
     return f"Label mass unknown, at most {bound:.2g}: the likeliest first token was {str(token)!r}."
 
 
-def _option(item: Item, variant: Variant, text: str) -> str | None:
-    """The canonical option that a label, an option's text, or both ("B. oak") name; a text of two options names none."""
+def _option(options: Sequence[str], order: Sequence[int], text: str) -> int | None:
+    """The option that a label, its text, or both ("B. oak") name; a text of two options names none."""
     text = text.strip()
-    if item.options.count(text) == 1:
-        return str(item.options.index(text))
-    for label, place in zip(variant.labels, variant.order, strict=True):
-        if text == label or re.fullmatch(rf"\(?{re.escape(label)}[.):]\s*{re.escape(item.options[place])}", text):
-            return str(place)
+    if list(options).count(text) == 1:
+        return list(options).index(text)
+    for label, place in zip(labels_of("upper", len(order)), order, strict=True):
+        if text == label or re.fullmatch(rf"\(?{re.escape(label)}[.):]\s*{re.escape(options[place])}", text):
+            return place
     return None
 
 

@@ -89,7 +89,7 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
     if readout.place is not None and item.kind == "choice" and readout.place < len(item.options):
         own = unique_options(record.options)[readout.place]
         place = item.options.index(own) if own in item.options else readout.place
-        return Reading(OK, answer=str(place), value=readout.score)
+        return Reading(OK, answer=str(place), value=readout.score, reason=readout.reason)
     if readout.answer is None:
         if readout.is_correct is not None or readout.score is not None:
             return Reading(OK, value=readout.score)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item
+from flipcore.core.records import BASE, Item
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of, target_of, unique_options
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
@@ -191,7 +191,7 @@ class Documents:
 
 def _is_version(record: LogRecord) -> bool:
     """Whether the record says itself that it is a changed version: then its text is not the item's."""
-    return record.axis not in ("", OWN_PROMPT)
+    return record.axis not in ("", OWN_PROMPT) and record.variant != BASE
 
 
 def folded(text: str) -> str:

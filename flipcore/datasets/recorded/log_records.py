@@ -97,6 +97,9 @@ class LogRecord:
     readouts: tuple[LogReadout, ...] = ()
     category: str = ""
     family: str = ""
+    item_id: str = ""  # of a format whose items had ids of their own before all formats went one way
+    repeat: str = ""  # the name under which a table asks a prompt of its item again
+    raw_reply: str = ""  # what was recorded of an output beside its text, or in place of one
     mark: PlanMark | None = None  # the prompt of a study of ours that another harness asked
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -125,13 +128,14 @@ class ReportedScore:
 @dataclass
 class LogAbout:
     """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
-    says it holds."""
+    says it holds; `columns` is how a table's columns are read."""
 
     format: str
     reported: list[ReportedScore] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     uses: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 def as_text(value: Any) -> str:

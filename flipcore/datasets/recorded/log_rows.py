@@ -6,7 +6,7 @@ What is remembered for an item fits in some hundred bytes, so that a million out
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import finish_reason, separate_reasoning
@@ -76,6 +76,7 @@ class Builder:
         item, place = setting.item, setting.place
         labels = record.labels or labels_of("upper", len(setting.order))
         params: dict = {} if self.joining.harmless.get(place.axis, record.harmless) else {"harmless": False}
+        repeat = record.repeat or (f"{place.key} {place.repeats}" if place.repeats else "")
         variant = Variant(
             item.item_id,
             place.axis,
@@ -85,7 +86,7 @@ class Builder:
             setting.order,
             tuple(labels)[: len(setting.order)],
             "recorded",
-            params=params | ({"repeat": f"{place.key} {place.repeats}"} if place.repeats else {}),
+            params=params | ({"repeat": repeat} if repeat else {}),
         )
         calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
@@ -128,6 +129,7 @@ class Builder:
             meta=dict(record.meta),
             source_id=self._source(record, document.task),
         )
+        item = replace(item, item_id=record.item_id) if record.item_id and kind == record.kind else item
         item = self._items.as_first_met(document.number, checked(item))
         self._last = (own, item)
         return item
@@ -190,7 +192,7 @@ def _number(value, default):
 
 def recorded_completion(call: Call, record: LogRecord) -> Completion:
     """The text as recorded; a call without one failed, with the log's reason."""
-    failed = bool(record.error) or record.text is None
+    failed = bool(record.error) or (record.text is None and not record.raw_reply)
     recorded = Completion(
         call.call_id,
         "failed" if failed and not record.text else "ok",
@@ -204,6 +206,7 @@ def recorded_completion(call: Call, record: LogRecord) -> Completion:
         latency_s=record.latency_s,
         error=record.error or ("The log holds no text." if failed else ""),
         reasoning=record.reasoning,
+        raw_reply=record.raw_reply,
     )
     return separate_reasoning(recorded)
 

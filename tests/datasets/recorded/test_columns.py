@@ -3,10 +3,19 @@
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.datasets.recorded.columns import columns_of, corrected, guessed, looked_at, mapping_of, scored_field, unused
+from flipcore.datasets.recorded.columns import (
+    Recording,
+    columns_of,
+    corrected,
+    guessed,
+    looked_at,
+    mapping_of,
+    scored_field,
+    unused,
+)
 from flipcore.datasets.recorded.fields import Field
-from flipcore.datasets.recorded.outputs import Recording, recorded
 from tests.datasets.files import written
+from tests.datasets.recorded.tables import recorded
 
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
 

@@ -4,8 +4,16 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT, OK, UNREADABLE
-from flipcore.datasets.recorded.fields import Field, reading_of, value_at
+from flipcore.datasets.recorded.fields import Field, readout_of, value_at
+from flipcore.datasets.recorded.log_answers import reading_of
+from flipcore.datasets.recorded.log_records import LogRecord
 from tests.extractors.asking import choice, number, shown
+
+
+def read(item, variant, values, field):
+    """A row's field by way of what logs say."""
+    record = LogRecord("row", "t", item.item_id, item.question, "p", options=item.options)
+    return reading_of(item, variant, record, readout_of(field, values, item.kind, item.options, variant.order))
 
 
 @pytest.mark.parametrize(
@@ -37,15 +45,15 @@ def test_a_path_leads_to_what_stands_there(path, value):
     ],
 )
 def test_a_choice_is_read_from_its_label_its_text_or_its_scores(recorded, status, answer):
-    reading = reading_of(choice(), shown(choice()), {"field": recorded}, Field("x", "field"))
+    reading = read(choice(), shown(choice()), {"field": recorded}, Field("x", "field"))
     assert (reading.status, reading.answer) == (status, answer)
 
 
 def test_right_or_wrong_without_an_answer_is_a_value_and_a_number_is_read_as_one():
-    assert reading_of(choice(), shown(choice()), {"f": True}, Field("x", "f")).value == 1.0
-    assert reading_of(number(), shown(number()), {"f": "1,450"}, Field("x", "f")).answer == "1450"
+    assert read(choice(), shown(choice()), {"f": True}, Field("x", "f")).value == 1.0
+    assert read(number(), shown(number()), {"f": "1,450"}, Field("x", "f")).answer == "1450"
 
 
 def test_scores_of_no_option_are_a_sentence():
     with pytest.raises(BadInput, match="belong to no option"):
-        reading_of(choice(), shown(choice()), {"f": {"Z": 1.0}}, Field("x", "f"))
+        read(choice(), shown(choice()), {"f": {"Z": 1.0}}, Field("x", "f"))

@@ -8,9 +8,12 @@ from collections import Counter
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded import grouping
-from flipcore.datasets.recorded.grouping import Refusal
-from flipcore.datasets.recorded.outputs import Record, Recording, recorded, stream
+from flipcore.datasets.recorded.columns import Recording
+from flipcore.datasets.recorded.formats.tables import reader_of
+from flipcore.datasets.recorded.log_records import LogRecord, Rejection
+from tests.datasets.recorded.tables import recorded
 
 RECORDING = Recording("made", "m", "prompt", item="id", variant="version", text="said", target="gold", models="by")
 
@@ -73,11 +76,13 @@ def test_a_prompt_that_two_items_share_is_two_calls_in_two_batches(tmp_path, mon
 
 def test_items_of_one_row_are_read_a_row_at_a_time(tmp_path):
     table = [{"prompt": f"{i} + 1 =", "said": str(i + 1)} for i in range(3)]
-    path = write(tmp_path / "rows.jsonl", table)
+    path = tmp_path / "rows.jsonl"
+    write(path, table)
     with open(path, "a", encoding="utf-8") as file:
         file.write("{half\n")
-    read = list(stream(path, Recording("made", "m", "prompt", text="said")))
-    assert [type(one) for one in read] == [Record, Record, Record, Refusal] and read[3].line == 4
+    read = list(reader_of(Recording("made", "m", "prompt", text="said")).records(Source(path, "rows.jsonl"), ()))
+    assert [type(one) for one in read] == [LogRecord, LogRecord, LogRecord, Rejection]
+    assert read[3].sentence.startswith("Line 4 of rows.jsonl is not valid JSON")
 
 
 def test_the_base_comes_first_wherever_it_stands(tmp_path):

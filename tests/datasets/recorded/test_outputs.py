@@ -7,9 +7,11 @@ from itertools import combinations
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.datasets.recorded.outputs import Field, Recording, recorded
+from flipcore.datasets.recorded.columns import Recording
+from flipcore.datasets.recorded.fields import Field
 from flipcore.extractors import EXTRACTORS
 from tests.datasets.files import written
+from tests.datasets.recorded.tables import recorded
 
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
 MISMATCH = Recording(
@@ -226,7 +228,7 @@ def test_a_permutation_that_contradicts_the_prompt_is_refused(tmp_path, order, s
     assert report.refusals[0][0] == line and why in report.refusals[0][1]
     # without its base an item is refused whole, else only the row that does not fit
     assert len(report.records) == (1 if line == 1 else 2)
-    assert line == 2 or report.refusals[1] == (2, "Line 2 belongs to the base of line 1, which is refused.")
+    assert line == 2 or report.refusals[1] == (2, "Line 2 of a.jsonl belongs to the base of line 1, which is refused.")
 
 
 def test_a_line_that_is_no_row_is_refused_by_its_number(tmp_path):
@@ -246,9 +248,9 @@ def test_the_same_prompt_again_is_a_further_sample(tmp_path):
 def test_a_column_can_number_the_samples(tmp_path):
     rows = [{"n": 1}, {"n": 0, "text": "A"}, {"n": 1, "text": "B"}, {"n": "x"}]
     report = made(tmp_path, *rows, recording=replace(FLAT, sample="n"))
-    assert [one.readouts[0].sample for one in report.records] == [1, 0]
-    assert "is sample 1 of its prompt, which an earlier row is already" in report.refusals[0][1]
-    assert "the sample 'x', which is no whole number" in report.refusals[1][1]
+    # two rows say that they are sample 1: both outputs are kept, the later one as the next
+    assert [one.readouts[0].sample for one in report.records] == [1, 0, 2]
+    assert "the sample 'x', which is no whole number" in report.refusals[0][1]
 
 
 def test_one_prompt_under_two_names_stays_two_variants(tmp_path):
@@ -298,7 +300,7 @@ def test_two_models_in_one_file_are_asked_the_same_item(tmp_path):
 
 
 def test_a_recording_that_names_absent_columns_gets_a_sentence(tmp_path):
-    with pytest.raises(BadInput, match="Line 1 has no column 'moon'; correct the recording's columns"):
+    with pytest.raises(BadInput, match="Line 1 of a.jsonl has no column 'moon'; correct the recording's columns"):
         made(tmp_path, {}, recording=Recording("made", "m", "moon", options="shown"))
     with pytest.raises(BadInput, match="no column that begins with 'shuffle_'"):
         made(tmp_path, {}, recording=MISMATCH)

@@ -1,0 +1,276 @@
+"""Tables of outputs that no known harness wrote: what each column holds is guessed and corrected, and each row is a record.
+
+Nothing is guessed of a row: a field that it lacks is an absent readout, and a score without full probabilities has an unknown label
+mass. A row is read in the words of its table, so that its ids are those that such tables always had.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, ROLES, Item
+from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.recorded.columns import KEYS, Recording, columns_of, corrected, guessed, looked_at, mapping_of, unused
+from flipcore.datasets.recorded.fields import readout_of, right_answer
+from flipcore.datasets.recorded.formats.reader import Reader
+from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
+
+TABLE = "table"
+COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
+COLUMN, READ = "column:", "read:"  # how such words begin among corrections
+
+
+def column_correction(word: str) -> tuple[str, str] | None:
+    """(key, value) of a correction that is about the columns of tables, None for any other word."""
+    key, _, value = word.partition("=")
+    if key.startswith((COLUMN, READ)):
+        return key, value
+    return (COLUMN + key, value) if key in COLUMN_KEYS else None
+
+
+def is_of_columns(correction: str) -> bool:
+    """Whether a correction is about the columns of tables."""
+    return correction.startswith((COLUMN, READ))
+
+
+def may_be_table(source: Source) -> bool:
+    """Whether a file is called like a table; only its rows tell whether it is one."""
+    path = Path(source.name)
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower() in SUFFIXES
+
+
+def first_guess(source: Source) -> Recording:
+    """The likeliest recording of a table. Raises BadInput for a file without rows."""
+    return replace(guessed(str(source.path)), dataset=Path(source.name).stem)
+
+
+def table_reader(source: Source, corrections: Mapping[str, str]) -> Reader:
+    """What reads this table: as guessed, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Raises BadInput for a
+    recording that cannot be read by."""
+    none_read = COLUMN + "read"
+    words = [
+        f"{key.removeprefix(COLUMN)}={value}"
+        for key, value in corrections.items()
+        if key.startswith(COLUMN) and key != none_read
+    ]
+    read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
+    recording = corrected(first_guess(source), words, read if read or none_read in corrections else None)
+    return reader_of(_readable(recording))
+
+
+def reader_of(recording: Recording) -> Reader:
+    """What reads a table of which everything is declared."""
+    return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording), partial(_about, recording))
+
+
+def _readable(recording: Recording) -> Recording:
+    if not recording.prompt:
+        raise BadInput("The recording names no column for the prompt; say which one holds what the model was asked.")
+    try:
+        re.compile(recording.option_pattern)
+    except re.error as error:
+        raise BadInput(
+            f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
+            "the prompt, with the option's text in one group."
+        ) from None
+    names = [field.extractor for field in recording.fields]
+    if not names and not recording.text:
+        raise BadInput(
+            "The recording names neither a column of answers or scores nor one of generated text, so there is "
+            "nothing to read. Name at least one."
+        )
+    return recording
+
+
+def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> LogAbout:
+    mapping = mapping_of(recording)
+    columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
+    readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
+    unused_columns = unused(recording, columns_of(looked_at(str(source.path)), recording.nested))
+    notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
+    return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping)
+
+
+def _records(recording: Recording, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+    """Item by item, the base first; memory does not grow with the file. A row that does not fit is refused alone; an item without
+    its base is refused whole."""
+    rows = _Rows(recording, source.name)
+    for several in batches(str(source.path), recording):
+        if isinstance(several, Refusal):
+            yield rows.refusal(several.line, several.sentence.removeprefix(f"Line {several.line} "))
+            continue
+        for key, variants in several:
+            yield from rows.group(key, variants)
+        rows.forget()
+
+
+class _Rows:
+    """Remembers each item, so that all models are asked the same one, and the name of each prompt."""
+
+    def __init__(self, recording: Recording, file: str) -> None:
+        self.recording, self.file = recording, file
+        self.forget()
+
+    def forget(self) -> None:
+        """Lets go of the items so far: those that follow are others."""
+        self.items: dict[str, Item] = {}
+        self.names: dict[Key, dict[str, str]] = {}  # (model, item) -> prompt -> the name that it first had
+        self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
+
+    def refusal(self, line: int, why: str) -> Rejection:
+        return Rejection(f"Line {line} of {self.file} {why}")
+
+    def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
+        """The records of one item under one model."""
+        for place, row in enumerate(variants):
+            try:
+                yield self.record(key, row, is_base=place == 0)
+                continue
+            except KeyError as error:
+                why = f"has no column {error.args[0]!r}; correct the recording's columns"
+            except (TypeError, ValueError, AttributeError) as error:
+                why = f"holds a value of the wrong type ({error})"
+            except BadInput as error:
+                why = str(error).removesuffix(".")
+            yield self.refusal(row.line, f"{why}.")
+            if place == 0:
+                for one in variants[1:]:
+                    if one.line != row.line:
+                        yield self.refusal(one.line, f"belongs to the base of line {row.line}, which is refused.")
+                return
+
+    def record(self, key: Key, row: VariantRow, is_base: bool) -> LogRecord:
+        model, item_key = key
+        recording, values = self.recording, row.values
+        item = self.items.get(item_key) or self._item(item_key, values)
+        prompt = values[recording.prompt]
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise BadInput("has no prompt")
+        order, names = self._order(item, values), self.names.setdefault(key, {})
+        name = BASE if is_base else row.name or names.get(prompt) or f"variant-{len(names)}"
+        target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
+        text, error = self._text(values)
+        record = LogRecord(
+            f"Line {row.line} of {self.file}",
+            recording.dataset,
+            item_key,
+            item.question,
+            prompt,
+            model,
+            item_id=item.item_id,
+            options=item.options,
+            order=order,
+            targets=() if target is None else tuple(target.split("\n")),
+            target_is_place=item.kind == "choice",
+            kind=item.kind,
+            role=self._role(values),
+            axis=str(values.get(recording.axes) or "") or recording.axis if recording.axes else recording.axis,
+            variant=name,
+            harmless=not (recording.harmless and str(values.get(recording.harmless)).lower() in ("false", "0", "no")),
+            sample=_sample(values.get(recording.sample)) if recording.sample else None,
+            repeat=name if names.get(prompt, name) != name else "",
+            sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
+            text=text,
+            raw_reply=json.dumps(
+                {one.column: values.get(one.column) for one in recording.fields}, ensure_ascii=False, default=str
+            ),
+            error=error,
+            readouts=tuple(readout_of(one, values, item.kind, item.options, order) for one in recording.fields),
+        )
+        self.items[item_key] = item
+        self.raw.setdefault(item_key, values.get(recording.target))
+        names.setdefault(prompt, name)
+        return record
+
+    def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
+        """The generated text, and why there is none."""
+        if not self.recording.text:
+            return None, ""
+        text = values.get(self.recording.text)
+        text = text[0] if isinstance(text, list) and len(text) == 1 else text
+        if not isinstance(text, str):
+            return None, "The record holds no generated text."
+        after = self.recording.text_after
+        return text.rpartition(after)[2] if after and after in text else text, ""
+
+    def _role(self, values: Mapping[str, Any]) -> str:
+        role_name = str(values.get(self.recording.role) or "") if self.recording.role else ""
+        role = "control" if role_name == "baseline" else role_name or "benchmark"
+        if role not in ROLES:
+            raise BadInput(f"has the item role {role_name!r}; a role is one of {', '.join(ROLES)}")
+        return role
+
+    def _own_right_answer(self, item_key: str, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
+        """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
+        then counts in the item's own order."""
+        answer = values.get(self.recording.target) if self.recording.target else None
+        if answer is None or answer == "" or answer == self.raw.get(item_key):
+            return item.target
+        return right_answer(answer, self._prompt_options(values), order, item.kind)
+
+    def _prompt_options(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The options in the order in which the prompt showed them."""
+        recording = self.recording
+        if recording.kind != "choice":
+            return ()
+        options = (
+            values[recording.options]
+            if recording.options
+            else re.findall(recording.option_pattern, values[recording.prompt], re.MULTILINE)
+        )
+        if isinstance(options, str) and recording.options:
+            options = options_in(values, recording.options) or options
+        if isinstance(options, str) or not isinstance(options, (Mapping, Sequence)):
+            raise TypeError(f"the options are {str(options)[:40]!r}, not a list")
+        return tuple(str(one).strip() for one in options)
+
+    def _item(self, key: str, first: Mapping[str, Any]) -> Item:
+        """The item in its own order of options. Two options with one text are refused unless a permutation tells them
+        apart."""
+        recording = self.recording
+        if recording.nested and not any(name.startswith(recording.nested) for name in first):
+            raise BadInput(f"has no column that begins with {recording.nested!r}")
+        prompt_options = self._prompt_options(first)
+        own = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
+        if sorted(own) != list(range(len(prompt_options))):
+            raise BadInput(f"has the order {own} for {len(prompt_options)} options")
+        options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
+        item = Item.make(
+            dataset=recording.dataset,
+            key=key,
+            kind=recording.kind,
+            question=first[recording.question or recording.prompt],
+            options=options,
+            target=right_answer(first.get(recording.target), prompt_options, own, recording.kind),
+        )
+        return item if recording.order and len(set(options)) < len(options) else checked(item)
+
+    def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
+        """The item's own index of the option at each position of this variant."""
+        prompt_options = self._prompt_options(values)
+        if sorted(prompt_options) != sorted(item.options):
+            raise BadInput("shows other options in one variant than in its first")
+        if not self.recording.order:
+            return tuple(item.options.index(text) for text in prompt_options)
+        order = tuple(values[self.recording.order])
+        if [item.options[place] for place in order] != list(prompt_options):
+            raise BadInput(f"says the order {list(order)}, but the prompt shows another")
+        return order
+
+
+def _sample(value: Any) -> int:
+    """A repeat's number from 0."""
+    if str(value).isdecimal():
+        return int(value)
+    raise BadInput(f"has the sample {str(value)[:40]!r}, which is no whole number from 0")
