@@ -15,6 +15,24 @@ BY_METHOD = {
         "items that would vary as much.",
         ("bell2002bias", "wilson1927probable"),
     ),
+    "guarded t": Method(
+        "guarded t",
+        "Student's t over items or families with a fraction of an unseen item added at the far end, so that rare events do not decide.",
+    ),
+    "crossed": Method(
+        "mean squares of questions and wordings",
+        "Variances of questions, wordings and reruns from one crossed table, with Satterthwaite's degrees of freedom; a share has "
+        "Wilson's limits on the number of independent answers that would vary as much.",
+        ("miller2024error", "wilson1927probable"),
+    ),
+    "prediction": Method(
+        "prediction of another wording's score",
+        "Student's t limits for one further wording from the spread of those that were asked.",
+    ),
+    "mean squares drawn": Method(
+        "draws of mean squares",
+        "Each mean square is drawn from the χ² distribution about its estimate; limits are percentiles.",
+    ),
     "studentized": Method(
         "studentised bootstrap", "Whole items are resampled; each mean is divided by its own error.", ("hall1988theoretical",)
     ),

@@ -20,9 +20,9 @@ from flipcore.reports.holdout import (
 )
 from flipcore.stats.holdout.difficulty import conditions, pre_release
 from flipcore.stats.holdout.verdict import difficulty_test
+from tests.stats.holdout.test_comparison import planted
 from tests.stats.holdout.test_difficulty import rows
 from tests.vectors.embeddings.items import entry
-from tests.vectors.test_comparison import planted
 
 STATES = {"m": pre_release("m", "2020-01-01", ["2022-01-01"]), "n": pre_release("n", "2024-01-01", ["2022-01-01"])}
 

@@ -135,7 +135,7 @@ def _largest_upper(
 
     A variance that is estimated from few events is small by chance, so one event more could lower the limit. The limit taken is the
     largest of those for the events of the fullest family, of the two fullest, and so on, up to all that there are."""
-    order = np.argsort(-sums, axis=0, kind="stable")
+    order = np.lexsort((-sizes, -sums.round(12)), axis=0)  # families of one sum by size: no limit depends on the order of rows
     s, size, weight = (np.take_along_axis(x, order, axis=0) for x in (sums, sizes, weights))
     total = np.where(n > 0, n, 1.0)
     nothing = np.zeros((1, n.size))

@@ -156,3 +156,13 @@ def test_an_item_that_a_column_lacks_leaves_its_family():
     x = np.array([[1.0, np.nan], [0.0, 0.5], [1.0, np.nan]])
     found = by_family(x, np.array([0, 0, 1]))
     assert found[:, 0].mean() == pytest.approx(2 / 3) and found[0, 1] == 0.5 and np.isnan(found[1, 1])
+
+
+def test_limits_do_not_depend_on_the_order_of_rows():
+    rng = generator(5, "order of rows")
+    for _ in range(60):
+        families = np.repeat(np.arange(20), rng.integers(1, 6, 20))
+        values = (rng.random(families.size) < 0.6).astype(float)
+        first, order = clustered_mean(values, families), rng.permutation(values.size)
+        again = clustered_mean(values[order], rng.permutation(20)[families[order]])
+        assert (again.low, again.high) == pytest.approx((first.low, first.high), abs=1e-12)

@@ -86,7 +86,8 @@ def test_it_is_what_loops_over_prompts_count(seed):
         clusters = np.array([family for _, family in names], dtype=object)
         own = mean_interval(differ, clusters)
         assert (mismatch.n_rows[a, b], mismatch.n_both_read[a, b]) == (len(differ), n_read)
-        assert (estimate.value, estimate.low, estimate.high, estimate.n) == (own.value, own.low, own.high, own.n)
+        assert (estimate.low, estimate.high) == pytest.approx((own.low, own.high))  # families summed in another order
+        assert (estimate.value, estimate.n) == (own.value, own.n)
     first = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
     for name, share in mismatch.unreadable.items():
         assert share == (first.loc[first["extractor"] == name, "status"] == "unreadable").mean()

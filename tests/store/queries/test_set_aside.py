@@ -205,6 +205,7 @@ CONSTANT = {
     "readout_rows.category",
     "readout_rows.texts_at",
     "readout_rows.texts_of",
+    "studies.plugins_text",
 }  # made of what they are given
 
 
