@@ -11,6 +11,7 @@ from flipcore.stats.holdout.units import bound_text, estimate_text, margin_text
 from flipcore.stats.holdout.verdict import (
     ALPHA,
     BEYOND,
+    COPIES,
     DIFFERENT,
     DISTINGUISHABLE,
     EQUIVALENT,
@@ -30,12 +31,13 @@ TOPICS = {
 }
 _NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
+_HIDDEN = ("the old model guesses", "the old model is always right", "copied holdout, 30 %")
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
 SETS_DIFFER_BEYOND = Assertion(
     "sets differ beyond the margin", "the difference is larger than the margin", 0.05, 2, "each test", _BOUNDARY
 )
 SETS_EQUIVALENT = Assertion(
-    "sets are equivalent on a test", "the difference is smaller than the margin", 0.05, 1, "each test", _BOUNDARY
+    "sets are equivalent on a test", "the difference is smaller than the margin", 0.05, 1, "each test", (*_BOUNDARY, *_HIDDEN)
 )
 SETS_WITHIN = Assertion(
     "sets differ within the margin", "there is a difference, and it is smaller than the margin", 0.05, 2, "each test", _BOUNDARY
@@ -81,6 +83,8 @@ def outcome_claim(test: HoldoutTest) -> Claim:
         sentence = f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against {margin} ({p})."
     elif outcome == WITHIN:
         sentence = f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}."
+    elif outcome == DIFFERENT and test.blind == COPIES:
+        sentence = f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may copy its target."
     elif outcome == DIFFERENT:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
@@ -91,6 +95,8 @@ def outcome_claim(test: HoldoutTest) -> Claim:
 
 
 def _not_placed(test: HoldoutTest) -> str:
+    if test.blind:
+        return f"and sameness could not show: {test.blind}"
     if test.margin is None:
         return "and no margin is set"
     if not test.is_bounded:
@@ -101,6 +107,8 @@ def _not_placed(test: HoldoutTest) -> str:
 def _why_open(test: HoldoutTest, margin: str) -> str:
     if test.too_few:
         return test.too_few
+    if test.blind:
+        return test.blind
     if test.margin is None:
         return f"no difference is shown ({p_text(test.p)}), and no margin is set"
     outcome = (

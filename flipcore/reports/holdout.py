@@ -93,11 +93,12 @@ def difficulty_result(
         return None, "Not run: it needs a model trained before the benchmark was published. " + " ".join(
             one.sentence for one in states.values()
         )
-    test = joined([one.test(DIFFICULTY_MARGIN) for one in blind])
+    test = joined([one.difficulty(DIFFICULTY_MARGIN) for one in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
+    n_text = f"n = {n_target:,} + {n_retro:,}"
     return test, (
         f"conditions {len(blind):,} ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''}); "
-        f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_target:,} + {n_retro:,}"
+        f"{test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over conditions, interval 90 %; {n_text}"
     )
 
 

@@ -19,8 +19,9 @@ from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
-from flipcore.stats.holdout.entries import one_per_source, paired_rows
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
 from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
 from flipcore.store.connection import Store
@@ -38,6 +39,7 @@ START: dict[str, Any] = {
     "permutations": 199,
 }
 SEMANTIC_DRAWS = 9_999
+NEIGHBOUR_DRAWS = 1_999
 Result = tuple[HoldoutTest | None, str]
 
 
@@ -150,11 +152,17 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
     one, other = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
-    test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
+    entries = [*target, *retro] if paired is None else [[*target, *retro][i] for i in paired.tolist()]
+    labels = np.repeat([0, 1], [len(one), len(other)])
+    near = nearest_by_vector(np.vstack([one, other])), nearest_by_words([entry_text(item) for item in entries])
+    copies = [cross_neighbours(by, labels, seed, NEIGHBOUR_DRAWS) for by in near]
+    test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies)
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
+    by_vector, by_words = (f"{one.share:.2f} (chance {one.chance:.2f})" for one in copies)
     return test, (
-        f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
-        f"centre; 90 % interval; n = {len(one):,} + {len(other):,}; seed {seed}. {left_out}"
+        f"{words}; MMD², both sets' mean pairwise cosine, and nearest neighbours in the other set, by embedding {by_vector} and by runs "
+        f"of five words {by_words}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "
+        f"n = {len(one):,} + {len(other):,}; seed {seed}. {left_out}"
     ).strip()
 
 

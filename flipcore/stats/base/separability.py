@@ -60,7 +60,8 @@ def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
 @dataclass(frozen=True)
 class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
-    cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
+    cross-validation, `p_below` the same for an accuracy that is too low; `p_limits` its 99 % interval; `k_correct` of `n` what the
+    source counts. `upper` is a one-sided 95 %
     bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
     counted from below one half, because guessing worse than a coin is no evidence of sameness. `too_few` says why nothing
     may be claimed, else ""."""
@@ -75,6 +76,7 @@ class Separability:
     k_correct: int
     n: int
     too_few: str = ""
+    p_below: float = 1.0
 
 
 def separability(
@@ -122,15 +124,16 @@ def _summary(
 ) -> Separability:
     """What the observed scores (n,) are worth beside the balanced accuracies (m,) of the permutations."""
     b, m = int((draws >= observed - SLACK).sum()), len(draws)
+    n_below = int((draws <= observed + SLACK).sum())
     k = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
     null_sd = float(draws.std())
     upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
     low_p, high_p = clopper_pearson(b, m, 0.99)
-    return Separability(
-        balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), (low_p, high_p), m, k, len(y), _too_few(y, group, paired)
-    )
+    p, p_below = ((n + 1) / (m + 1) for n in (b, n_below))
+    too_few = _too_few(y, group, paired)
+    return Separability(balanced, upper, null_sd, auc(y, scores), p, (low_p, high_p), m, k, len(y), too_few, p_below)
 
 
 def _too_few(y: np.ndarray, group: np.ndarray, paired: bool) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.finish import MOST_CUT
-from flipcore.stats.base.estimate import Estimate, percent_text
+from flipcore.stats.base.estimate import Estimate, number_text, percent_text
+from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
     difficulty_test,
@@ -30,6 +31,7 @@ from flipcore.text.dates import span
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
 TOP_K = (2, 3)
 LEAST = 10
+FLOOR, CEILING = 0.05, 0.95  # a model that is right below or above it shows no difference of difficulty
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
 @dataclass(frozen=True)
 class Condition:
     """One model, read in one way, asked in one way: right answers by item. `boost` is "" or "top 2"; `cut` are items whose
-    answer was cut off."""
+    answer was cut off, `guess` the share that guessing gets right, 0 for free answers."""
 
     model: str
     extractor: str
@@ -84,6 +86,7 @@ class Condition:
     retro: Mapping[str, float]
     source_of: Mapping[str, str | None]
     cut: frozenset[str] = frozenset()
+    guess: float = 0.0
 
     @property
     def cut_share(self) -> float:
@@ -152,6 +155,36 @@ class Condition:
             return test
         return whatever_was_cut(test, [one._test(margin) for one in self.worst_cases])
 
+    def difficulty(self, margin: float) -> HoldoutTest:
+        """The test with its difference corrected for guessing, and blind where the model guesses or is always right."""
+        room = 1 - self.guess
+        test = self.test(margin)
+        if not room > 0:
+            return replace(test, blind="every answer would be right by guessing").against_margin(margin)
+        estimate = replace(test.estimate, **{end: getattr(test.estimate, end) / room for end in ("value", "low", "high")})
+        (low, high), (lowest, highest) = test.bound, test.outer
+        return replace(
+            test,
+            estimate=estimate,
+            bound=(low / room, high / room),
+            outer=(lowest / room, highest / room),
+            detectable=test.detectable / room,
+            blind=self._why_blind(),
+        ).against_margin(margin)
+
+    def _why_blind(self) -> str:
+        """Why this model shows no difference of difficulty, with what a difference of one logit would show; "" where it would."""
+        k_target, n_target, k_retro, n_retro = self.counts
+        k, n = k_target + k_retro, n_target + n_retro
+        low, high = clopper_pearson(k, n)
+        floor = max(self.guess, FLOOR)
+        if floor < low and high < CEILING:
+            return ""
+        share = min(max((k / n - self.guess) / (1 - self.guess), 0.0), 1.0)
+        shows = number_text(100 * (1 - self.guess) * share * (1 - share), 1)
+        state = "guesses" if low <= floor else "is nearly always right"
+        return f"{self.model} {state} ({percent_text(k / n)} right), where one logit of difficulty shows as about {shows} pp"
+
     def _test(self, margin: float) -> HoldoutTest:
         if self.pairs:
             target, retro = zip(*self.pairs, strict=True)
@@ -212,9 +245,18 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = (), least: int = LEAS
                             for one, above in zip(part["item_id"], part["source_id"], strict=True)
                         },
                         frozenset(part["item_id"][part["is_cut"].astype(bool)]) if "is_cut" in part else frozenset(),
+                        _guess(part, k),
                     )
                 )
     return eligible
+
+
+def _guess(part: pd.DataFrame, k: int) -> float:
+    """The share that guessing k options gets right, mean over the entries; 0 for those without options."""
+    if "n_options" not in part:
+        return 0.0
+    n = part["n_options"].fillna(0).to_numpy(dtype=float)
+    return float(np.mean(np.divide(np.minimum(k, n), n, out=np.zeros(len(n)), where=n > 0)))
 
 
 def _among(part: pd.DataFrame, k: int) -> np.ndarray:

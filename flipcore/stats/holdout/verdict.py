@@ -25,6 +25,7 @@ from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.base.paired import discordant, mcnemar
 from flipcore.stats.base.power import mde_two_prop
 from flipcore.stats.base.separability import Separability
+from flipcore.stats.holdout.copies import CrossNeighbours
 from flipcore.stats.holdout.semantic import ENUMERATE_UP_TO, perm_test_mmd, perm_test_semantic, perm_test_within_paired
 from flipcore.stats.holdout.source_rules import pooled_z, prediction_accuracy
 from flipcore.stats.holdout.survey import OddOneOut
@@ -37,6 +38,7 @@ DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
 NO_INTERVAL = (math.nan, math.nan)
+COPIES = "entries of one set lie next to entries of the other more often than chance, as copies do"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class HoldoutTest:
     tests of a page; `p` where that is NaN). `bound` is what is held against `margin` (90 %, or one-sided 95 %), `outer` the
     95 % interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
     80 % of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
-    that the margin bounds. `too_few` says why nothing may be claimed, else ""."""
+    that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
+    may not be claimed, else ""."""
 
     name: str
     p: float
@@ -59,6 +62,7 @@ class HoldoutTest:
     p_held: float = math.nan
     is_bounded: bool = True
     too_few: str = ""
+    blind: str = ""
 
     @property
     def state(self) -> str:
@@ -67,10 +71,12 @@ class HoldoutTest:
             return UNDECIDED
         p = self.p if math.isnan(self.p_held) else self.p_held
         if not p < ALPHA or (self.name == "difficulty" and self.estimate.excludes_zero() is False):
-            return EQUIVALENT if self.equivalent else UNDECIDED  # z alone is .059 of 40 v 40 at .1; verdict and interval agree
+            return (
+                EQUIVALENT if self.equivalent and not self.blind else UNDECIDED
+            )  # z alone is .059 of 40 v 40 at .1; verdict and interval agree
         if self._is_beyond:
             return BEYOND
-        return WITHIN if self.equivalent and self.is_bounded else DIFFERENT
+        return WITHIN if self.equivalent and self.is_bounded and not self.blind else DIFFERENT
 
     @property
     def _is_beyond(self) -> bool:
@@ -190,13 +196,20 @@ def difficulty_test_clustered(
 
 
 def semantic_test(
-    T: np.ndarray, R: np.ndarray, margin: float | None = None, paired: bool = False, m: int = 9_999, seed: int = 0
+    T: np.ndarray,
+    R: np.ndarray,
+    margin: float | None = None,
+    paired: bool = False,
+    m: int = 9_999,
+    seed: int = 0,
+    copies: Sequence[CrossNeighbours] = (),
 ) -> HoldoutTest:
     """The source's two within-group tests and MMD^2 beside them, joined by Holm's correction.
 
     With `paired` (row i of R was written from row i of T) ours swap labels within pairs. `margin` is on MMD^2, which has
     no natural unit: without one no equivalence can be shown. The margin bounds MMD^2 alone: where only the likeness inside a
-    set differs, the outcome is "different" and never "within".
+    set differs, the outcome is "different" and never "within". `copies` are the cross-set neighbours by each likeness: too many are a
+    difference too, and none is then called equivalent.
     """
     enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
     source = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
@@ -204,7 +217,8 @@ def semantic_test(
         source if not paired else tuple(perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
     )
     mmd = perm_test_mmd(T, R, m, seed, paired)
-    adjusted = holm([*inside, mmd["p"]])
+    adjusted = holm([*inside, mmd["p"], *(one.p for one in copies)])
+    has_copies = bool(copies) and min(holm([one.p for one in copies])) < ALPHA
     bound = (mmd["obs"] - z_quantile(1 - ALPHA) * mmd["se"], mmd["upper"])
     return HoldoutTest(
         "semantic",
@@ -216,18 +230,20 @@ def semantic_test(
         margin,
         mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
         (mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
-        is_bounded=not min(adjusted[:2]) < ALPHA,
+        is_bounded=not min([*adjusted[:2], *adjusted[3:]]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
+        blind=COPIES if has_copies else "",
     ).against_margin(margin)
 
 
 def prediction_test(told: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
-    """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits."""
+    """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits. Two-sided: an accuracy in
+    the lower tail of the permutations is what copies make, for each entry is then mistaken for its original's set."""
     p_source = prediction_accuracy(told.k_correct, told.n)["p_two_sided"]
     low = min(told.balanced.low, told.balanced.value - z_quantile(1 - ALPHA / 2) * told.null_sd)
     return HoldoutTest(
         "prediction",
-        told.p,
+        min(1.0, 2 * min(told.p, told.p_below)),
         (p_source,),
         told.balanced,
         False,
@@ -235,7 +251,9 @@ def prediction_test(told: Separability, margin: float = BALANCED_MARGIN) -> Hold
         margin,
         (z_quantile(0.95) + z_quantile(0.8)) * told.null_sd,
         (low, 1.0),
+        is_bounded=told.p <= told.p_below,
         too_few=told.too_few,
+        blind=COPIES if told.p_below < ALPHA / 2 else "",
     ).against_margin(margin)
 
 
@@ -270,6 +288,7 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
         outer=_widened(largest, largest.outer, wider),
         detectable=max(test.detectable for test in tests),
         too_few=next((test.too_few for test in tests if test.too_few), ""),
+        blind="" if any(not test.blind for test in tests) else tests[0].blind,
     ).against_margin(largest.margin)
 
 

@@ -107,7 +107,7 @@ def _item(row: dict) -> Item:
 _ACCURACY = f"""
 WITH first AS (
     SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, i.role,
-           q.source_id, r.is_correct, r.status = 'cut' AS is_cut, r.probabilities, q.target,
+           q.source_id, r.is_correct, r.status = 'cut' AS is_cut, r.probabilities, q.target, len(q.options) AS n_options,
            row_number() OVER (PARTITION BY r.model, r.extractor, asked_as, r.item_id
                               ORDER BY v.key <> 'base', r.axis, v.position, r.sample) AS place
     FROM readouts r
@@ -123,7 +123,7 @@ ORDER BY model, extractor, layout, item_id
 
 def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.DataFrame:
     """One row per model, extractor, layout and item of a role target or retro: model, extractor, layout, item_id, role,
-    source_id, is_correct and is_cut (bool), probabilities ([(option, share), …]), target."""
+    source_id, is_correct and is_cut (bool), probabilities ([(option, share), …]), target, n_options."""
     scope = sight(store, study_id, lock)
     frame = store.frame(_ACCURACY, study_id=study_id, continuation=CONTINUATION, **scope.params_of_models)
     frame["probabilities"] = [json.loads(text) for text in frame["probabilities"]]

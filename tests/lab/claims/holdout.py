@@ -49,6 +49,7 @@ Rng = np.random.Generator
 Draw = Callable[[Rng], HoldoutTest]
 N_SLOW = 2_000
 CLAIMED = {SETS_DIFFER_BEYOND: (BEYOND,), SETS_WITHIN: (WITHIN,), SETS_EQUIVALENT: (EQUIVALENT, WITHIN)}
+INSIDE = (EQUIVALENT, WITHIN)
 ANY_DIFFERENCE = (BEYOND, DIFFERENT, WITHIN)
 
 
@@ -93,6 +94,17 @@ def _answers(n_target: int, n_retro: int, target: float, retro: float, margin: f
     return lambda rng: _difficulty(
         int(rng.binomial(n_target, target)), n_target, int(rng.binomial(n_retro, retro)), n_retro, margin
     )
+
+
+@lru_cache(maxsize=100_000)
+def _blind(k_target: int, k_retro: int, n: int, guess: float) -> HoldoutTest:
+    right = [{f"{side}{i}": float(i < k) for i in range(n)} for side, k in (("t", k_target), ("r", k_retro))]
+    return Condition("old", "regex", "plain", "", right[0], right[1], {}, guess=guess).difficulty(0.1)
+
+
+def _old_model(n: int, accuracy: float, guess: float) -> Draw:
+    """A model that answers both sets alike, whatever lies between them: the sets are 30 pp apart for another model."""
+    return lambda rng: _blind(int(rng.binomial(n, accuracy)), int(rng.binomial(n, accuracy)), n, guess)
 
 
 def _pairs(n: int, target: float, retro: float, rho: float, margin: float = 0.1) -> Draw:
@@ -207,6 +219,22 @@ CELLS: tuple[Cell, ...] = (
     *_at_margin(UNEQUAL, "1,319 v 50, 1 v .8, ±20 pp", _answers(1_319, 50, 1.0, 0.8, 0.2)),
     *_at_margin(UNEQUAL, "1,319 v 50, .25 v .05, ±20 pp", _answers(1_319, 50, 0.25, 0.05, 0.2)),
     *_at_margin(UNEQUAL, "150 v 20, .32 v .02, ±30 pp", _answers(150, 20, 0.32, 0.02, 0.3)),
+    *(
+        Cell(SETS_EQUIVALENT, world, f"{n:,} v {n:,}, {accuracy:g}", outcome_share(_old_model(n, accuracy, guess), INSIDE))
+        for world, accuracy, guess in (
+            ("the old model guesses", 0.25, 0.25),
+            ("the old model guesses", 0.02, 0.0),
+            ("the old model is always right", 0.99, 0.0),
+        )
+        for n in (412, 1_319)
+    ),
+    Cell(
+        SETS_EQUIVALENT,
+        "no difference",
+        "412 v 412, .6 of four options, ±10 pp",
+        outcome_share(_old_model(412, 0.6, 0.25), INSIDE),
+        truth="planted",
+    ),
     no_difference("identical sets", "10 v 10, .5", _answers(10, 10, 0.5, 0.5)),
     no_difference("identical sets", "15 v 15, .7", _answers(15, 15, 0.7, 0.7)),
     no_difference("identical sets", "40 v 40, .1", _answers(40, 40, 0.1, 0.1)),

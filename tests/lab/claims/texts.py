@@ -13,6 +13,7 @@ import numpy as np
 from flipcore.claims.holdout import SETS_DIFFER_BEYOND, SETS_EQUIVALENT, SETS_WITHIN
 from flipcore.core.randomness import generator
 from flipcore.stats.base.separability import separability
+from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector
 from flipcore.stats.holdout.verdict import HoldoutTest, prediction_test, semantic_test
 from tests.lab.claims.cell import Cell
 from tests.lab.claims.holdout import AT, N_SLOW, UNEQUAL, Draw, Rng, no_difference, slow
@@ -45,6 +46,23 @@ def _texts(n: int, m: int, shift: float = 0.0, spread: float = 1.0, rho: float =
         margin = _true_mmd2(shift, spread, rho) if shift else None
         sets = _vectors(rng, n, m, shift, spread, rho)
         return semantic_test(*sets, margin, paired=rho > 0, m=99, seed=int(rng.integers(2**31)))
+
+    return draw
+
+
+def _copied(n: int, share: float) -> Draw:
+    """A holdout of which a share are entries of the target, lightly changed; the margin is wide, so that nothing but the copies can keep
+    the sets from being equivalent."""
+
+    def draw(rng: Rng) -> HoldoutTest:
+        target, retro = _vectors(rng, n, n, 0.0, 1.0, 0.0)
+        k = round(share * n)
+        retro[:k] = target[:k] + 0.02 * rng.standard_normal((k, target.shape[1]))
+        retro /= np.linalg.norm(retro, axis=1, keepdims=True)
+        seed = int(rng.integers(2**31))
+        near = nearest_by_vector(np.vstack([target, retro]))
+        copies = [cross_neighbours(near, np.repeat([0, 1], n), seed, 199)]
+        return semantic_test(target, retro, 0.5, m=99, seed=seed, copies=copies)
 
     return draw
 
@@ -94,6 +112,11 @@ CELLS: tuple[Cell, ...] = (
     no_difference("identical sets", "80 v 80 texts", _texts(80, 80), n_runs=N_SLOW),
     no_difference("identical sets of unequal size", "150 v 20 texts", _texts(150, 20), n_runs=N_SLOW),
     no_difference("source-paired sets", "80 pairs of texts, rho .9", _texts(80, 80, rho=0.9), n_runs=N_SLOW),
+    *_at("copied holdout, 30 %", "80 v 80 texts", _copied(80, 0.3), SETS_EQUIVALENT),
+    *_at("copied holdout, 30 %", "150 v 150 texts", _copied(150, 0.3), SETS_EQUIVALENT),
+    no_difference("copied holdout, 30 %", "150 v 150 texts", _copied(150, 0.3), "planted", N_SLOW),
+    no_difference("copied holdout, 10 %", "150 v 150 texts", _copied(150, 0.1), "planted", N_SLOW),
+    no_difference("identical sets", "80 v 80 texts, neighbours", _copied(80, 0.0), n_runs=N_SLOW),
     *_at(AT, "20 v 20 texts, classified", _classified(20, 20, 0.4), SETS_EQUIVALENT),
     *_at(AT, "80 v 80 texts, classified", _classified(80, 80, 0.3), SETS_EQUIVALENT),
     *_at(UNEQUAL, "60 v 15 texts, classified", _classified(60, 15, 0.4), SETS_EQUIVALENT),

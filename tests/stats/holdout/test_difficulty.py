@@ -3,8 +3,9 @@ import math
 import pandas as pd
 import pytest
 
+from flipcore.claims.holdout import outcome_claim
 from flipcore.stats.holdout.difficulty import Condition, conditions, pre_release
-from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation
+from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation, joined
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,28 @@ def test_pairs_whose_sources_share_a_template_are_clusters():
     sides = [{f"{role}{i}": float(i % 3 == 0) for i in range(48)} for role in ("target", "retro")]
     found = Condition("m", "regex", "plain", "", *sides, sources)
     assert found.pairs == [] and found.is_clustered and found.inflation().n == 12
+
+
+@pytest.mark.parametrize(
+    ("share", "guess", "state"),
+    [(0.25, 0.25, "undecided"), (0.99, 0.0, "undecided"), (0.02, 0.0, "undecided"), (0.5, 0.0, "equivalent")],
+)
+def test_a_model_that_guesses_or_is_always_right_shows_no_sameness(share, guess, state):
+    right = [{f"{side}{i}": float(i < share * 1000) for i in range(1000)} for side in "tr"]
+    test = Condition("old", "regex", "plain", "", right[0], right[1], {}, guess=guess).difficulty(0.1)
+    assert test.state == state and (
+        state == "equivalent" or "one logit of difficulty shows as about" in outcome_claim(test).text
+    )
+
+
+def test_one_model_that_can_tell_is_enough_for_sameness():
+    sets = [[{f"{side}{i}": float(i < k) for i in range(1000)} for side in "tr"] for k in (990, 500)]
+    tests = [Condition("m", "regex", "plain", "", one, other, {}).difficulty(0.1) for one, other in sets]
+    assert joined(tests).state == "equivalent" and joined(tests[:1]).state == "undecided"
+
+
+def test_a_difference_is_corrected_for_guessing():
+    right = [{f"{side}{i}": float(i < k) for i in range(400)} for side, k in (("t", 240), ("r", 220))]
+    condition = Condition("m", "regex", "plain", "", right[0], right[1], {}, guess=0.25)
+    assert condition.difficulty(0.1).estimate.value == pytest.approx(0.05 / 0.75)
+    assert condition.test(0.1).estimate.value == pytest.approx(0.05)
