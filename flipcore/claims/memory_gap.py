@@ -1,6 +1,7 @@
 """What may be said of a drop gap. It depends on what the control is, and the sentence says so."""
 
 import math
+from dataclasses import replace
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import Estimate, number_text, p_text
@@ -52,7 +53,7 @@ GAP_OTHER = Assertion(
     0.025,
     1,
     FAMILY,
-    (*_ONE_LAW, *_UNLIKE),
+    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
 )
 GAP_WITHIN = Assertion(
     "no gap beyond the margin",
@@ -60,7 +61,10 @@ GAP_WITHIN = Assertion(
     0.05,
     1,
     "each claim",
-    tuple(f"gap at the margin{more}" for more in ("", ", rare events", ", several rewrites", ", pairs")),
+    (
+        *(f"gap at the margin{more}" for more in ("", ", rare events", ", several rewrites", ", pairs")),
+        "wrong keys hide memory that rewriting breaks",
+    ),
 )
 NO_MEMORY = Assertion(
     "no memory beyond the margin",
@@ -73,6 +77,7 @@ NO_MEMORY = Assertion(
         "memory that survives rewriting, at the margin",
         "memory that rewriting breaks, at the margin",
         "half survives, at the margin",
+        "wrong keys hide memory that rewriting breaks",
     ),
 )
 ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
@@ -101,6 +106,17 @@ def gap_claim(
     """The verdict of one drop gap. `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
     (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the same items: a gap bounds what
     rewriting costs, and only both together bound memory."""
+    if decision.without_mended:
+        claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
+        other = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
+        bound = decision.without_mended.gap.text_pp()
+        claim = replace(claim, detail=f"{claim.detail} Without the items that rewriting mended on the side with more: {bound}.")
+        first, second = decision.mended
+        why = (
+            f"rewriting mended {first:,} benchmark and {second:,} control items, as wrong keys do, and the verdict does not hold "
+            "without them."
+        )
+        return claim.not_claimed(why) if claim.is_made and other.outcome != claim.outcome else claim
     numbers = {"gap": decision.gap, "p": decision.p, "p_adjusted": decision.p if adjusted is None else adjusted}
     if decision.withheld:
         claim = Claim(_ASSERTS[decision.control], NO_CLAIM, "No verdict on the drop gap.", False, "", "", numbers)

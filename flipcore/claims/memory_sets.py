@@ -170,17 +170,33 @@ def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
     return " (exploratory; lower bound {low|pct} if this cut-off was fixed before looking)"
 
 
-def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:
-    """Accuracy without the flagged items beside its placebo. It asserts nothing: flagging selects items that are right."""
+def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) -> Claim:
+    """Accuracy without the flagged items beside its placebo. It asserts nothing, and is no accuracy of a clean set: flagging selects
+    items that are right. A random control's own accuracy is; without one nothing is given once more than half are dropped."""
     if not accuracy.n_flagged:
         return description("No item lies beyond the cut-off, so accuracy stays as it is.", raw=accuracy.raw)
+    flagged = count_of(accuracy.n_flagged, "item")
+    if control == RANDOM:
+        return description(
+            f"Accuracy is {accuracy.raw.text()}. What it would be without memory is the random control's: "
+            f"{accuracy.control_raw.text()}. Dropping the {flagged} beyond the cut-off leaves {_share_text(accuracy.corrected)}: flagging "
+            "selects, it does not correct.",
+            raw=accuracy.raw,
+            control=accuracy.control_raw,
+        )
+    if 2 * accuracy.n_flagged > accuracy.raw.n:
+        return description(
+            f"Accuracy is {accuracy.raw.text()}. None is given without the {flagged} beyond the cut-off: more than half would be dropped, "
+            "and those that are left were selected.",
+            raw=accuracy.raw,
+        )
     change = accuracy.beyond_placebo
     beyond = (
         "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
     )
     return description(
-        f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the "
-        f"{count_of(accuracy.n_flagged, 'item')} beyond the cut-off. "
+        f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the {flagged} beyond the cut-off, "
+        "which selects and does not correct. "
         f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_share_text(accuracy.control_corrected)} after "
         f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,

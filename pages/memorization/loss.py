@@ -16,7 +16,7 @@ from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
 from pages.components.cutoff_line import cutoff_line
-from pages.memorization.cached import View, lines_of, loss, losses, readouts_of
+from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
 from pages.memorization.items import item_table
 from pages.memorization.titles import detector_title
 from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
@@ -123,7 +123,7 @@ def _accuracy(view: View, measure: str, test: LossTest, readout: str) -> None:
         return
     control = [right[item] for item in control_ids]
     st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in control_ids]).sentence()))
-    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control)).text))
+    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control), members(view).control).text))
 
 
 # Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways.

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.memory_sets import AT_LEAST, at_least_claim
+from flipcore.claims.memory_sets import AT_LEAST, at_least_claim, corrected_accuracy_claim
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.exceedance import SetTest
+from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
 
 TEST = SetTest(n=300, m=300, k=15, n_beyond=60, chance=0.05, p=0.001, n_least=29, sd=1.0, control_sd=1.0, spread_p=0.5)
 SHOWN = Claim(AT_LEAST, "shown", "Shown.", True)
@@ -40,3 +42,22 @@ def test_no_bound_is_claimed_where_none_is_left_or_the_set_itself_is_not_claimed
 
 def test_a_set_without_items_has_no_least_share():
     assert math.isnan(replace(TEST, n=0).share_least)
+
+
+def accuracy_of(n_flagged, n=80):
+    shares = [
+        Estimate(x, x - 0.1, x + 0.1, 0.95, "wilson", m, None)
+        for x, m in ((0.96, n), (1.0, n - n_flagged), (0.68, 120), (0.7, 110))
+    ]
+    return CorrectedAccuracy(*shares, n_flagged, 10)
+
+
+def test_accuracy_after_dropping_flagged_items_is_never_given_as_the_clean_one():
+    with_random = corrected_accuracy_claim(accuracy_of(60), "random").text
+    assert (
+        "What it would be without memory is the random control's: 0.68" in with_random and "it does not correct" in with_random
+    )
+    most = corrected_accuracy_claim(accuracy_of(60), "other").text
+    assert "1.00" not in most and "None is given without the 60 items beyond the cut-off" in most
+    few = corrected_accuracy_claim(accuracy_of(8), "other").text
+    assert "which selects and does not correct. Placebo" in few

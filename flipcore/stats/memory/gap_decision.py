@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,7 @@ from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
 LEVEL = 0.025
+KEYS_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class GapDecision:
     """What decides. `gap` is the difference in points that the rule tests, at 95 % (`gap_90` at 90 %, for equivalence);
     `p` its one-sided p (`other`: the largest of the three scales'). `units` are items, or families of items made from one
     template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed, `note` what pairs were matched
-    by."""
+    by. `mended` are items wrong before and better after, (benchmark, control), as wrong keys make them; where their shares of what
+    was wrong differ, `without_mended` is the decision without those of the side with more."""
 
     control: str
     gap: Estimate
@@ -49,6 +51,8 @@ class GapDecision:
     families: bool = False
     withheld: str = ""
     note: str = ""
+    mended: tuple[int, int] = (0, 0)
+    without_mended: GapDecision | None = None
 
     @property
     def is_larger(self) -> bool:
@@ -97,7 +101,25 @@ def gap_decision(sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_P
         raise BadInput(f"The control came as {control!r}; it is one of {', '.join(CONTROLS)}.")
     if control in (PAIRED, CALIBRATED):
         return _paired(sides, control, seed, m)
-    return _unpaired(sides, control, seed, m)
+    decision, mended = _unpaired(sides, control, seed, m), [one.is_mended for one in (sides.benchmark, sides.control)]
+    n_mended = int(mended[0].sum()), int(mended[1].sum())
+    n_wrong = [int((one.before[one.covered] == 0).sum()) for one in (sides.benchmark, sides.control)]
+    if decision.withheld or not _differ(n_mended, (n_wrong[0], n_wrong[1])):
+        return replace(decision, mended=n_mended)
+    shares = [k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True)]
+    if shares[0] > shares[1]:
+        fewer = replace(sides, benchmark=sides.benchmark.without(mended[0]))
+    else:
+        fewer = replace(sides, control=sides.control.without(mended[1]))
+    return replace(decision, mended=n_mended, without_mended=_unpaired(fewer, control, seed, m))
+
+
+def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
+    """Whether two shares differ, exact (Fisher), two-sided at .05."""
+    from scipy.stats import fisher_exact
+
+    table = [[k, n - k] for k, n in zip(counts, sizes, strict=True)]
+    return min(sizes) > 0 and sum(counts) > 0 and float(fisher_exact(table)[1]) < KEYS_LEVEL
 
 
 def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:

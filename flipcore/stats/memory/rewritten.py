@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -65,6 +65,17 @@ class Rewritten:
     @property
     def covered_ids(self) -> list[str]:
         return [item_id for item_id, there in zip(self.item_ids, self.covered, strict=True) if there]
+
+    @property
+    def is_mended(self) -> np.ndarray:
+        """(covered,) items wrong before and better after."""
+        return (self.before[self.covered] == 0) & (self.drops < 0)
+
+    def without(self, mask: np.ndarray) -> Rewritten:
+        """The same without the covered items of a mask (covered,): their rewrites are left out."""
+        after = self.after.copy()
+        after[np.flatnonzero(self.covered)[mask]] = np.nan
+        return replace(self, after=after)
 
     @property
     def net_drops(self) -> np.ndarray:

@@ -76,6 +76,17 @@ def leaked(share: float, survives: float, accuracy: float) -> Draw:
     return draw
 
 
+def wrong_keys(draw: Draw, share: float) -> Draw:
+    """A `share` of the items has a wrong key, so that what is right counts as wrong; rewriting gives it a right one."""
+
+    def keyed(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        before, after = draw(rng, n)
+        is_wrong = rng.random(n) < share
+        return np.where(is_wrong, 0.0, before), np.where(is_wrong, (rng.random(n) < 0.95) * 1.0, after)
+
+    return keyed
+
+
 def _same(draw: Draw, guess: float = 0.0) -> World:
     return draw, draw, guess
 
@@ -101,6 +112,8 @@ WORLDS: dict[str, World] = {
     "memory that survives rewriting, at the margin": (leaked(0.25, 1.0, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
     "memory that rewriting breaks, at the margin": (leaked(0.25, 0.0, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
     "half survives, at the margin": (leaked(0.25, 0.5, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
+    "wrong keys in the control, 8 %": (changing(0.8, 0.1, 0.02), wrong_keys(changing(0.8, 0.1, 0.02), 0.08), 0.0),
+    "wrong keys hide memory that rewriting breaks": (wrong_keys(leaked(0.4, 0.0, 0.75), 0.08), leaked(0.0, 1.0, 0.75), 0.0),
     "nothing read": _same(leaked(0.0, 1.0, 0.8)),
     "gap .15": (changing(0.85, 0.19 / 0.85), changing(0.8, 0.05), 0.0),
     "gap .26": (changing(0.9, 0.30 / 0.9), changing(0.8, 0.05), 0.0),

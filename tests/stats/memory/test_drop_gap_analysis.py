@@ -9,7 +9,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
-from flipcore.stats.memory.gap_decision import Sides
+from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from tests.conftest import ROOT
 from tests.lab.simulations.planted_memory import MODELS, gap_sets
 
@@ -191,3 +191,35 @@ def test_a_gap_without_any_change_keeps_an_interval():
     result = drop_gap_analysis(items([1] * 30, [1] * 30), items([1] * 30, [1] * 30), m=99)
     assert (result.gap_source.low, result.gap_source.high) == (0, 0) and "no width" in result.gap_source.note
     assert result.gap.low < 0 < result.gap.high and result.perm_p == 1.0
+
+
+def mended_sets(n_benchmark, n_control, n=200):
+    """160 of 200 right in both sets, 30 broken on the benchmark and 10 on the control, and so many mended."""
+
+    def one(n_broken, n_mended):
+        before, after = np.zeros(n), np.zeros(n)
+        before[:160] = 1
+        after[n_broken:160] = 1
+        after[160 : 160 + n_mended] = 1
+        return Rewritten.make([f"{n_broken}-{n_mended}-{i}" for i in range(n)], before, after)
+
+    return one(10, n_benchmark), one(10, n_control)
+
+
+def test_wrong_keys_that_rewriting_mends_make_no_gap():
+    decision = gap_decision(Sides(*mended_sets(0, 25)), "random", m=999)
+    assert decision.mended == (0, 25) and decision.is_larger and not decision.without_mended.is_larger
+    claim = gap_claim(decision)
+    assert not claim.is_made and "mended 0 benchmark and 25 control items, as wrong keys do" in claim.text
+    assert "Without the items that rewriting mended" in claim.detail
+
+
+def test_items_mended_alike_on_both_sides_change_nothing():
+    decision = gap_decision(Sides(*mended_sets(9, 11)), "random", m=999)
+    assert decision.mended == (9, 11) and decision.without_mended is None
+
+
+def test_a_gap_that_holds_without_what_was_mended_is_claimed():
+    benchmark = Rewritten.make([f"b{i}" for i in range(200)], [1.0] * 160 + [0.0] * 40, [0.0] * 80 + [1.0] * 80 + [0.0] * 40)
+    decision = gap_decision(Sides(benchmark, mended_sets(0, 25)[1]), "random", m=999)
+    assert decision.without_mended.is_larger and gap_claim(decision).outcome == "memory"
