@@ -33,6 +33,11 @@ BY_METHOD = {
         "draws of mean squares",
         "Each mean square is drawn from the χ² distribution about its estimate; limits are percentiles.",
     ),
+    "tango": Method(
+        "Tango's score limits",
+        "A difference of two shares of the same items: what the score test does not reject, exact up to 300 items.",
+        ("tango1998equivalence",),
+    ),
     "studentized": Method(
         "studentised bootstrap", "Whole items are resampled; each mean is divided by its own error.", ("hall1988theoretical",)
     ),

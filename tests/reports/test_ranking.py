@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from flipcore.reports.ranking import accuracies_sentence, pair_rows, ranking_report, split_items, way_rows
-from flipcore.stats.base.paired import mcnemar
+from flipcore.stats.base.tango import p_two_sided
 from tests.stats.ranking.worlds import readouts
 
 OWN, LOWER = ("identity", "base", "regex"), ("label_set", "lower", "regex")
@@ -19,11 +19,11 @@ def report():
     return ranking_report(readouts(RIGHT))
 
 
-def test_the_model_that_is_ahead_comes_first_with_mcnemars_p(report):
+def test_the_model_that_is_ahead_comes_first_with_tangos_p(report):
     (row,) = pair_rows(report.pairs)
     assert (row["first"], row["second"]) == ("A", "B") and row["difference, pair alone"].startswith("+50.0 pp [")
     assert (row["only first right"], row["only second right"], row["differ in part"], row["items"]) == (20, 0, 0, 40)
-    assert report.pairs[0].paired.p == pytest.approx(mcnemar(20, 0)["exact"]) and row["ways first leads"] == "1 of 2"
+    assert report.pairs[0].paired.p == pytest.approx(p_two_sided(20, 0, 40)) and row["ways first leads"] == "1 of 2"
 
 
 def test_a_difference_of_all_pairs_excludes_0_exactly_where_its_p_says_so(report):

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.intervals import SIGNED, clt, mean_interval
-from flipcore.stats.base.paired import mcnemar
+from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
+from flipcore.stats.base.families import clustered_mean, family_numbers
+from flipcore.stats.base.guarded import guarded_limits, guarded_t
+from flipcore.stats.base.intervals import SIGNED, clt
 from flipcore.stats.base.proportions import z_quantile
-
-MOST_EXACT = 0.999  # a share of clusters with one item each, above which McNemar's exact test holds
+from flipcore.stats.base.tango import loss_limits, p_two_sided
 
 
 @dataclass(frozen=True)
 class PairedScores:
     """`difference` is second - first over items (clusters), `unpaired` the same from the two standard errors alone.
     `first_only` and `second_only` items were right in that one alone, `n_partly` differ otherwise, as where one of two samples
-    was right. `p` is two-sided: McNemar's exact test for single
-    items, the interval's own t test where items share clusters."""
+    was right. `p` is two-sided and of the interval's own statistic, so that p <= .05 where the interval excludes 0: Tango's, exact,
+    for single items that are right or wrong; the guarded t for shares and where items share clusters."""
 
     first: float
     second: float
@@ -40,27 +40,31 @@ def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | Non
     both = ~(np.isnan(a) | np.isnan(b))
     names = np.arange(a.size) if clusters is None else np.asarray(clusters)
     a, b, names = a[both], b[both], names[both]
-    difference = mean_interval(b - a, names, bounds=SIGNED)
     first_only, second_only = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
-    single = len(set(names.tolist())) >= MOST_EXACT * max(1, a.size)
-    binary = bool(np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all())
-    p = mcnemar(first_only, second_only)["exact"] if single and binary else _p_of(difference)
+    difference, p = _difference(a, b, names, second_only, first_only)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
     n_partly = int((a != b).sum()) - first_only - second_only
     return PairedScores(*means, difference, unpaired_difference(a, b), first_only, second_only, int(a.size), p, n_partly)
 
 
-def _p_of(estimate: Estimate) -> float:
-    """The two-sided p of an interval read as t: the difference over its half-width. NaN without an interval."""
-    if not estimate.has_interval:
-        return math.nan
-    from scipy.stats import t
-
-    df = max(1, estimate.n - 1)
-    half = max(estimate.high - estimate.value, estimate.value - estimate.low)
-    if half <= 0:
-        return 1.0 if estimate.value == 0 else 0.0
-    return float(2 * t.sf(abs(estimate.value) / (half / t.ppf(0.5 + estimate.level / 2, df)), df))
+def _difference(first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int) -> tuple[Estimate, float]:
+    """Second - first and its p; `b` items were right in the second alone, `c` in the first alone."""
+    n, d = first.size, second - first
+    families = family_numbers(names) if n else None
+    value, is_single = (float(d.mean()) if n else math.nan), families is None or int(families.max()) + 1 == n
+    if n < MIN_N:
+        return without_interval(value, n), math.nan
+    if is_single and np.isin(np.concatenate([first, second]), (0, 1)).all():
+        low, high = loss_limits(b, c, n)
+        return Estimate(value, low, high, 0.95, "tango", n, None), p_two_sided(b, c, n)
+    groups = None if is_single else families
+    clustered = None if groups is None else clustered_mean(d, groups, bounds=SIGNED)
+    p, effective = float(guarded_t(d, SIGNED, groups).p), None if clustered is None else clustered.n_effective
+    if clustered is not None and math.isnan(p):  # too few families for a claim
+        return clustered.estimate(), p
+    low, high = guarded_limits(d, d, SIGNED, 0.025, groups)
+    n_units = n if groups is None else int(groups.max()) + 1
+    return Estimate(value, low, high, 0.95, "guarded t", n_units, None, effective=effective), p
 
 
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:

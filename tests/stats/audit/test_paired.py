@@ -22,3 +22,29 @@ def test_every_item_that_differs_is_counted_once():
     found = paired_scores(first, second)
     assert (found.first_only, found.second_only, found.n_partly, found.n_items) == (1, 2, 2, 6)
     assert found.difference.value == pytest.approx((2 - 1 + 0.5 + 0.5) / 6)
+
+
+@pytest.mark.parametrize("world", ["single", "samples", "families"])
+def test_p_and_interval_say_one_thing(world):
+    """ "Undecided whether A and B differ: +12.5 pp [+1.8, +23.2], p = .062" was printed of 5 of 40 items."""
+    rng = np.random.default_rng(3)
+    for run in range(40):
+        lift, samples = 0.1 + 0.3 * (run % 3), 1 if world != "samples" else 3
+        first = rng.binomial(samples, 0.5, 40) / samples
+        second = np.where(rng.random(40) < lift, 1.0, first)
+        found = paired_scores(
+            first, second, np.repeat(np.arange(10), [1, 1, 2, 2, 2, 4, 4, 8, 8, 8]) if world == "families" else None
+        )
+        assert (found.p <= 0.05) == found.difference.excludes_zero()
+        assert found.difference.low <= found.difference.value <= found.difference.high
+
+
+def test_five_items_of_forty_are_enough_and_said_with_an_interval_above_nothing():
+    found = paired_scores([1.0] * 30 + [0.0] * 10, [1.0] * 35 + [0.0] * 5)
+    assert found.p < 0.05 and 0 < found.difference.low < 0.125 and found.difference.method == "tango"
+
+
+def test_families_of_very_unequal_weight_carry_no_p():
+    families = np.repeat(np.arange(14), [40] + [1] * 13)  # they weigh as much as 1.7 equal ones
+    found = paired_scores(np.zeros(53), np.ones(53), families)
+    assert np.isnan(found.p) and not found.difference.has_interval
