@@ -21,7 +21,7 @@ from flipcore.core.study import CONTROLS
 from flipcore.core.study import OTHER_CONTROL as OTHER
 from flipcore.core.study import PAIRED_CONTROL as PAIRED
 from flipcore.core.study import RANDOM_CONTROL as RANDOM
-from flipcore.stats.base.estimate import MIN_N, Estimate, missing
+from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.stats.base.resample import N_PERMUTATIONS, monte_carlo_p, sign_flip_p
 from flipcore.stats.memory.drop_gap import permuted_t
@@ -31,6 +31,7 @@ from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
 LEVEL = 0.025
 KEYS_LEVEL = 0.05
+MOSTLY_SPLIT = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +89,26 @@ class Sides:
         repeated = any(len(set(labels)) < len(labels) for labels in sides)
         return (sides[0], sides[1]) if repeated else (None, None)
 
-    @property
-    def straddles(self) -> bool:
-        """Families lie in both sets, as a random split by item leaves them: then items are exchangeable one by one."""
+    @cached_property
+    def units(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What a random control exchanges, a name for every covered item, None where that is the item: families of one side as a whole;
+        item by item those of families that `are_split`."""
         first, second = self.labels
-        return first is not None and second is not None and not set(first).isdisjoint(second)
+        if first is None or second is None or not are_split(first, second):
+            return first, second
+        shared = set(first) & set(second)
+        names = [
+            np.array([i if label in shared else label for i, label in zip(one.covered_ids, labels, strict=True)], dtype=object)
+            for one, labels in ((self.benchmark, first), (self.control, second))
+        ]
+        return (names[0], names[1]) if any(len(set(one)) < len(one) for one in names) else (None, None)
+
+
+def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndarray) -> bool:
+    """At least three quarters of the items of either side, given by their families, are of families on both sides, as a random split
+    by item leaves them. One wording that both sides share does not make single items exchangeable."""
+    shared = set(first) & set(second)
+    return all(sum(label in shared for label in one) >= MOSTLY_SPLIT * len(one) for one in (first, second))
 
 
 def gap_decision(sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_PERMUTATIONS) -> GapDecision:
@@ -123,13 +139,17 @@ def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
 
 
 def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
-    labels = (None, None) if control == RANDOM and sides.straddles else sides.labels
+    labels = sides.units if control == RANDOM else sides.labels
     sets = (sides.benchmark, sides.control)
     drops = [one.drops if label is None else _family_means(one.drops, label) for one, label in zip(sets, labels, strict=True)]
     is_family = labels[0] is not None
     units = (len(drops[0]), len(drops[1]))
-    gap, gap_90 = (gap_estimate(*sets, level, None if not is_family else drops) for level in (0.95, 0.90))
+    gap, gap_90 = (gap_estimate(*sets, level, labels) for level in (0.95, 0.90))
     why = _too_few(units, is_family, ("benchmark", "control"))
+    if not why and is_family and gap.is_too_short:
+        why = (
+            f"the families of a set weigh as much as {gap.effective:.1f} equal ones; at least {MIN_CLAIM_FAMILIES} are needed."
+        )
     scales: tuple[ScaleGap, ...] = ()
     p = math.nan
     if not why and control == RANDOM:

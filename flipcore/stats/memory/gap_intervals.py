@@ -4,11 +4,12 @@ where a set hardly changes."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
+from flipcore.stats.base.families import by_family, clustered_difference, family_numbers
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.proportions import mover, t_quantile
 from flipcore.stats.memory.drop_gap import gap_score
@@ -18,16 +19,30 @@ FEW_CHANGES = 10  # below so many changed items a set's own variance says too li
 
 
 def gap_estimate(
-    benchmark: Rewritten, control: Rewritten, level: float, family_drops: Sequence[np.ndarray] | None = None
+    benchmark: Rewritten, control: Rewritten, level: float, families: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
 ) -> Estimate:
-    """Benchmark - control in shares. `family_drops` are mean drops a family, where families are the unit. Below ten units in a
-    set there is no interval."""
-    if family_drops is None and benchmark.is_binary and control.is_binary:
+    """Benchmark - control in shares. `families` name the family of every covered item, where families are the unit. Below ten items
+    or three effective families in a set there is no interval."""
+    if families[0] is not None and families[1] is not None:
+        return _over_families(benchmark.drops, families[0], control.drops, families[1], level)
+    if benchmark.is_binary and control.is_binary:
         sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]
         interval = gap_score(sets[0], sets[1], sets[2], sets[3], level)
         return _interval(interval["gap"], interval["lo"], interval["hi"], level, "mover", len(sets[0]), len(sets[2]))
-    first, second = (benchmark.drops, control.drops) if family_drops is None else family_drops
-    return drops_estimate(first, second, level)
+    return drops_estimate(benchmark.drops, control.drops, level)
+
+
+def _over_families(
+    first: np.ndarray, first_of: np.ndarray, second: np.ndarray, second_of: np.ndarray, level: float
+) -> Estimate:
+    """The clustered difference; where few families of a set change, no narrower than `padded_limits` of families' means."""
+    gap = clustered_difference(first, first_of, second, second_of, level=level, bounds=(-1.0, 1.0)).estimate()
+    means = [by_family(x[:, None], family_numbers(of))[:, 0] for x, of in ((first, first_of), (second, second_of))]
+    if not gap.has_interval or min(map(_n_changed, means)) >= FEW_CHANGES:
+        return gap
+    sides = [padded_limits(np.clip(one, -1.0, 1.0), level) for one in means]
+    low, high = mover(float(first.mean()), sides[0], float(second.mean()), sides[1])
+    return replace(gap, low=min(gap.low, low), high=max(gap.high, high), method="padded_mover")
 
 
 def drops_estimate(first: np.ndarray, second: np.ndarray, level: float, low_end: float = -1.0) -> Estimate:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
-from flipcore.stats.memory.gap_decision import Sides
+from flipcore.stats.memory.gap_decision import Sides, are_split
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
@@ -50,9 +50,9 @@ class Members:
     def is_templated(self, benchmark: Collection[str], control: Collection[str]) -> bool:
         """Items of one template stand for each other, and the two sets have different templates: then a test of single items
         claims too much. A random split leaves the same templates on both sides, where items are exchangeable one by one."""
-        first, second = ({self.family.get(item, item) for item in ids} for ids in (benchmark, control))
-        few = any(len(own) < FEW_FAMILIES * len(ids) for own, ids in ((first, benchmark), (second, control)) if ids)
-        return few and not (self.control == RANDOM_CONTROL and first & second)
+        first, second = ([self.family.get(item, item) for item in ids] for ids in (benchmark, control))
+        few = any(len(set(own)) < FEW_FAMILIES * len(own) for own in (first, second) if own)
+        return few and not (self.control == RANDOM_CONTROL and are_split(first, second))
 
 
 def members(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipcore.stats.base.families import clustered_mean, family_numbers
 from flipcore.stats.base.proportions import mover, t_quantile
 
 POINTS, SHARE, ODDS = "points", "share kept", "odds"
@@ -41,7 +42,7 @@ class _Loss:
 
     value: float
     se: float
-    df: int
+    df: float
 
 
 def scale_gaps(
@@ -73,7 +74,7 @@ def _losses(before: np.ndarray, after: np.ndarray, guess: float, families: np.nd
         return dict.fromkeys(SCALES, _Loss(math.nan, math.nan, 0))
     was = (np.append(before, (1.0, 0.0)) - guess) / (1 - guess)
     now = (np.append(after, (0.0, 1.0)) - guess) / (1 - guess)
-    label = None if families is None else np.unique(np.append(_codes(families), (n, n + 1)), return_inverse=True)[1]
+    label = family_numbers(np.append(np.arange(n) if families is None else _codes(families), (n, n + 1)))
     least = 0.5 / (n + 1)
     b, a = (
         min(max(((x.sum() + 0.5) / (n + 1) - guess) / (1 - guess), least), 1 - least) for x in (before, after)
@@ -88,10 +89,8 @@ def _losses(before: np.ndarray, after: np.ndarray, guess: float, families: np.nd
     by_scale = {}
     for scale, (of_before, of_after) in slopes.items():
         influence = of_before * centred[0] - of_after * centred[1]
-        sums = influence if label is None else np.bincount(label, weights=influence)
-        size = len(sums)
-        se = math.sqrt(float((sums**2).sum()) * size / max(size - 1, 1)) / (n + 2)
-        by_scale[scale] = _Loss(values[scale], se, max(size - 3, 1))
+        mean = clustered_mean(influence, label, bounds=None)
+        by_scale[scale] = _Loss(values[scale], mean.se, max(mean.df - 2, 1.0))  # two of its items were added
     return by_scale
 
 

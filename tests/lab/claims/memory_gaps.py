@@ -83,14 +83,16 @@ def _pairs(n: int, spreads: tuple[float, float], world: str, truth: str = "null"
     return Cell(GAP_PAIRED, world, f"{n} pairs", draws, truth)
 
 
-def _templates(assertion: Assertion, control: str, n: int, m: int) -> Cell:
-    """Templates of four items, which break together."""
+def _templates(assertion: Assertion, control: str, n: int, m: int, shared: int = 0) -> Cell:
+    """Templates of four items, which break together, with or without a wording that both sides share."""
 
     def run(rng: Rng) -> bool:
-        claim = gap_claim(gap_decision(templated(n, m, rng), control, int(rng.integers(2**31)), FEWEST))
+        sides = templated(n, m, rng, shared=shared)
+        claim = gap_claim(gap_decision(sides, control, int(rng.integers(2**31)), FEWEST))
         return claim.is_made and claim.assertion is assertion
 
-    return Cell(assertion, "templated items", f"{n} v {m} templates", each(run))
+    size = f"{n} v {m} templates" + f", {shared} wording shared" * bool(shared)
+    return Cell(assertion, "templated items", size, each(run))
 
 
 def _one_law() -> list[Cell]:
@@ -148,6 +150,7 @@ GAP_CELLS: tuple[Cell, ...] = (
     *_one_law(),
     *_paired(),
     _templates(GAP_RANDOM, RANDOM, 20, 30),
+    _templates(GAP_RANDOM, RANDOM, 20, 30, shared=1),
     _templates(GAP_OTHER, OTHER, 20, 30),
     _templates(GAP_OTHER, OTHER, 12, 12),
     *(gap(GAP_OTHER, OTHER, world, n, n) for world in DIFFICULTY for n in (15, 40, 150, 500)),

@@ -157,8 +157,9 @@ def studies(world: World, n: int, m: int, rng: np.random.Generator, size: int = 
     return Studies(sets[0], sets[1], guess)
 
 
-def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
-    """`n` and `m` templates of `size` items; a template breaks with a probability of its own, the same law in both sets."""
+def templated(n: int, m: int, rng: np.random.Generator, size: int = 4, shared: int = 0) -> Sides:
+    """`n` and `m` templates of `size` items; a template breaks with a probability of its own, the same law in both sets. The first item
+    of `shared` templates of either set has the wording of one that both know."""
     sets: list[Rewritten] = []
     family: dict[str, str] = {}
     for name, k in (("b", n), ("c", m)):
@@ -166,6 +167,7 @@ def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
         before = rng.random(k * size) < 0.85
         ids = [f"{name}{i}" for i in range(k * size)]
         family |= {item: f"{name}{i // size}" for i, item in enumerate(ids)}
+        family |= {ids[i * size]: f"shared{i}" for i in range(shared)}
         sets.append(Rewritten.make(ids, before, before & (rng.random(k * size) >= p)))
     return Sides(sets[0], sets[1], family=family)
 
