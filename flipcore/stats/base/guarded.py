@@ -40,11 +40,12 @@ def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndar
     (items,) numbers."""
     from scipy.special import stdtr
 
-    every = _sums(values, families)
+    every, shape = _sums(values, families), np.shape(values)[:-1]
     sides = []
     for adverse in bounds:
         mean, se, df = _with_unseen(every, adverse)
-        sides.append(np.where(np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se)))
+        p = np.where(np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se))
+        sides.append(p.reshape(shape))
     return GuardedT(*sides)
 
 
@@ -58,7 +59,7 @@ def guarded_limits(
     out = []
     for x, adverse in zip((least, largest), bounds, strict=True):
         mean, se, df = _with_unseen(_sums(x, families), adverse)
-        out.append(float(np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds)))
+        out.append(np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds).item())
     return out[0], out[1]
 
 
