@@ -53,12 +53,15 @@ name = "simulated-clean"
 """
 
 
+READ_HERE = (Part("first_token"), Part("regex"))
+
+
 def study_of(path, **changes):
     made = {
         "name": hostile.TEXTS["html"],
         "items": (ItemSource("file", path=str(path), columns=COLUMNS),),
         "axes": (Part("identity"), Part("option_order", {"n": 3})),
-        "extractors": (Part("first_token"), Part("regex"), Part("judge")),
+        "extractors": (*READ_HERE, Part("judge")),
         "models": (ModelUse("simulated-noisy"),),
         "judge": "simulated-clean",
     }

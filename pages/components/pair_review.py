@@ -14,8 +14,8 @@ _HTML = """
     <span class="saved" aria-live="polite"></span></div>
   <div class="finished" aria-live="polite"></div>
   <div class="desk">
-    <div class="pair"><section><h3>Original</h3><div class="text original"></div></section>
-      <section><h3>Paraphrase</h3><div class="text paraphrase"></div></section></div>
+    <div class="pair"><section><h3>Original</h3><div class="text original" tabindex="0" role="region" aria-label="Original"></div></section>
+      <section><h3>Paraphrase</h3><div class="text paraphrase" tabindex="0" role="region" aria-label="Paraphrase"></div></section></div>
     <div class="options"></div>
     <div class="hidden"></div>
     <div class="checks"></div>

@@ -22,11 +22,11 @@ def hostile_store(tmp_path_factory):
     from flipcore.store.queries import studies
     from tests.datasets.files import written
     from tests.datasets.recorded.tables import imported
-    from tests.test_bad_input import study_of
+    from tests.test_bad_input import READ_HERE, study_of
 
     folder = tmp_path_factory.mktemp("hostile")
     store = Store.open(folder / "flips.duckdb")
-    study = study_of(written(folder / "items.jsonl", hostile.rows()).path, judge=None)
+    study = study_of(written(folder / "items.jsonl", hostile.rows()).path, judge=None, extractors=READ_HERE)
     runner.run(study, store)
     name = hostile.TEXTS["markdown"]
     rows = [

@@ -16,7 +16,7 @@ from tests.browser.serving import browser_page
 from tests.browser.test_main_job import SIMULATED
 from tests.datasets.files import written
 from tests.reports.exports.reading import files_in
-from tests.test_bad_input import study_of
+from tests.test_bad_input import READ_HERE, study_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -27,7 +27,8 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     store = Store.open(folder / "flips.duckdb")
     rows = [row for row in hostile.rows() if len(row["question"]) < 10_000]
-    studies = {"plain": Study.from_toml(SIMULATED), "hostile": study_of(written(folder / "items.jsonl", rows).path, judge=None)}
+    hostile_study = study_of(written(folder / "items.jsonl", rows).path, judge=None, extractors=READ_HERE)
+    studies = {"plain": Study.from_toml(SIMULATED), "hostile": hostile_study}
     for name, study in studies.items():
         runner.run(study, store)
         (folder / f"{name}.html").write_text(report(store, study.study_id, 1), encoding="utf-8")

@@ -38,7 +38,10 @@ NAMES = re.compile(
     r"|never-seen items flagged|not flagged|memorized|-?0\.\d+ \[.*\], (not )?flagged)$"
 )
 # sentences that count what a rule did or could do on these rows, and say nothing of memory
-COUNTS = re.compile(r"after dropping the [\d,]+ flagged|^The decisions: “memory” on|The source's own correction would flag")
+COUNTS = re.compile(
+    r"after dropping the [\d,]+ flagged|What it would be without memory is the random control's"
+    r"|^The decisions: “memory” on|The source's own correction would flag"
+)
 CONTROLLED = Study(
     "against controls",
     tuple(
