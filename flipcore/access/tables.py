@@ -35,6 +35,7 @@ RULES: dict[str, Rule] = {
     "purchases": _RUN,
     "budgets": Rule(Permission.RUN, "author", "set a budget"),
     "readouts": _RUN,
+    "late_readouts": _RUN,
     "readout_sources": _RUN,
     "item_runs": _RUN,
     "paraphrases": Rule(Permission.BRING, "", "brought in paraphrases", "dataset"),

@@ -9,37 +9,53 @@ from flipcore.text.counts import count_of
 
 LOCKED = Assertion(
     "locked",
-    "computed on items that nobody could read before these settings were stored, at the state of that moment",
+    "computed on answers that nobody could read before these settings were stored, at the state of that moment",
     0.0,
     1,
     "each lock",
-    ("settings changed after the lock", "opened by an earlier lock", "answers shown in another study", "no state stored"),
+    (
+        "settings changed after the lock",
+        "opened by an earlier lock",
+        "answers shown in another study, under whatever id",
+        "answers older than the study",
+        "no state stored",
+        "no readouts stored",
+    ),
 )
 ASSERTIONS = (LOCKED,)
 
 
-def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0) -> Claim:
-    """`all_locks` are those of the study, oldest first; `n_changed` verdicts stand differently today.
+def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0, after: str = "") -> Claim:
+    """`all_locks` are those of the study, oldest first; `n_changed` verdicts stand differently today; `after` says what was asked,
+    read or merged since, "" where nothing was.
 
-    Withheld where the lock was changed, keeps no state, came after another lock had opened the same items, or where another
-    study shows what the same models answered to them."""
+    Withheld where the lock was changed, keeps no state or no readouts, came after another lock had opened the same items, or where
+    somebody could have read what the same models answered: in another study, or before this one was declared."""
     state = lock["settings"].get(STATE)
-    later = (
+    verdicts = (
         f"{count_of(n_changed, 'verdict has', 'verdicts have')} changed since; the result is that of the lock."
         if n_changed
-        else "Nothing has changed since."
+        else ""
     )
+    later = " ".join(filter(None, (verdicts, after))) or "Nothing has changed since."
     n = len(state["items"]) if state else 0
     claim = Claim(
         LOCKED,
         "locked",
-        f"Locked: {count_of(n, 'item was', 'items were')} set aside, and these settings were stored before anybody could read them.",
+        f"Locked: {count_of(n, 'item was', 'items were')} set aside, and these settings were stored before anybody could read what the "
+        "models answered to them.",
         True,
-        later,
+        " ".join(filter(None, (_questions_shown(state), later))),
         "",
         {"n_items": n, "n_verdicts_changed": n_changed},
     )
     return claim.not_claimed(_why_not(lock, state, all_locks))
+
+
+def _questions_shown(state: Mapping[str, Any] | None) -> str:
+    """Which other studies show the questions themselves."""
+    parts = [f"{name} ({n:,})" for name, n, n_answered in (state or {}).get("seen", ()) if not n_answered]
+    return f"The questions themselves, and no answer of these models, are shown by {', '.join(parts)}." if parts else ""
 
 
 def _why_not(lock: Mapping[str, Any], state: Mapping[str, Any] | None, all_locks: Sequence[Mapping[str, Any]]) -> str:
@@ -51,9 +67,16 @@ def _why_not(lock: Mapping[str, Any], state: Mapping[str, Any] | None, all_locks
     if earlier:
         page = earlier[0]["settings"].get("page", "decomposition").replace("_", " ")
         return f"a lock on {page} had opened these items before these settings were stored."
-    if state.get("seen_before"):
+    n = len(state["items"])
+    places = [f"{name} shows them for {n_answered:,}" for name, _, n_answered in state.get("seen", ()) if n_answered]
+    if places or state.get("seen_before"):
+        where = "; ".join(places) or f"another study shows them for {state['seen_before']:,}"
+        return f"what the same models answered could be read before: {where} of the {n:,} items that were set aside."
+    if state.get("n_older"):
         return (
-            f"another study shows what the same models answered to {state['seen_before']:,} of the {len(state['items']):,} "
-            "items that were set aside."
+            f"answers to {state['n_older']:,} of the {n:,} items that were set aside are older than this study: whoever had them "
+            "could have read them."
         )
+    if "readouts" not in state and "verdicts" in state:
+        return "this lock comes from a release that fixed no readouts: what was asked or read after it is counted."
     return ""

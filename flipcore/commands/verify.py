@@ -1,4 +1,5 @@
-"""`python -m flipcore verify`: whether what is stored is as it was written: the log of acts, archives, uploads, half-written files."""
+"""`python -m flipcore verify`: whether what is stored is as it was written: the log of acts, archives, uploads, locks, half-written files;
+and whether a lock that somebody published is what this database holds."""
 
 import argparse
 
@@ -8,14 +9,17 @@ HELP = "is the log of who did what, and every file beside the database, as it wa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none."""
+    """The manifests to compare."""
+    parser.add_argument("manifest", nargs="*", help="the manifest of a lock, as a study's report offers it")
 
 
 def act(options: argparse.Namespace) -> int:
     """0 where everything is as it was written, 1 with a sentence for each thing that is not."""
+    from flipcore.core.locks import manifest
     from flipcore.store.verifying import problems, sentence
 
+    published = [manifest(name) for name in options.manifest]
     with open_store() as store:
-        wrong = problems(store)
+        wrong = problems(store, published)
         print("\n".join(wrong) or sentence(store))
         return 1 if wrong else 0

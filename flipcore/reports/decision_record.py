@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 
 import pandas as pd
 
+from flipcore.core.errors import BadInput
 from flipcore.reports.compared_pairs import sides
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
@@ -95,7 +96,7 @@ class Entry:
 def entries(store: Store, *, study_id: str = "", page: str = "", words: str = "") -> list[Entry]:
     """The record, newest first: of one study or page, with these words somewhere in it, where they are given. A decision is
     replaced by a later one of the same page and study."""
-    states: dict[tuple[str, str | None], dict[str, Any]] = {}
+    states: dict[tuple[str, str | None], dict[str, Any] | BadInput] = {}
     later: set[tuple[str, str]] = set()
     every = []
     for row in decisions.record(store).to_dict("records"):
@@ -104,7 +105,10 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
             locked = row["page"] if row["mode"] == decisions.LOCKED else None
             state = (row["study_id"], locked)
             if state not in states:
-                states[state] = data_state(store, *state)
+                try:
+                    states[state] = data_state(store, *state)
+                except BadInput as error:  # a lock that is refused: its decision stays readable, and says why
+                    states[state] = error
             every.append(_entry(row, states[state], key in later))
         later.add(key)
     terms = words.casefold().split()
@@ -119,9 +123,10 @@ def count_sentence(record: Sequence[Entry]) -> str:
     return f"{len(record):,} decision{'s' * (len(record) != 1)}; the data behind {n_changed:,} changed since{unknown}"
 
 
-def _entry(row: Mapping[Any, Any], state: Mapping[str, Any], is_replaced: bool) -> Entry:
+def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_replaced: bool) -> Entry:
     before, place, evidence, rests_on = (_json(row[name]) for name in ("came_from", "place", "evidence", "basis"))
-    since = changes(rests_on, state)
+    since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
+    verdicts = rests_on.get("verdicts")
     return Entry(
         row["decision_id"],
         row["study_id"],
@@ -135,7 +140,7 @@ def _entry(row: Mapping[Any, Any], state: Mapping[str, Any], is_replaced: bool) 
         row["created_at"],
         str(place.get("query", "")),
         evidence if EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list) else {},
-        rests_on["verdicts"] if since != UNKNOWN else {},
+        verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
         since or UNCHANGED,
         is_replaced,
     )

@@ -1,5 +1,8 @@
 """The lock of a page: what it claims, and why nothing can be read under it."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import locked_claim
 from flipcore.core.errors import BadInput
@@ -11,7 +14,12 @@ def locked(store: Store, record_id: str, page: str) -> Claim | None:
     """The claim of the lock that holds for a page of a study; None without one."""
     all_locks = lock_queries.locks(store, record_id)
     lock = lock_queries.lock_of_page(store, record_id, page)
-    return None if lock is None else locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock))
+    return None if lock is None else claim_of(store, lock, all_locks)
+
+
+def claim_of(store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]) -> Claim:
+    """What may be said of one lock of a record, with what changed since."""
+    return locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock), lock_queries.came_after(store, lock))
 
 
 def check(store: Store, record_id: str, page: str) -> str:

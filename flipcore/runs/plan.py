@@ -192,9 +192,11 @@ def _varied(axis: Axis, item: Item, study: Study, axis_material: Material, own: 
 
 
 def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
-    """Items that this study sets aside, or an earlier one did."""
-    earlier = planning.set_aside_before(store, study.study_id) if store is not None else set()
-    return frozenset(earlier) | {item.item_id for item, _ in items if is_set_aside(study, item)}
+    """Items that this study sets aside, or an earlier one did, and those that ask the same under another id."""
+    earlier = planning.questions_set_aside_before(store, study.study_id) if store is not None else set()
+    plain = lambda item: " ".join(item.question.lower().split())  # noqa: E731
+    questions = {" ".join(text.lower().split()) for text in earlier} | {plain(i) for i, _ in items if is_set_aside(study, i)}
+    return frozenset(item.item_id for item, _ in items if plain(item) in questions)
 
 
 def _examples(items: Sequence[tuple[Item, str]], unseen: frozenset[str]) -> dict[str, tuple[Item, ...]]:

@@ -25,7 +25,7 @@ from flipcore.access.acting import acting, require_read
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
-from flipcore.store import migrations, pack_tables
+from flipcore.store import migrations, pack_tables, questions
 from flipcore.store.archives import Archive, archives, attach, open_folders, problem_at_opening
 from flipcore.store.audit_log import act_row
 from flipcore.store.writer import Writer, is_of_disk
@@ -71,6 +71,7 @@ class Store:
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
             pack_tables.prepare(connection)
+            questions.prepare(connection)
         except duckdb.Error as error:
             if is_of_disk(error):
                 raise NotStored(

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from flipcore.store import merge_checks
+from flipcore.store import late_readouts, merge_checks
 from flipcore.store.schema import Table, tables
 
 _KEY = ", ".join(tables()["readouts"].key)
+_LOCKED = "a lock has fixed those of their items; they stand apart"
 _OTHER = "its completion here is another one; Resume reads the one that is kept"
-_TEMPORARY = ("replaced_calls", "unequal_calls", "stale_readouts", "unfit_readouts", "fresh_readouts", "theirs_first")
+_TEMPORARY = (
+    "replaced_calls",
+    "unequal_calls",
+    "stale_readouts",
+    "unfit_readouts",
+    "fresh_readouts",
+    "theirs_first",
+    "fixed_places",
+)
 
 # Calls whose completion here is not the one that the other file read.
 _UNEQUAL = """
@@ -36,6 +45,7 @@ def add(
         if table not in there:
             connection.execute(f"CREATE OR REPLACE TEMP TABLE theirs_{table} AS SELECT * FROM main.{table} LIMIT 0")
     merge_checks.drop_dangling(connection, skipped)
+    _put_late_ones_apart(connection, skipped)
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced_calls (call_id TEXT)")
     connection.execute(_UNEQUAL)
     connection.execute(
@@ -46,6 +56,7 @@ def add(
         f"CREATE OR REPLACE TEMP TABLE unfit_readouts AS SELECT DISTINCT {_KEY} FROM theirs_readout_sources "
         "WHERE call_id IN (SELECT call_id FROM unequal_calls)"
     )
+    connection.execute("DELETE FROM stale_readouts WHERE (study_id, item_id) IN (SELECT (study_id, item_id) FROM fixed_places)")
     for table in ("readout_sources", "readouts"):
         connection.execute(f"DELETE FROM main.{table} r USING stale_readouts s WHERE {_same('r', 's')}")
     connection.execute(
@@ -71,6 +82,26 @@ def add(
     duplicates["readouts"] += n_theirs - n_fresh - n_unfit
     skipped["readouts", _OTHER] += n_unfit
     _reopen(connection)
+
+
+def _put_late_ones_apart(connection, skipped: Counter[tuple[str, str]]) -> None:
+    """Readouts of items whose state a lock has fixed come in beside it; `fixed_places` are those items."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT)")
+    if not (places := sorted(late_readouts.fixed(connection))):
+        return
+    connection.executemany("INSERT INTO fixed_places VALUES (?, ?)", places)
+    late = "(study_id, item_id) IN (SELECT (study_id, item_id) FROM fixed_places)"
+    names = ", ".join(row[0] for row in connection.execute("DESCRIBE theirs_readouts").fetchall())
+    connection.execute(
+        f"INSERT INTO main.late_readouts ({names}) SELECT {names} FROM theirs_readouts t WHERE {late} "
+        f"AND NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')} AND m.status = t.status "
+        "AND m.answer IS NOT DISTINCT FROM t.answer AND m.value IS NOT DISTINCT FROM t.value) ON CONFLICT DO NOTHING"
+    )
+    same = f"SELECT 1 FROM main.readouts m WHERE {_same('m', 'theirs_readouts')}"
+    n_late = connection.execute(f"SELECT count(*) FROM theirs_readouts WHERE {late} AND NOT EXISTS ({same})").fetchall()[0][0]
+    skipped["readouts", _LOCKED] += n_late
+    for table in ("readouts", "readout_sources"):
+        connection.execute(f"DELETE FROM theirs_{table} WHERE {late}")
 
 
 def _reopen(connection) -> None:

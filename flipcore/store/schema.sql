@@ -125,6 +125,14 @@ CREATE TABLE IF NOT EXISTS readouts (
     PRIMARY KEY (study_id, model, item_id, axis, variant_id, sample, extractor)
 );
 
+-- Readouts that came after a lock of their items: shown and counted by none, for what is under a lock stays as it was.
+CREATE TABLE IF NOT EXISTS late_readouts (
+    study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
+    status TEXT NOT NULL, answer TEXT, value DOUBLE, is_correct BOOLEAN, span_start INTEGER, span_end INTEGER,
+    reason TEXT NOT NULL, probabilities JSON NOT NULL, label_mass DOUBLE,
+    PRIMARY KEY (study_id, model, item_id, axis, variant_id, sample, extractor)
+);
+
 -- Which completions a readout was read from, in order.
 CREATE TABLE IF NOT EXISTS readout_sources (
     study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
@@ -317,6 +325,7 @@ CREATE TABLE IF NOT EXISTS acts (
 COMMENT ON TABLE store_info IS 'last row wins';
 COMMENT ON TABLE completions IS 'last row wins';      -- the answer to a call that had failed
 COMMENT ON TABLE readouts IS 'last row wins';
+COMMENT ON TABLE late_readouts IS 'last row wins';
 COMMENT ON TABLE readout_sources IS 'last row wins';
 COMMENT ON TABLE item_runs IS 'last row wins';
 COMMENT ON TABLE studies IS 'last value wins';        -- what a row does not say again stays

@@ -1,22 +1,25 @@
-"""Whether what is stored is as it was written: the log of acts, archived studies, uploads, and files that were left half written."""
+"""Whether what is stored is as it was written: the log of acts, archived studies, uploads, locks, and files that were left half written."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from typing import Any
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.whole_files import leftovers
 from flipcore.store import archives, audit_log
 from flipcore.store.connection import BESIDE, Store
+from flipcore.store.queries import locks
 
 _HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")  # of an upload's content, at the end of its name
 
 
-def problems(store: Store) -> list[str]:
-    """A sentence for each thing that is not as it was written."""
+def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """A sentence for each thing that is not as it was written; `published` are locks as others were told them."""
     require(Permission.ACCESS)
     store.writer.flush()
     with closing(store.own_cursor()) as cursor:
@@ -27,7 +30,14 @@ def problems(store: Store) -> list[str]:
             sentences.append(f"{path} is not what was uploaded under that name: it was cut or changed. Upload the file again.")
     for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
         sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
-    return [one for one in sentences if one]
+    own = [
+        lock
+        for (study,) in store.rows("SELECT DISTINCT study_id FROM locks ORDER BY ALL")
+        for lock in locks.locks(store, study)
+    ]
+    for lock in (*own, *published):
+        sentences += locks.differences(store, lock)
+    return list(dict.fromkeys(one for one in sentences if one))
 
 
 def sentence(store: Store) -> str:
@@ -35,5 +45,5 @@ def sentence(store: Store) -> str:
     own, others = store.rows("SELECT count(*) FILTER (number IS NOT NULL), count(*) FILTER (origin <> '') FROM acts")[0]
     return (
         f"All is as it was written: {own:,} rows of the log of acts, each chained to the one before ({others:,} came with merged files "
-        "and are told apart), every archive, every upload; and no file is half written."
+        "and are told apart), every archive, every upload, every lock with the readouts under it; and no file is half written."
     )

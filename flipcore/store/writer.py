@@ -23,6 +23,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
+from flipcore.store import late_readouts, questions
 from flipcore.store.archives import check_hot
 from flipcore.store.audit_log import act_row, acts_of, chained, keep_outside
 from flipcore.store.pack_tables import SOURCES, drop_marks
@@ -97,6 +98,8 @@ class Writer:
         def whole(connection: Any) -> Any:
             outcome = action(connection)
             self._change(connection, changes)
+            if changes is None or changes:
+                questions.fill(connection)
             for table, row in rows:
                 _upsert(connection, tables()[table], row)
             return outcome
@@ -218,8 +221,11 @@ class Writer:
         for batch in batches:
             for table, rows in batch.parts:
                 by_table.setdefault(table, []).extend(rows)
+        by_table = late_readouts.apart(connection, by_table)
         for table, rows in by_table.items():
             _upsert(connection, tables()[table], rows)
+        if any(table in by_table for table in questions.SOURCES):
+            questions.fill(connection)
         self._change(connection, {row["study_id"] for table in SOURCES for row in by_table.get(table, ())})
 
 

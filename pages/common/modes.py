@@ -69,7 +69,9 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
     """The settings that would be locked, a name, and the button."""
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
-    st.caption("The lock also stores the items that were set aside, the models and every verdict as they are now.")
+    st.caption(
+        "The lock also stores the items that were set aside, the models, every verdict and every readout as they are now."
+    )
     who = name_field("Your name", key=f"lock-name-{page}")
     if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):
         with shown_problem():

@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.reports.decision_record import looked_at
 from flipcore.store.queries import decisions
@@ -51,7 +52,11 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         st.error("Give your name first, so that others can ask you about it.")
         return
     settings = {key: value for key, value in decision.items() if key != "sentences"}
-    decisions.keep_decision(session.store(), study_id, page, mode, sentence, settings, who, query=query, evidence=evidence)
+    try:
+        decisions.keep_decision(session.store(), study_id, page, mode, sentence, settings, who, query=query, evidence=evidence)
+    except BadInput as error:  # the lock that this decision was read under is refused meanwhile
+        st.error(str(error))
+        return
     if question.strip():
         decisions.keep_question(session.store(), study_id, page, question, who)
     st.session_state[NOTICE] = sentence

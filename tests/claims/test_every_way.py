@@ -1,11 +1,14 @@
 """Every way to a number: pages with their links, `stats`, `export` and `report`, with items set aside and with gates closed.
 
-Nothing of what a study set aside reaches the browser, the terminal or a file before a lock, and nothing behind a closed gate is
-said as a claim.
+Nothing of what a study set aside reaches the browser, the terminal or a file before a lock, whether it is asked for through that study,
+a later one, the same questions uploaded under no ids, or a file with them that was merged; and nothing behind a closed gate is said as
+a claim.
 """
 
+import csv
 import io
 import json
+from contextlib import closing
 from dataclasses import replace
 
 import pandas as pd
@@ -15,11 +18,12 @@ from flipcore import __main__ as command_line
 from flipcore.annotation import gates
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.api import StudyView
-from flipcore.core.study import Part
+from flipcore.core.study import ItemSource, Part
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
+from flipcore.store.merge import merge
 from flipcore.store.queries import holdout, locks, review
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.walks import DECOMPOSITION, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
@@ -36,6 +40,15 @@ LATER = replace(  # over the same items, with none set aside
     confirmatory_share=0.0,
 )
 L = LATER.study_id
+OWN_ITEMS = "SELECT question, options, target FROM items WHERE item_id IN (SELECT unnest($ids))"
+
+
+def uploaded(name, path):
+    """The same questions from a file without ids."""
+    return replace(LATER, name=name, items=(ItemSource("file", path=str(path)),), axes=(Part("identity"),))
+
+
+U, M = "uploaded", "merged"  # in the file they have ids of their own
 # New study shows the first rows of the files that items come from, which no study has set aside; its preview is tested there
 WAYS = [
     ("studies/page.py", {}),
@@ -51,6 +64,8 @@ WAYS = [
     (DECOMPOSITION, {"study": L}),
     *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Sentences", "Methods", "Tables")),
     ("audit/page.py", {"study": L}),
+    *((page, {"study": one, "item": "TWIN", "axis": "identity"}) for page in (FLIPS, MEMORY) for one in (U, M)),
+    *((page, {"study": one}) for page in (DECOMPOSITION, "audit/page.py", "ranking/page.py") for one in (U, M)),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
     (REVIEW, {"part": "Review", "shared": "100"}),
 ]
@@ -65,11 +80,30 @@ def path(tmp_path_factory):
     runner.run(STUDY, store)
     runner.run(LATER, store)
     review.keep_verdicts(store, [verdict_row(pair, "Bea", OTHER, "changes it") for pair in review.pairs(store)[:20]])
+    file = place.with_name("again.csv")
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["question", "options", "answer"])
+        writer.writerows([q, json.dumps(list(o)), t] for q, o, t in store.rows(OWN_ITEMS, ids=_of(store, S)) if len(o))
+    runner.run(uploaded(U, file), store)
+    with closing(Store.open(place.with_name("there.duckdb"))) as there:
+        runner.run(uploaded(M, file), there)
+    merge([place.with_name("there.duckdb")], store)
     ids = hidden_ids(store)
     row = {"name": "v", "note": "", "parent_id": None, "sets_id": "s", "target_ids": ids[:8], "retro_ids": ids[8:]}
     holdout.keep_version(store, row | {"results": {}, "settings": {}, "author": "Ada"}, [])
     store.close()
     return place
+
+
+def _of(store, study):
+    """The ids of all items of a study; of one that has its name as well."""
+    sql = "SELECT item_id FROM study_items JOIN studies USING (study_id) WHERE $study IN (study_id, name) ORDER BY ALL"
+    return [one for (one,) in store.rows(sql, study=study)]
+
+
+def study_of(store, name):
+    return store.rows("SELECT study_id FROM studies WHERE $name IN (study_id, name)", name=name)[0][0]
 
 
 def marks(store):
@@ -88,7 +122,19 @@ def opened(path):
 
 @pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[1]}-{i}" for i, (page, _) in enumerate(WAYS)])
 def test_no_page_or_link_sends_anything_that_is_set_aside(opened, page, link):
-    known = {"HIDDEN": hidden_ids(opened)[0], "OPEN": open_ids(opened)[0], "VERSION": holdout.versions(opened)[0]["version_id"]}
+    twin = (
+        [i for i in _of(opened, link["study"]) if i in holdout.hidden_items(opened, _of(opened, U))]
+        if "TWIN" in link.values()
+        else [""]
+    )
+    assert twin
+    link = link | ({"study": study_of(opened, link["study"])} if "study" in link else {})
+    known = {
+        "TWIN": twin[0],
+        "HIDDEN": hidden_ids(opened)[0],
+        "OPEN": open_ids(opened)[0],
+        "VERSION": holdout.versions(opened)[0]["version_id"],
+    }
     link = {key: known.get(value, value.replace("VERSION", known["VERSION"])) for key, value in link.items()}
     if "item-search" in link:
         link["item-search"] = marks(opened)[0]
@@ -106,8 +152,9 @@ def test_the_walk_would_see_a_leak(opened):
     assert any(piece in sent(app) for piece in shown)
 
 
-@pytest.mark.parametrize("study_id", [S, L])
+@pytest.mark.parametrize("study_id", [S, L, U, M])
 def test_stats_and_export_hold_nothing_that_is_set_aside(study_id, opened, capsys, tmp_path):
+    study_id = study_of(opened, study_id)
     command_line.main(["stats", study_id, "--json"])
     said = capsys.readouterr().out
     assert json.loads(said) and [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in said] == []
@@ -129,9 +176,9 @@ def test_no_report_or_dataset_holds_anything_that_is_set_aside(opened):
         assert len(frame) and not set(frame["item_id"]) & set(hidden_ids(opened)), name
 
 
-@pytest.mark.parametrize("study_id", [S, L])
+@pytest.mark.parametrize("study_id", [S, L, U, M])
 def test_a_notebook_is_handed_nothing_that_is_set_aside(study_id, opened):
-    view = StudyView(opened, study_id)
+    view = StudyView(opened, study_of(opened, study_id))
     results = [view.decomposition(), view.memory(), view.holdout()]
     tables = [view.readouts(everything=True), view.flips("regex").reset_index(), *(result.frame for result in results)]
     assert len(tables[0]) > 50 and len(tables[1]) > 5

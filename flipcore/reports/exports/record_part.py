@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from flipcore.claims.locks import locked_claim
-from flipcore.core.locks import STATE
+from flipcore.core.locks import MANIFEST, STATE
 from flipcore.extractors import title_of
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, paragraph, section, tag
+from flipcore.reports.locks import claim_of
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.store.queries import decisions, locks
 from flipcore.text.counts import count_of
@@ -88,9 +88,12 @@ def _locks(c: WholeStudy) -> list[Markup]:
         parts.append(paragraph(hidden))
     every = locks.locks(c.store, c.study_id)
     for one in every:
-        claim = locked_claim(one, every, locks.n_verdicts_changed(c.store, one))
+        claim = claim_of(c.store, one, every)
         fixed = {key: value for key, value in one["settings"].items() if key != STATE}
         fixed_text = tag("pre", json.dumps(fixed, indent=2, sort_keys=True, ensure_ascii=False))
         who = f"Stored by {one['reviewer']} on {moment(one['created_at'])}, {one['lock_id']}."
-        parts.append(folded(f"{claim.text} {claim.detail}", paragraph(who, cls="quiet"), fixed_text))
+        manifest = json.dumps({name: one[name] for name in MANIFEST}, indent=1, sort_keys=True, ensure_ascii=False)
+        link = data_link("Save its manifest", f"lock-{one['lock_id']}.json", manifest, "application/json")
+        check = paragraph(link, ": flipscope verify FILE compares it with a database.", cls="links")
+        parts.append(folded(f"{claim.text} {claim.detail}", paragraph(who, cls="quiet"), fixed_text, check))
     return parts

@@ -1,8 +1,10 @@
 """Locks: what was fixed before the items that were set aside could be read, and exactly that state afterwards.
 
 A lock holds the settings of a page together with the state that a result depends on: the items that were set aside with their
-roles, the models, and what stood of every paraphrase that the study asked. Its id is the hash of all of it. Reading under a
-lock goes back to that state, whatever was reviewed since; a lock that does not match its id is refused.
+roles, the models, what stood of every paraphrase that the study asked, and hashes of the declaration, of the questions and of every
+readout of theirs. Its id is the hash of all of it. Reading under a lock goes back to that state, whatever was reviewed since; what is
+asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). A lock that does not match its id, or whose readouts
+are not here, is refused.
 """
 
 from __future__ import annotations
@@ -14,11 +16,15 @@ from typing import Any
 from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.locks import STATE, lock_id
+from flipcore.core.records import digest
 from flipcore.core.study import Study
+from flipcore.core.version import __version__
 from flipcore.store.connection import Store
 from flipcore.store.queries.paraphrase_states import stands, verdict_state
 from flipcore.store.rows import now
-from flipcore.store.visible import Sight, is_held, opened
+from flipcore.store.schema import tables
+from flipcore.store.visible import HOLDINGS, Sight, is_held, opened
+from flipcore.text.counts import count_of
 
 
 def locks(store: Store, record_id: str) -> list[dict]:
@@ -36,12 +42,14 @@ def keep_lock(
     store: Store, record_id: str, page: str, settings: Mapping[str, Any], reviewer: str, items: Sequence[str] | None = None
 ) -> str:
     """Stores the first lock of a page, with the state of the study as it is now; `items` are the ids set aside where the
-    record is no study. Raises BadInput where the page is locked already or nothing was set aside."""
+    record is no study. Raises BadInput where the page is locked already, nothing was set aside, or calls are outstanding."""
     if lock_of_page(store, record_id, page):
         raise BadInput(f"The page {page} of this study is locked already; the first lock holds.")
     reviewer = signature(reviewer)
     if not reviewer:
         raise BadInput("A lock needs the name of whoever stores it.")
+    store.writer.flush()
+    _check_ended(store, record_id)
     state = _state(store, record_id) if items is None else {"items": [[item, ""] for item in sorted(items)]}
     if not state["items"]:
         raise BadInput(_nothing_to_lock(store, record_id))
@@ -52,11 +60,26 @@ def keep_lock(
     return row["lock_id"]
 
 
+_ENDED = ("done", "incomplete")  # every planned call was made, whether it was answered or failed
+
+
+def _check_ended(store: Store, study_id: str) -> None:
+    sql = """SELECT state, (SELECT count(*) FROM study_calls c WHERE c.study_id = s.study_id), n_calls FROM studies s
+             WHERE study_id = $study_id"""
+    for state, n_done, n_calls in store.rows(sql, study_id=study_id):
+        if state not in _ENDED:
+            of = f" of its {n_calls:,} planned calls" if n_calls else " of its calls"
+            raise BadInput(
+                f"This study has not ended ({state.replace('_', ' ')}, after {n_done:,}{of}), and a lock would fix only what there is "
+                "so far. Resume it to its end, then lock."
+            )
+
+
 def sight(store: Store, study_id: str, lock: str | None) -> Sight:
     """What may be read of a study: its open items, or under `lock` what it set aside, as it was then.
 
-    Raises BadInput for a lock that is not this study's, was changed, or comes from a release that stored no state and whose
-    verdicts have changed since."""
+    Raises BadInput for a lock that is not this study's, was changed, whose readouts are not here, or that comes from a release that
+    stored no state and whose verdicts have changed since."""
     if lock is None:
         return Sight()
     lock_row = next((one for one in locks(store, study_id) if one["lock_id"] == lock), None)
@@ -69,7 +92,58 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
         raise BadInput("This lock was changed after it was stored, so it is refused. Results under it are not shown.")
     state = settings[STATE]
     items = tuple(item for item, _ in state["items"])
+    if "readouts" in state and (now_there := _readouts_print(store, study_id, items, state["models"])) != state["readouts"]:
+        raise BadInput(
+            f"The readouts under this lock are not those that it was stored over: {state['readouts'][0]:,} then, {now_there[0]:,} here"
+            f"{'' if now_there[0] != state['readouts'][0] else ' with another content'}. Results under it are not shown. Merge a file "
+            "that holds them."
+        )
     return Sight(True, items, tuple(state.get("models", ())), dict(state.get("verdicts", {})))
+
+
+_PRINT = """
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id, sample, extractor, status,
+    coalesce(answer, '∅'), coalesce(value::TEXT, '∅'), coalesce(is_correct::TEXT, '∅')))), 0)::TEXT
+FROM readouts WHERE study_id = $study_id AND item_id IN (SELECT unnest($items)) AND model IN (SELECT unnest($models))
+"""
+_ITEMS_PRINT = """
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), item_id, question, options::TEXT, coalesce(target, '∅')))), 0)::TEXT
+FROM items WHERE item_id IN (SELECT unnest($items))
+"""
+
+
+def _readouts_print(store: Store, study_id: str, items: Sequence[str], models: Sequence[str]) -> list:
+    """[how many, fingerprint] of these models' readouts of these items, whatever order they stand in."""
+    return list(store.rows(_PRINT, study_id=study_id, items=list(items) or [""], models=list(models) or [""])[0])
+
+
+def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
+    """What of a lock is not so in this file, a sentence each: its own id, the declaration, the questions, the readouts. It may have
+    been stored here or come from elsewhere."""
+    study_id, settings = lock["study_id"], lock["settings"]
+    state, what = settings.get(STATE) or {}, f"The lock {lock['lock_id']} of {lock['study_id']}"
+    if lock_id(settings) != lock["lock_id"]:
+        return [f"{what} was changed after it was stored: its id is not the hash of what it holds."]
+    if "readouts" not in state:
+        return []  # of two sets, or of a release that fixed no readouts, which its claim says
+    if lock["lock_id"] not in {one["lock_id"] for one in locks(store, study_id)}:
+        return [f"{what} is not in this file."]
+    items = [item for item, _ in state["items"]]
+    now_there = {
+        "declaration": _declaration_print(store, study_id),
+        "questions": list(store.rows(_ITEMS_PRINT, items=items or [""])[0]),
+        "readouts": _readouts_print(store, study_id, items, state["models"]),
+    }
+    return [
+        f"{what} was stored over another state of the {name}: {state[name]} then, {there} here."
+        for name, there in now_there.items()
+        if state[name] != there
+    ]
+
+
+def _declaration_print(store: Store, study_id: str) -> str:
+    tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
+    return digest(tomls[0][0]) if tomls else ""
 
 
 def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any]) -> Sight:
@@ -87,39 +161,52 @@ _SET_ASIDE = f"""
 SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory AND NOT {is_held()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
-_SEEN_BEFORE = f"""
-SELECT count(DISTINCT i.item_id) FROM study_items i
-JOIN study_items o ON o.item_id = i.item_id AND o.study_id <> i.study_id AND {opened("o")}
-JOIN readouts r ON r.study_id = o.study_id AND r.item_id = o.item_id
-WHERE i.study_id = $study_id AND i.confirmatory AND r.model IN (SELECT unnest($models))
+# studies in which the questions could be seen, with how many, and how many of them with answers of these models
+_SHOWS = f"""
+SELECT coalesce(any_value(s.name), ''), count(DISTINCT i.item_id),
+       count(DISTINCT i.item_id) FILTER (WHERE EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = o.study_id AND r.item_id = o.item_id
+                                                       AND r.model IN (SELECT unnest($models))))
+FROM study_items i LEFT JOIN questions.twins q USING (item_id)
+JOIN study_items o ON o.item_id = coalesce(q.twin, i.item_id) AND o.study_id <> i.study_id AND {opened("o")}
+LEFT JOIN studies s ON s.study_id = o.study_id
+WHERE i.study_id = $study_id AND i.item_id IN (SELECT unnest($items)) GROUP BY o.study_id ORDER BY ALL
+"""
+# items of which answers were there before the study was declared: a study that is gone may have shown them
+_OLDER = """
+SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id) JOIN studies s USING (study_id)
+WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND c.created_at < s.created_at
 """
 
 
 def _state(store: Store, study_id: str) -> dict[str, Any]:
-    """What a result of the study depends on besides its settings; without the items that an earlier study keeps unseen.
-    `seen_before` are items that were set aside here while
-    another study shows what the same models answered to them."""
-    tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
+    """What a result of the study depends on besides its settings; without the items that an earlier study keeps unseen. `seen` are
+    the studies that show questions set aside here, under whatever id: [name, items, items with answers of the same models];
+    `n_older` items have answers that were there before the study was declared."""
+    tomls = store.rows("SELECT toml, code_version FROM studies WHERE study_id = $study_id", study_id=study_id)
     declared = Study.from_toml(tomls[0][0]) if tomls else None
     model_names = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
     names = sorted({use.name for use in declared.models} | model_names) if declared else sorted(model_names)
     now_stands = stands(store)
     pairs = store.rows("SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id", study_id=study_id)
+    rows = [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)]
+    items = [item for item, _ in rows] or [""]
     return {
-        "items": [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)],
+        "items": rows,
         "models": names,
         "verdicts": {pair: now_stands.get(pair, "unreviewed") for (pair,) in sorted(pairs, key=str) if pair is not None},
-        "seen_before": store.rows(_SEEN_BEFORE, study_id=study_id, models=names or [""])[0][0],
+        "declaration": _declaration_print(store, study_id),
+        "questions": list(store.rows(_ITEMS_PRINT, items=items)[0]),
+        "readouts": _readouts_print(store, study_id, items, names),
+        "versions": [tomls[0][1] if tomls else "", __version__],
+        "seen": [list(row) for row in store.rows(_SHOWS, study_id=study_id, items=items, models=names or [""])],
+        "n_older": store.rows(_OLDER, study_id=study_id, items=items)[0][0],
     }
 
 
 def held_by(store: Store, study_id: str) -> dict[str, int]:
     """Names of earlier studies (or of two sets) -> how many of this study's items they set aside and keep unseen, here too."""
-    sql = """SELECT coalesce(s.name, 'two sets on the Holdout page'), count(*) FROM study_items h JOIN study_items i USING (item_id)
-             LEFT JOIN studies s ON s.study_id = h.study_id JOIN studies mine ON mine.study_id = i.study_id
-             WHERE i.study_id = $study_id AND h.study_id <> i.study_id AND h.confirmatory
-               AND coalesce(h.since, s.created_at) < mine.created_at
-               AND NOT EXISTS (SELECT 1 FROM locks k WHERE k.study_id = h.study_id) GROUP BY ALL ORDER BY ALL"""
+    sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id) FROM ({HOLDINGS}) h
+             LEFT JOIN studies s ON s.study_id = h.holder WHERE h.study_id = $study_id GROUP BY ALL ORDER BY ALL"""
     return dict(store.rows(sql, study_id=study_id))
 
 
@@ -143,6 +230,25 @@ def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
     then = lock["settings"].get(STATE, {}).get("verdicts", {})
     today = stands(store)
     return sum(today.get(pair, "unreviewed") != state for pair, state in then.items())
+
+
+# how many late readouts are not those that the lock holds, and how many of them stand for one that it does hold
+_LATER = f"""
+SELECT count(*), count(r.status) FROM late_readouts l LEFT JOIN readouts r USING ({", ".join(tables()["readouts"].key)})
+WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
+    r.status IS DISTINCT FROM l.status OR r.answer IS DISTINCT FROM l.answer OR r.value IS DISTINCT FROM l.value
+    OR r.is_correct IS DISTINCT FROM l.is_correct)
+"""
+
+
+def came_after(store: Store, lock: Mapping[str, Any]) -> str:
+    """What was asked, read or merged after a lock, of its items; "" where nothing was."""
+    items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
+    n, n_differ = store.rows(_LATER, study_id=lock["study_id"], items=items or [""])[0]
+    if not n:
+        return ""
+    other = f", {n_differ:,} of them with another content" if n_differ else ""
+    return f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{other}: not counted."
 
 
 def n_set_aside(store: Store, study_id: str, role: str | None = None) -> int:

@@ -109,16 +109,16 @@ def members(store: Store, study_id: str) -> list[dict]:
 
 
 _SET_ASIDE_BEFORE = """
-SELECT DISTINCT m.item_id FROM study_items m LEFT JOIN studies s USING (study_id)
+SELECT DISTINCT q.question FROM study_items m JOIN items q USING (item_id) LEFT JOIN studies s USING (study_id)
 WHERE m.confirmatory AND m.study_id <> $study_id
   AND coalesce(m.since, s.created_at) < coalesce((SELECT created_at FROM studies WHERE study_id = $study_id), 'infinity')
 """
 
 
-def set_aside_before(store: Store, study_id: str) -> set[str]:
-    """Items that others set aside before this study was declared, opened since or not: what a study asks is not to change with
-    a lock."""
-    return {item_id for (item_id,) in store.rows(_SET_ASIDE_BEFORE, study_id=study_id)}
+def questions_set_aside_before(store: Store, study_id: str) -> set[str]:
+    """The questions that others set aside before this study was declared, opened since or not: what a study asks is not to change
+    with a lock."""
+    return {question for (question,) in store.rows(_SET_ASIDE_BEFORE, study_id=study_id)}
 
 
 _ANSWERS = """

@@ -151,6 +151,10 @@ CALLS = {
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
     "locks.sight": lambda s: locks.sight(s, S, None),
     "locks.n_verdicts_changed": lambda s: locks.n_verdicts_changed(s, {"settings": {}}),
+    "locks.came_after": lambda s: locks.came_after(
+        s, {"study_id": S, "settings": {"state": {"items": [[one, ""] for one in hidden_ids(s)]}}}
+    ),
+    "locks.differences": lambda s: locks.differences(s, {"study_id": S, "settings": {}, "lock_id": "another"}),
     "locks.held_by": lambda s: locks.held_by(s, S),
     "locks.held_sentence": lambda s: locks.held_sentence(s, S),
     "locks.n_set_aside": lambda s: locks.n_set_aside(s, S),

@@ -49,7 +49,7 @@ def test_the_later_study_shows_the_items_once_the_earlier_one_is_locked_or_gone(
     studies.delete_study(store, again.study_id)
     lock = locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
     assert len(studies.study_items(store, E)) == 32 and locks.held_sentence(store, E) == ""
-    assert not locks.locks(store, S)[0]["settings"]["state"]["seen_before"]
+    assert not locks.locks(store, S)[0]["settings"]["state"]["seen"]
     assert set(studies.readouts(store, S, lock=lock)["item_id"]) == hidden
 
 
@@ -72,7 +72,7 @@ def test_items_that_an_earlier_study_shows_are_no_secret_of_the_items_but_stay_o
     assert not set(studies.readouts(store, S)["item_id"]) & set(hidden)
     assert inspection.inspection(store, S, READER, hidden[0], "identity") is None
     locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
-    assert locks.locks(store, S)[0]["settings"]["state"]["seen_before"] == len(hidden)
+    assert locks.locks(store, S)[0]["settings"]["state"]["seen"] == [["open", len(hidden), len(hidden)]]
 
 
 @pytest.mark.slow
