@@ -19,9 +19,9 @@ from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.holdout import verdict
-from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.stats.holdout.copies import CrossNeighbours, compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
-from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
 from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
 from flipcore.store.connection import Store
@@ -144,26 +144,34 @@ def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray,
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     """Semantic similarity of what `study_vectors` gives, one entry a source."""
-    rows, words = vectors
+    units, words = vectors
+    copies = _neighbours_of(sets, units, seed)
     target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
-        rows = rows[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
+        units = units[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
     n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
-    one, other = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
-    entries = [*target, *retro] if paired is None else [[*target, *retro][i] for i in paired.tolist()]
-    labels = np.repeat([0, 1], [len(one), len(other)])
-    near = nearest_by_vector(np.vstack([one, other])), nearest_by_words([entry_text(item) for item in entries])
-    copies = [cross_neighbours(by, labels, seed, NEIGHBOUR_DRAWS) for by in near]
+    one, other = (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
     test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies)
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     by_vector, by_words = (f"{one.share:.2f} (chance {one.chance:.2f})" for one in copies)
     return test, (
-        f"{words}; MMD², both sets' mean pairwise cosine, and nearest neighbours in the other set, by embedding {by_vector} and by runs "
-        f"of five words {by_words}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "
+        f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source that lie in the other set, by embedding "
+        f"{by_vector} and by runs of five words {by_words}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "
         f"n = {len(one):,} + {len(other):,}; seed {seed}. {left_out}"
     ).strip()
+
+
+def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighbours]:
+    """How many entries lie next to one of the other set, by embedding and by words."""
+    items = (*sets.target, *sets.retro)
+    labels = np.repeat([0, 1], [len(sets.target), len(sets.retro)])
+    sources = np.unique(source_groups(sets.target, sets.retro), return_inverse=True)[1]
+    rows = np.flatnonzero(compared_rows(labels, sources))
+    texts = [entry_text(items[i]) for i in rows.tolist()]
+    near = nearest_by_vector(units[rows], sources[rows]), nearest_by_words(texts, sources[rows])
+    return [cross_neighbours(by, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS) for by in near]
 
 
 def prediction(

@@ -28,9 +28,11 @@ def _blocks(units: np.ndarray, others: np.ndarray) -> Iterator[tuple[int, np.nda
         yield start, units[start : start + ROWS_AT_ONCE] @ others.T
 
 
-def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def nearest(
+    units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = False, sources: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(n, k) rows of `others` and their cosines, nearest first. `skip_self`: both are one set and no entry is its own
-    neighbour. Fewer than k others: all there are."""
+    neighbour, nor those of one source where `sources` are given (their cosine is -inf). Fewer than k others: all there are."""
     k = min(k, len(others) - skip_self)
     if k < 1:
         raise BadInput("An entry needs at least one other entry to have a neighbour.")
@@ -38,6 +40,8 @@ def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = Fal
     for start, block in _blocks(units, others):
         if skip_self:
             block[np.arange(len(block)), start + np.arange(len(block))] = -np.inf
+            if sources is not None:
+                block[sources[start : start + len(block), None] == sources[None, :]] = -np.inf
         candidates = np.argpartition(-block, k - 1, axis=1)[:, :k]
         values = np.take_along_axis(block, candidates, axis=1)
         order = np.lexsort((candidates, -values), axis=1)

@@ -61,7 +61,7 @@ def _copied(n: int, share: float) -> Draw:
         retro /= np.linalg.norm(retro, axis=1, keepdims=True)
         seed = int(rng.integers(2**31))
         near = nearest_by_vector(np.vstack([target, retro]))
-        copies = [cross_neighbours(near, np.repeat([0, 1], n), seed, 199)]
+        copies = [cross_neighbours(near, np.repeat([0, 1], n), None, seed, 199)]
         return semantic_test(target, retro, 0.5, m=99, seed=seed, copies=copies)
 
     return draw

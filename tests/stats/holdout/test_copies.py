@@ -3,8 +3,11 @@ import pytest
 
 from flipcore.claims.holdout import outcome_claim
 from flipcore.core.randomness import generator
-from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_tests import semantic
+from flipcore.stats.holdout.copies import compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.verdict import semantic_test
+from tests.lab.claims.likeness import embedded, entries
 from tests.lab.simulations.planted_memory import embedding_sets
 
 N = 100
@@ -59,3 +62,53 @@ def test_light_edits_are_found_by_runs_of_words_and_two_samples_are_not():
 def test_a_text_that_shares_no_run_has_no_neighbour():
     near = nearest_by_words(["a b c d e f", "x a b c d e", "one two three four five", "short"])
     assert near.tolist() == [1, 0, -1, -1]
+
+
+def semantic_of(n, m, rho, templates, paired, seed):
+    """The page's test of two sets without difference, a target of n and a retro set of m entries."""
+    items = entries(n, m, templates, paired)
+    units = embedded(generator(seed, "units"), items, n, rho, 0.0)
+    return semantic(Sets.of("made", items[:n], items[n:]), (units, "made"), seed)[0]
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (60, 40)])
+def test_entries_that_name_their_source_are_no_copies_for_it(n, m):
+    outcomes = [outcome_claim(semantic_of(n, m, 0.9, 0, True, seed)).outcome for seed in range(8)]
+    assert outcomes.count("different") <= 1, outcomes  # it was 8 of 8: each entry lay next to its declared source
+
+
+def test_families_are_relabelled_whole_and_are_no_neighbours_of_themselves():
+    families = np.repeat(np.arange(60), 5)
+    labels = np.repeat([0, 1], 150)
+    p_whole, p_bare = [], []
+    for seed in range(40):
+        rng = generator(seed, "families")
+        units = np.repeat(rng.standard_normal((60, 8)), 5, axis=0) + 0.3 * rng.standard_normal((300, 8))
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        near = nearest_by_vector(units, families)
+        assert (families[near] != families).all()
+        p_whole.append(cross_neighbours(near, labels, families, seed, 199).p)
+        p_bare.append(cross_neighbours(near, labels, None, seed, 199).p)
+    assert np.mean(np.array(p_bare) < 0.05) > 0.15  # what labels of single entries say of such sets
+    assert np.mean(np.array(p_whole) < 0.05) < 0.13
+
+
+def test_templated_copies_are_found_with_all_their_entries():
+    """Of 30 families of five in either set, nine of the holdout's are copies; the first of each family alone hardly shows them."""
+    rng = generator(5)
+    centre = rng.standard_normal((60, 16))
+    units = np.repeat(centre, 5, axis=0) + 0.6 * rng.standard_normal((300, 16))
+    units[150:195] = units[rng.permutation(150)[:45]] + 0.02 * rng.standard_normal((45, 16))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    families = np.repeat(np.arange(60), 5)
+    labels = np.repeat([0, 1], 150)
+    assert compared_rows(labels, families).all()
+    assert cross_neighbours(nearest_by_vector(units, families), labels, families, 0, 999).p < 0.01
+
+
+def test_families_that_cannot_change_sides_are_compared_by_their_first_entries():
+    """Thirty families of five beside sixty single entries: there is no other labelling of whole families of one size."""
+    labels, families = np.repeat([0, 1], [150, 60]), np.concatenate([np.repeat(np.arange(30), 5), np.arange(30, 90)])
+    rows = compared_rows(labels, families)
+    assert rows.sum() == 90 and rows[:6].tolist() == [True, False, False, False, False, True]
+    assert compared_rows(np.repeat([0, 1], 40), np.tile(np.arange(40), 2)).all()  # source pairs swap
