@@ -260,6 +260,13 @@ def test_one_prompt_under_two_names_stays_two_variants(tmp_path):
     assert len({one.variant.variant_id for one in report.records}) == 2 and report.n_repeated == 2
 
 
+def test_the_first_prompt_by_its_own_name_again_is_a_further_sample_of_the_base(tmp_path):
+    rows = [{"v": "plain", "n": 1}, {"v": "plain", "n": 2, "said": "tin"}, {"v": "turned", "n": 1}, {"v": "turned", "n": 2}]
+    report = made(tmp_path, *rows, recording=replace(FLAT, variant="v", sample="n"))
+    places = [(one.variant.key, one.readouts[0].sample) for one in report.records]
+    assert places == [("base", 1), ("base", 2), ("turned", 1), ("turned", 2)]
+
+
 def test_a_variant_called_base_is_the_base_wherever_it_stands(tmp_path):
     report = made(tmp_path, {"v": "turned", "prompt": "other"}, {"v": "base"}, recording=replace(FLAT, variant="v"))
     assert [one.variant.key for one in report.records] == ["base", "turned"]

@@ -133,9 +133,11 @@ class _Rows:
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
         """The records of one item under one model."""
+        base, prompt = variants[0], self.recording.prompt
         for place, row in enumerate(variants):
             try:
-                yield self.record(key, row, is_base=place == 0)
+                is_base = bool(row.name) and row.name == base.name and row.values.get(prompt) == base.values.get(prompt)
+                yield self.record(key, row, is_base=place == 0 or is_base)
                 continue
             except KeyError as error:
                 why = f"has no column {error.args[0]!r}; correct the recording's columns"
