@@ -20,6 +20,7 @@ from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.rows import Row
+from flipcore.reports.score import score_bars
 from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.surface import surface
@@ -91,6 +92,19 @@ class StudyView:
             raise BadInput(f"Nothing was read by {extractor!r} here; choose one of {there}.")
         cells = surface(frame, extractor)
         return pd.DataFrame(cells.rate, index=pd.Index(cells.items, name="item_id"), columns=cells.columns)
+
+    def score(self) -> Result:
+        """How much of each model's score to trust: its intervals over other questions, wordings and readers. BadInput without a score."""
+        report = self.whole.score
+        if report is None:
+            raise BadInput("Nothing was judged right or wrong here, so there is no score.")
+
+        def draw(theme: Any) -> go.Figure:
+            from flipcore.charts.score import score_figure
+
+            return score_figure([score_bars(one) for one in report.models], theme)
+
+        return Result(report.claims, _table(report.rows()), draw)
 
     def decomposition(self, model: str = "") -> Result:
         """T = G + A by axis and extractor, with the floor and all that the page Decomposition shows."""

@@ -199,6 +199,12 @@ SMALL = {
             "test_on_a_server_every_shipped_passage_is_continued_over_http",
         ),
     },
+    "reports/test_score.py": {
+        "test_the_figures_of_a_public_table_by_import_stats_and_notebook": (
+            HERE,
+            "test_a_small_table_of_prompts_and_repeats_by_import_and_stats",
+        )
+    },
     "stats/score/test_error_bar.py": {
         "test_the_figures_of_a_public_table": (HERE, "test_the_figures_of_a_small_table_by_hand")
     },

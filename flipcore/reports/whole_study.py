@@ -21,6 +21,7 @@ from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.memory import memory_tests
 from flipcore.reports.ranking import RankingReport, ranking_report
 from flipcore.reports.rows import Row
+from flipcore.reports.score import ScoreReport, score_report
 from flipcore.reports.study import Report, study_report
 from flipcore.reports.truncation import Truncation, truncations
 from flipcore.stats.flips.label_mass import unreadable_labels
@@ -53,6 +54,7 @@ class WholeStudy:
     pairs: Pairs
     report: Report
     cut: Sequence[Truncation]
+    score: ScoreReport | None = None
     ranking: RankingReport | None = None
 
     @cached_property
@@ -69,6 +71,7 @@ class WholeStudy:
     def rows(self) -> tuple[Row, ...]:
         """Every estimate, in the order of the report; what says by definition what another says is left out."""
         every = (
+            *(self.score.rows() if self.score else ()),
             *(row for model in self.models for row in self.report.rows(model)),
             *(self.ranking.rows() if self.ranking else ()),
             *(self.holdout.rows() if self.holdout else ()),
@@ -79,6 +82,7 @@ class WholeStudy:
     @property
     def claims(self) -> Iterator[Claim]:
         """Every claim, in the order of the report."""
+        yield from self.score.claims if self.score else ()
         yield from self.ranking.claims if self.ranking else ()
         for model in self.models:
             yield from (*self.report.headlines[model].claims, *self.report.claims.get(model, ()))
@@ -129,17 +133,26 @@ class WholeStudy:
         """As the command line prints it."""
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
-        ranking = [self.ranking.text(), ""] if self.ranking else []
+        score, ranking = ([one.text(), ""] if one else [] for one in (self.score, self.ranking))
         sets = [*(f"{one.text} {one.detail}".rstrip() for one in self.holdout_claims), ""]
         return "\n".join(
-            [self.report.text(), "", *(sets if len(sets) > 1 else []), *ranking, *cut, *unreadable_labels(self.frame), *plugins]
+            [
+                *score,
+                self.report.text(),
+                "",
+                *(sets if len(sets) > 1 else []),
+                *ranking,
+                *cut,
+                *unreadable_labels(self.frame),
+                *plugins,
+            ]
         ).strip()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
-        ranking = self.ranking.as_dict() if self.ranking else None
         return self.report.as_dict() | {
-            "ranking": ranking,
+            "score": self.score.as_dict() if self.score else None,
+            "ranking": self.ranking.as_dict() if self.ranking else None,
             "holdout": self.holdout.as_dict() if self.holdout else None,
             "inflation": self.inflation.as_dict() if self.inflation.every else None,
             "cut_off": [one.as_dict() for one in self.cut],
@@ -178,6 +191,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         pairs,
         report,
         truncations(endings(store, study_id), frame),
+        score_report(frame, is_recorded=study.is_recorded, reader=reference, closed_gates=gates),
         ranking_report(frame, reference, gates),
     )
 

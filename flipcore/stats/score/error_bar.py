@@ -8,7 +8,7 @@ for the expected mean squares of a crossed table.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,25 +70,75 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class ErrorBar:
-    """A score with its intervals from inside out. `by_reruns`: these questions and wordings, run again; `by_questions`: other questions
-    under these wordings; `by_wordings`: other questions and other wordings; `elsewhere`: what somebody would report who words these
-    questions in another way, once. `half_widths` are t·√V, `df` the degrees of freedom, by the same names."""
+    """A score with what its intervals are made of, from inside out. `reruns`: these questions and wordings, run again; `questions`: other
+    questions under these wordings; `wordings`: other questions and other wordings; `elsewhere`: what somebody would report who words
+    these questions in another way, once. `variances` are (V, degrees of freedom) by these names, `why_not` why one is not given ("" where
+    it is); `n_families` and `n_effective` are those of the questions."""
 
     cells: ScoreCells
     squares: MeanSquares
     components: Components
-    by_reruns: Estimate
-    by_questions: Estimate
-    by_wordings: Estimate
-    elsewhere: Estimate
-    half_widths: Mapping[str, float]
-    df: Mapping[str, float]
+    value: float
+    variances: Mapping[str, tuple[float, float]]
+    why_not: Mapping[str, str]
+    n_families: int
+    n_effective: float
     level: float
 
     @property
     def n_runs(self) -> float:
         """Reruns a cell (harmonic mean)."""
         return mean_runs(self.cells)
+
+    @property
+    def by_reruns(self) -> Estimate:
+        return self.estimate("reruns")
+
+    @property
+    def by_questions(self) -> Estimate:
+        return self.estimate("questions")
+
+    @property
+    def by_wordings(self) -> Estimate:
+        return self.estimate("wordings")
+
+    @property
+    def elsewhere(self) -> Estimate:
+        return self.estimate("elsewhere")
+
+    @property
+    def df(self) -> dict[str, float]:
+        """Degrees of freedom by the names of the intervals."""
+        return {name: df for name, (_, df) in self.variances.items()}
+
+    @property
+    def half_widths(self) -> dict[str, float]:
+        """t·√V by the names of the intervals, in the score's units; NaN where none is given."""
+        return {name: self.half_width(name) for name in self.variances}
+
+    def half_width(self, name: str) -> float:
+        """t·√V of one interval; NaN where it is not given."""
+        variance, df = self.variances[name]
+        return math.nan if self.why_not[name] else t_quantile(0.5 + self.level / 2, df) * math.sqrt(variance)
+
+    def at(self, level: float) -> "ErrorBar":
+        """The same at another level, without anything computed again."""
+        return replace(self, level=level)
+
+    def estimate(self, name: str) -> Estimate:
+        """One of the intervals."""
+        if why_not := self.why_not[name]:
+            return Estimate(self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not)
+        variance, df = self.variances[name]
+        if name == "elsewhere":
+            half = self.half_width(name)
+            limits = _cut((self.value - half, self.value + half), self.cells.is_unit)
+        else:
+            n = math.inf if name == "reruns" else self.cells.mean.size
+            limits = limits_of_score(self.value, variance, df, n, self.level, self.cells.is_unit)
+        method = "prediction" if name == "elsewhere" else "crossed"
+        few = self.n_effective if self.n_families < self.cells.shape[0] else None
+        return Estimate(self.value, *limits, self.level, method, self.n_families, None, effective=few)
 
 
 def mean_runs(cells: ScoreCells) -> float:
@@ -147,46 +197,21 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
         (v_questions, by_question.df),
         (squares.wordings / n_cells if excess > 0 else 0.0, squares.df_wordings),
     )
-    rows = {
+    variances = {
         "reruns": (v_reruns, squares.df_reruns),
         "questions": (v_questions, by_question.df),
         "wordings": (v_questions + excess, df_both),
         "elsewhere": ((1 + 1 / n_wordings) * squares.wordings / n_questions, squares.df_wordings),
     }
-    why_not = _why_not(by_question.n_families, by_question.n_effective, n_wordings, squares.df_reruns)
-    half = {
-        name: math.nan if why_not[name] else t_quantile(0.5 + level / 2, df) * math.sqrt(variance)
-        for name, (variance, df) in rows.items()
-    }
-    estimates: dict[str, Estimate] = {}
-    for name, (variance, df) in rows.items():
-        limits = (math.nan, math.nan)
-        if not why_not[name]:
-            limits = (
-                _cut((mean - half[name], mean + half[name]), cells.is_unit)
-                if name == "elsewhere"
-                else limits_of_score(mean, variance, df, math.inf if name == "reruns" else n_cells, level, cells.is_unit)
-            )
-        method = "none" if why_not[name] else "prediction" if name == "elsewhere" else "crossed"
-        estimates[name] = Estimate(mean, *limits, level, method, by_question.n_families, None, why_not[name])
+    why_not = _why_not(n_questions, by_question.n_effective, n_wordings, squares.df_reruns)
     parts = components(squares, n_questions, n_wordings, mean_runs(cells))
-    return ErrorBar(
-        cells,
-        squares,
-        parts,
-        by_reruns=estimates["reruns"],
-        by_questions=estimates["questions"],
-        by_wordings=estimates["wordings"],
-        elsewhere=estimates["elsewhere"],
-        half_widths=half,
-        df={name: df for name, (_, df) in rows.items()},
-        level=level,
-    )
+    families = by_question.n_families, by_question.n_effective
+    return ErrorBar(cells, squares, parts, mean, variances, why_not, *families, level)
 
 
-def _why_not(n_families: int, n_effective: float, n_wordings: int, df_reruns: float) -> dict[str, str]:
+def _why_not(n_questions: int, n_effective: float, n_wordings: int, df_reruns: float) -> dict[str, str]:
     """Why an interval is not given, "" where it is."""
-    few = f"{n_families} questions: from {MIN_N} on there is an interval." if n_families < MIN_N else ""
+    few = f"{n_questions} questions: from {MIN_N} on there is an interval." if n_questions < MIN_N else ""
     few = few or (few_families(n_effective) if n_effective < MIN_FAMILIES else "")
     one = "How the wording matters was not measured: each question was asked in one way."
     several = f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other wordings."

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from tests.lab.claims.cell import Cell
 
-MODULES = ("flips", "memory", "pocket", "holdout", "texts", "likeness", "gates", "audit", "ranking")
+MODULES = ("flips", "memory", "pocket", "holdout", "texts", "likeness", "gates", "audit", "ranking", "score")
 
 
 def cells_of(module: str) -> tuple[Cell, ...]:

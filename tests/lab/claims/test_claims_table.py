@@ -26,7 +26,14 @@ from tests.lab.claims.memory_gaps import promising, verdict
 from tests.lab.claims.memory_worlds import WORLDS, studies
 
 CELLS = [cell for part in all_cells().values() for cell in part]
-NOT_RUN: tuple[str, ...] = ("artifact or genuine", "artifact or genuine, all cells", "plan of flips")
+NOT_RUN: tuple[str, ...] = (
+    "artifact or genuine",
+    "artifact or genuine, all cells",
+    "plan of flips",
+    "score over other questions",
+    "score over other questions and wordings",
+    "another wording's score",
+)
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
 

@@ -1,0 +1,78 @@
+"""A score on one axis: its intervals laid into one another, a dot for each wording and each reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flipcore.charts.captions import caption
+from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.stats.base.estimate import Estimate, number_text
+
+ROW_PX = 104
+WIDTHS = (18.0, 13.0, 8.0, 3.0)  # of the bars, the narrowest interval the thickest
+
+
+@dataclass(frozen=True)
+class ScoreBars:
+    """One model: `intervals` from inside out by what they are over; scores of `wordings`, of other `readers` and at the study's `own`
+    prompt by name."""
+
+    model: str
+    score: float
+    intervals: Mapping[str, Estimate]
+    wordings: Mapping[str, float] = field(default_factory=dict)
+    readers: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, float] = field(default_factory=dict)
+
+
+def score_figure(models: Sequence[ScoreBars], c: Colours) -> go.Figure:
+    """A row a model, the first on top: intervals on one line, dots of wordings and readers under it."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    shades = (c.genuine, c.benchmark, c.control, c.undefined)
+    for at, one in enumerate(models):
+        for (title, estimate), width, colour in reversed(list(zip(one.intervals.items(), WIDTHS, shades, strict=True))):
+            if estimate.has_interval:
+                figure.add_scatter(
+                    x=[estimate.low, estimate.high],
+                    y=[at, at],
+                    mode="lines",
+                    line={"color": colour, "width": width},
+                    name=title,
+                    legendgroup=title,
+                    showlegend=title not in {trace.name for trace in figure.data},
+                    hovertemplate=f"{as_text(one.model)}, {title}: {estimate.text()}<extra></extra>",
+                )
+        figure.add_scatter(
+            x=[one.score],
+            y=[at],
+            mode="markers",
+            marker={"color": c.page, "size": 9, "line": {"color": c.text, "width": 2}},
+            hovertemplate=f"{as_text(one.model)}: {number_text(one.score)}<extra></extra>",
+            showlegend=False,
+        )
+        kinds = (("a wording", one.wordings, "circle", c.text), ("another reader", one.readers, "diamond", c.artifact))
+        for name, scores, symbol, colour in (*kinds, ("own prompt", one.own, "square", c.fixed)):
+            if scores:
+                figure.add_scatter(
+                    x=list(scores.values()),
+                    y=[at + 0.3] * len(scores),
+                    mode="markers",
+                    marker={"color": colour, "size": 9, "symbol": symbol, "opacity": 0.8},
+                    name=name,
+                    legendgroup=name,
+                    showlegend=name not in {trace.name for trace in figure.data},
+                    customdata=[[as_text(label), number_text(value)] for label, value in scores.items()],
+                    hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+                )
+    says = caption("Scores with their intervals.", [estimate for one in models for estimate in one.intervals.values()])
+    laid_out(figure, c, height=80 + ROW_PX * len(models), says=says, x_title="score")
+    ticks = {"tickvals": list(range(len(models))), "ticktext": [as_text(one.model, 24) for one in models]}
+    return figure.update_yaxes(**ticks, range=[len(models) - 0.4, -0.5], showgrid=False, zeroline=False)

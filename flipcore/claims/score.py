@@ -1,0 +1,133 @@
+"""How much of a score to trust: its intervals over other questions, other wordings and other readers, as one sentence.
+
+A score without an interval over wordings is marked "questions only": how it would move if somebody worded the questions otherwise is
+then unknown, which is not the same as small.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
+from flipcore.stats.score.error_bar import ErrorBar
+from flipcore.stats.score.next_calls import Design
+from flipcore.text.counts import count_of
+
+_WORLDS = (
+    "wordings change nothing",
+    "wordings change a little",
+    "wordings change much",
+    "questions in families",
+    "graded scores",
+)
+# Three wordings say little of how far wordings lie apart: a 95 % interval over others then misses the truth in up to .09 of worlds, as
+# does one over few unequal families. What each rate says was simulated (`tests/stats/claims.md`).
+SHORT_RATE, OTHER_RATE = 0.09, 0.06
+QUESTIONS = Assertion(
+    "score over other questions",
+    "the mean over all questions like these, asked in these wordings, lies in the interval",
+    OTHER_RATE,
+    2,
+    "each score",
+    _WORLDS,
+)
+WHOLE = Assertion(
+    "score over other questions and wordings",
+    "the mean over all questions and all wordings like these lies in the interval",
+    SHORT_RATE,
+    2,
+    "each score",
+    _WORLDS,
+)
+ELSEWHERE = Assertion(
+    "another wording's score",
+    "the score of one further wording of these questions lies in the interval",
+    OTHER_RATE,
+    2,
+    "each score",
+    _WORLDS,
+)
+ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE)
+WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
+
+
+def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_not: str = "") -> Claim:
+    """The sentence of one model's score; `readers` are its scores under other readers, `why_not` what withholds it."""
+    questions, wordings = bar.by_questions, bar.by_wordings
+    start = (
+        f"{model} answers {number_text(bar.value)} right." if bar.cells.is_unit else f"{model} scores {number_text(bar.value)}."
+    )
+    otherwise = f" {read_words(readers)}" if readers else ""
+    numbers = {"questions": questions, "wordings": wordings}
+    if not questions.has_interval:
+        n = bar.cells.shape[0]
+        few = f"questions for an interval ({n:,})" if n < MIN_N else f"families for an interval ({bar.n_families:,})"
+        sentence = f"{start[:-1]}: too few {few}.{otherwise}"
+        return Claim(QUESTIONS, FEW, sentence, False, detail(bar), "", numbers).not_claimed(why_not)
+    parts = [start, f"Other questions: {interval_text(questions)}."]
+    if wordings.has_interval:
+        parts.append(f"Other questions and wordings: {interval_text(wordings)}.")
+    elif bar.cells.shape[1] == 1:
+        parts.append("How the wording matters was not measured.")
+    else:
+        parts.append("Two wordings are too few to say more.")
+    assertion, outcome = (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
+    is_made = not questions.is_too_short
+    claim = Claim(assertion, outcome, " ".join(parts) + otherwise, is_made, detail(bar), "", numbers)
+    return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} families carry this score; 6 are needed."))
+
+
+def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
+    """What somebody would report who words the same questions in another way, once."""
+    if not bar.elsewhere.has_interval:
+        return description("")
+    low, high = (number_text(one) for one in (bar.elsewhere.low, bar.elsewhere.high))
+    at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+    sentence = f"In one further wording these questions give {model} between {low} and {high} ({at})."
+    return Claim(ELSEWHERE, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
+
+
+def interval_text(one: Estimate) -> str:
+    """ "[0.75, 0.89]"."""
+    return f"[{number_text(one.low)}, {number_text(one.high)}]"
+
+
+def read_words(readers: Sequence[float]) -> str:
+    """ "Read otherwise: 0.64 to 0.78." of the scores under other readers; "" without any."""
+    there = sorted(one for one in readers if not math.isnan(one))
+    if not there:
+        return ""
+    low, high = (number_text(one) for one in (there[0], there[-1]))
+    return f"Read otherwise: {low}." if low == high else f"Read otherwise: {low} to {high}."
+
+
+def design_text(bar: ErrorBar) -> str:
+    """ "60 questions × 8 wordings × 3 reruns"."""
+    n, m = bar.cells.shape
+    whole = round(bar.n_runs)
+    runs = count_of(whole, "run") if math.isclose(bar.n_runs, whole) else f"{bar.n_runs:.1f} runs"
+    return f"{count_of(n, 'question')} × {count_of(m, 'wording')} × {runs}"
+
+
+def detail(bar: ErrorBar) -> str:
+    """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
+    half = bar.half_widths
+    names = {"questions": "questions", "wordings": "questions and wordings", "reruns": "reruns alone"}
+    parts = [f"{name} ± {number_text(half[key], 3)}" for key, name in names.items() if not math.isnan(half[key])]
+    at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+    return f"{design_text(bar)}. {at} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
+
+
+def share_words(parts: Mapping[str, Estimate]) -> str:
+    """Whose the uncertainty is, the largest share first; "" where wordings were not measured."""
+    there = sorted((one for one in parts.items() if not math.isnan(one[1].value)), key=lambda one: -one[1].value)
+    return f"Of the variance: {', '.join(f'{name} {percent_text(one.value)}' for name, one in there)}." if there else ""
+
+
+def next_words(now: float, more: Mapping[str, Design], n_calls: int) -> str:
+    """ "100 more calls: as new wordings − 0.021, as new questions − 0.004, as reruns − 0.001." What each takes off the half-width, the
+    most first."""
+    off = sorted(((now - one.half_width, name) for name, one in more.items()), reverse=True)
+    as_what = {"wordings": "as new wordings", "questions": "as new questions", "reruns": "as reruns"}
+    words = (f"{as_what[name]} {number_text(-gain, 3, sign=True)}" for gain, name in off)
+    return f"{n_calls:,} more calls change the ± by: {', '.join(words)}."

@@ -1,0 +1,343 @@
+"""A score with its whole error bar, of every model of a study: the sentence, the dots of wordings and readers, whose the uncertainty is,
+and where the next call goes. Cards, pages, command line, notebook and report are views of it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.axes.combined import CombinedWordings
+from flipcore.charts.score import ScoreBars
+from flipcore.claims import score as claims
+from flipcore.claims.claim import Claim
+from flipcore.core.records import BASE, IDENTITY
+from flipcore.extractors import title_of
+from flipcore.reports.ranking import roles_of
+from flipcore.reports.rows import Row, plain
+from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.score.cells import ScoreCells, score_cells
+from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
+from flipcore.stats.score.next_calls import Design, gains
+from flipcore.text.counts import count_of
+
+LEVEL, N_CALLS = 0.95, 100
+COMBINED = CombinedWordings.name
+OWN = "own prompt"
+INTERVALS = {
+    "reruns": "run again",
+    "questions": "other questions",
+    "wordings": "other questions and wordings",
+    "elsewhere": "another wording, once",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScore:
+    """One model under the reference reader. `readers` are the bars of all readers of the same wordings, `own` the score at the study's own
+    prompt where that is none of the wordings, `why_not` what withholds its claims."""
+
+    model: str
+    reader: str
+    bar: ErrorBar
+    readers: Mapping[str, ErrorBar]
+    own: Estimate | None = None
+    why_not: str = ""
+    closed_readers: frozenset[str] = frozenset()
+
+    def at(self, level: float) -> Claim:
+        """The sentence at a level."""
+        return claims.score_claim(self.model, self.bar.at(level), self.other_scores, self.why_not)
+
+    @property
+    def other_scores(self) -> list[float]:
+        """The scores under the readers that may be claimed, without the reference."""
+        return [bar.value for name, bar in self.readers.items() if name != self.reader and name not in self.closed_readers]
+
+    @property
+    def claim(self) -> Claim:
+        return self.at(self.bar.level)
+
+    @property
+    def elsewhere(self) -> Claim:
+        """What another wording would give."""
+        return claims.elsewhere_claim(self.model, self.bar, self.why_not)
+
+    @cached_property
+    def shares(self) -> Mapping[str, Estimate]:
+        """Whose the variance is; empty where wordings were not measured."""
+        return shares(self.bar)
+
+    @cached_property
+    def gains(self) -> Mapping[str, Design]:
+        """The designs after `N_CALLS` more calls; empty where wordings were not measured."""
+        return gains(self.bar, N_CALLS) if self.bar.by_wordings.has_interval else {}
+
+    @property
+    def next_sentence(self) -> str:
+        return claims.next_words(self.bar.half_width("wordings"), self.gains, N_CALLS) if self.gains else ""
+
+    def wordings(self) -> list[tuple[str, Estimate]]:
+        """Each wording with its own score and interval over other questions."""
+        cells = self.bar.cells
+        every = (error_bar(cells.of_wording(i), self.bar.level).by_questions for i in range(cells.shape[1]))
+        return list(zip(cells.wordings, every, strict=True))
+
+    def rows(self) -> Iterator[Row]:
+        """The intervals from inside out, whose the variance is, each reader and each wording."""
+        of = {"model": self.model, "reader": self.reader}
+        for name, title in INTERVALS.items():
+            claim = {"wordings": self.claim, "elsewhere": self.elsewhere}.get(name)
+            estimate = self.bar.estimate(name)
+            if name == "questions" and not self.bar.by_wordings.has_interval:
+                claim = self.claim
+            yield Row(self.model, title_of(self.reader), f"score, {title}", estimate, claim, of)
+        for name, share in self.shares.items():
+            yield Row(self.model, title_of(self.reader), f"share of variance: {name}", share, place=of)
+        for reader, bar in self.readers.items():
+            if reader != self.reader:
+                yield Row(self.model, title_of(reader), "score read otherwise", bar.by_questions, place=of | {"reader": reader})
+        if self.bar.cells.shape[1] > 1:
+            for wording, estimate in self.wordings():
+                yield Row(self.model, wording, "score of one wording", estimate, place=of | {"wording": wording})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a missing number is None."""
+        bar, claim = self.bar, self.claim
+        return {
+            "model": self.model,
+            "reader": self.reader,
+            "sentence": claim.text,
+            "detail": claim.detail,
+            "outcome": claim.word,
+            "is_claimed": claim.is_made,
+            "score": plain(bar.value),
+            "n_questions": bar.cells.shape[0],
+            "n_wordings": bar.cells.shape[1],
+            "n_runs": bar.n_runs,
+            "intervals": {
+                name: plain(bar.estimate(name)) | {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
+                for name in INTERVALS
+            },
+            "shares": {name: plain(one) for name, one in self.shares.items()},
+            "readers": {name: plain(one.by_questions) for name, one in self.readers.items()},
+            "wordings": {name: plain(one) for name, one in self.wordings()},
+            "next_calls": {name: plain(one.half_width) for name, one in self.gains.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreReport:
+    """What is said of the scores of a study's models; `role` is that of the items counted, `random_axes` those whose wordings count as
+    drawn at random, `notes` what was left out and why."""
+
+    models: tuple[ModelScore, ...]
+    role: str
+    reader: str
+    random_axes: tuple[str, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The sentence of each model, and what another wording would give."""
+        return tuple(claim for one in self.models for claim in (one.claim, one.elsewhere) if claim.text)
+
+    def of(self, model: str) -> ModelScore | None:
+        return next((one for one in self.models if one.model == model), None)
+
+    def text(self) -> str:
+        """As the command line prints it."""
+        lines = [f"Score ({self.role.replace('_', ' ')} items, {title_of(self.reader).lower()})"]
+        for one in self.models:
+            lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
+            further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence)
+            lines += [f"    {line}" for line in further if line]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def rows(self) -> Iterator[Row]:
+        """Of every model its intervals, shares, readers and wordings."""
+        for one in self.models:
+            yield from one.rows()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a missing number is None."""
+        return {
+            "role": self.role,
+            "reader": self.reader,
+            "wordings_drawn_from": list(self.random_axes),
+            "models": [one.as_dict() for one in self.models],
+            "notes": list(self.notes),
+        }
+
+
+def random_axes(axes: Sequence[str], is_recorded: bool) -> tuple[str, ...]:
+    """The axes whose wordings count as drawn at random where nobody chose: ways of asking that the study drew, else those that a
+    recording holds. One change at a time explains a score and draws nothing."""
+    changes = [one for one in axes if one != IDENTITY]
+    if COMBINED in changes:
+        return (COMBINED,)
+    return tuple(changes) if is_recorded else ()
+
+
+def score_report(
+    frame: pd.DataFrame,
+    *,
+    is_recorded: bool = False,
+    reader: str | None = None,
+    closed_gates: Mapping[str, str] | None = None,
+    role: str | None = None,
+    axes: Sequence[str] | None = None,
+    level: float = LEVEL,
+) -> ScoreReport | None:
+    """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
+    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed."""
+    shut = dict(closed_gates or {})
+    of_role = role or next(iter(roles_of(frame)), "")
+    part = scores_of(frame[frame["role"] == of_role]) if len(frame) else frame
+    if part.empty or not part["score"].notna().any():
+        return None
+    of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
+    readers = [name for name in dict.fromkeys(part["extractor"]) if of_reader.get(name, 0)]
+    own_reader = reader if reader and reader in readers else default_reference(readers)
+    there = [str(one) for one in dict.fromkeys(part["axis"])]
+    ways = random_axes(there, is_recorded) if axes is None else tuple(one for one in there if one in set(axes))
+    out = [one for one in ways if one in shut]
+    ways = tuple(one for one in ways if one not in shut)
+    models = [
+        one
+        for model in dict.fromkeys(part["model"])
+        if (one := _model_score(part[part["model"] == model], str(model), own_reader, readers, ways, shut, level))
+    ]
+    if not models:
+        return None
+    notes = [f"Left out of the wordings: {shut[one]}" for one in out]
+    return ScoreReport(tuple(models), of_role, own_reader, ways, (*notes, *_notes(models, ways, there, is_recorded)))
+
+
+def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The readouts with `score`: 1 and 0 for right and wrong, else the number that a scorer gave."""
+    right = frame["is_correct"].to_numpy(dtype=object)
+    score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
+    return frame.assign(score=score.astype(float))
+
+
+def _model_score(
+    frame: pd.DataFrame,
+    model: str,
+    reader: str,
+    readers: Sequence[str],
+    axes: Sequence[str],
+    shut: Mapping[str, str],
+    level: float,
+) -> ModelScore | None:
+    bars = {name: one for name in readers if (one := _bar(frame[frame["extractor"] == name], axes, level))}
+    if reader not in bars:
+        return None
+    own = _bar(frame[frame["extractor"] == reader], (), level) if COMBINED in axes else None
+    gated = frozenset(name for name in readers if name in shut)
+    return ModelScore(model, reader, bars[reader], bars, own.by_questions if own else None, shut.get(reader, ""), gated)
+
+
+def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float) -> ErrorBar | None:
+    """Of one model and reader; None where no question was asked in every wording."""
+    cells = _cells(frame, axes)
+    return error_bar(cells, level) if cells.mean.size else None
+
+
+def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
+    """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
+    compares with is one prompt, whose samples count once."""
+    is_base = (frame["variant"] == BASE).to_numpy()
+    base = frame[is_base] if COMBINED not in axes else frame[:0]
+    base = base.drop_duplicates(["item_id", "variant_id", "sample"])
+    rest = frame[~is_base & frame["axis"].isin(axes).to_numpy()]
+    places = rest[["axis", "variant"]].drop_duplicates()
+    label = {(axis, key): way_text(axis, key, len(axes)) for axis, key in places.itertuples(index=False)}
+    wording = [OWN] * len(base) + [label[place] for place in zip(rest["axis"], rest["variant"], strict=True)]
+    columns = ["item_id", "score", "family"]
+    return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
+
+
+def way_text(axis: str, key: str, n_axes: int = 2) -> str:
+    """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
+    return key if n_axes == 1 else f"{axis.replace('_', ' ')}: {key}"
+
+
+def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], is_recorded: bool) -> Iterator[str]:
+    changes = [one.replace("_", " ") for one in axes if one != IDENTITY]
+    if not ways and changes:
+        yield (
+            f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not how far another way of asking would. "
+            "Ask in ways drawn at random for that."
+        )
+    elif is_recorded:
+        yield "The recorded wordings are taken as a sample of all that somebody might use."
+    elif COMBINED not in ways and len(ways) > 1:
+        yield "Each wording changes one thing: ways that change several at once may lie further apart."
+    left = max((one.bar.cells.n_questions_left for one in models), default=0)
+    if left:
+        yield f"Up to {count_of(left, 'question lacks', 'questions lack')} an answer in some wording and are left out."
+    wordings = sorted({name for one in models for name in one.bar.cells.wordings_left})
+    if wordings:
+        yield f"Asked of less than half of the questions, left out: {', '.join(wordings)}."
+
+
+def score_bars(one: ModelScore) -> ScoreBars:
+    """What a figure draws of a model."""
+    readers = {title_of(name): bar.value for name, bar in one.readers.items() if name != one.reader}
+    wordings = dict(one.bar.cells.by_wording()) if one.bar.cells.shape[1] > 1 else {}
+    own = {OWN: one.own.value} if one.own else {}
+    intervals = {title: one.bar.estimate(name) for name, title in INTERVALS.items()}
+    return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, own)
+
+
+def score_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """A row an interval, from inside out, as a page shows it."""
+    return [
+        {
+            "interval over": title,
+            "score": number_text(estimate.value),
+            "interval": claims.interval_text(estimate) if estimate.has_interval else "–",
+            "±": number_text(one.bar.half_width(name), 3),
+            "degrees of freedom": number_text(one.bar.df[name], 1) if not math.isnan(one.bar.half_width(name)) else "–",
+            "note": estimate.note,
+        }
+        for name, title in INTERVALS.items()
+        for estimate in [one.bar.estimate(name)]
+    ]
+
+
+def share_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """Whose the variance is, as a page shows it."""
+    return [
+        {
+            "part": name,
+            "share %": round(100 * share.value, 1) if not math.isnan(share.value) else None,
+            "from %": round(100 * share.low, 1) if share.has_interval else None,
+            "to %": round(100 * share.high, 1) if share.has_interval else None,
+            "note": share.note,
+        }
+        for name, share in one.shares.items()
+    ]
+
+
+def next_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """What `N_CALLS` more calls would buy, the most first."""
+    now = one.bar.half_width("wordings")
+    titles = {"wordings": "new wordings", "questions": "new questions", "reruns": "reruns"}
+    return [
+        {
+            f"{N_CALLS} more calls as": titles[name],
+            "± now": number_text(now, 3),
+            "± then": number_text(design.half_width, 3),
+            "change": number_text(design.half_width - now, 3, sign=True),
+            "questions": f"{design.n_questions:,.1f}",
+            "wordings": f"{design.n_wordings:,.1f}",
+            "runs": f"{design.n_runs:,.1f}",
+        }
+        for name, design in sorted(one.gains.items(), key=lambda pair: pair[1].half_width)
+    ]

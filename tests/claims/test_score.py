@@ -1,0 +1,77 @@
+"""The sentence of a score: with wordings measured, with one wording, with few questions, behind a closed gate."""
+
+import math
+
+import numpy as np
+
+from flipcore.claims.score import (
+    FEW,
+    QUESTIONS,
+    QUESTIONS_ONLY,
+    WHOLE,
+    WHOLE_BAR,
+    elsewhere_claim,
+    next_words,
+    read_words,
+    score_claim,
+    share_words,
+)
+from flipcore.stats.score.cells import ScoreCells, score_cells
+from flipcore.stats.score.error_bar import error_bar, shares
+from flipcore.stats.score.next_calls import gains
+from tests.stats.score.tables import rows_of
+
+
+def test_the_sentence_prints_limits_and_its_small_type_half_widths():
+    bar = error_bar(score_cells(rows_of(n=60)))
+    claim = score_claim("gpt-x", bar, (0.64, 0.78))
+    questions, wordings = bar.by_questions, bar.by_wordings
+    assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
+    assert claim.text == (
+        f"gpt-x answers {bar.value:.2f} right. Other questions: [{questions.low:.2f}, {questions.high:.2f}]. "
+        f"Other questions and wordings: [{wordings.low:.2f}, {wordings.high:.2f}]. Read otherwise: 0.64 to 0.78."
+    )
+    assert claim.detail.startswith("60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
+    assert f"questions and wordings ± {bar.half_width('wordings'):.3f}" in claim.detail
+
+
+def test_one_wording_is_marked_questions_only_and_two_have_no_interval_over_wordings():
+    one = score_claim("m", error_bar(score_cells(rows_of(n=60, m=1))))
+    assert one.outcome == QUESTIONS_ONLY and one.assertion is QUESTIONS
+    assert one.text.endswith("How the wording matters was not measured.") and "wordings:" not in one.text
+    two = error_bar(score_cells(rows_of(n=60, m=2)))
+    assert score_claim("m", two).text.endswith("Two wordings are too few to say more.")
+    assert elsewhere_claim("m", two).text == ""
+
+
+def test_below_ten_questions_or_six_families_nothing_is_asserted():
+    few = score_claim("m", error_bar(score_cells(rows_of(n=8))))
+    assert not few.is_made and few.outcome == FEW and few.text.endswith("too few questions for an interval (8).")
+    rows = rows_of(n=40)
+    in_one = score_claim("m", error_bar(score_cells(rows.assign(family="all"))))
+    assert not in_one.is_made and in_one.text.endswith("too few families for an interval (1).")
+    in_four = score_claim("m", error_bar(score_cells(rows.assign(family=rows["item_id"].str[-1].astype(int) // 3))))
+    assert not in_four.is_made and in_four.text == "Not claimed: 3.6 families carry this score; 6 are needed."
+
+
+def test_a_closed_gate_withholds_both_claims():
+    bar = error_bar(score_cells(rows_of(n=60)))
+    assert score_claim("m", bar, why_not="nobody checked the judge.").text == "Not claimed: nobody checked the judge."
+    assert not elsewhere_claim("m", bar, "nobody checked the judge.").is_made
+    assert elsewhere_claim("m", bar.at(0.99)).text.endswith("(99.0 %).")
+
+
+def test_grades_are_scored_and_not_answered_right():
+    grades = np.random.default_rng(0).normal(3, 1, (30, 4))
+    bar = error_bar(ScoreCells(grades, np.ones((30, 4), dtype=int), np.zeros((30, 4))))
+    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}.")
+
+
+def test_small_sentences_name_the_largest_first():
+    bar = error_bar(score_cells(rows_of(n=60)))
+    parts = shares(bar)
+    first = max(parts, key=lambda name: parts[name].value)
+    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f} %")
+    said = next_words(bar.half_width("wordings"), gains(bar), 100)
+    assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
+    assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == ("", "", "", "Read otherwise: 0.50.")

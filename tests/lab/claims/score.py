@@ -1,0 +1,80 @@
+"""How often a score's printed limits miss the truth: over other questions, over other questions and wordings, of one further wording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.score import ELSEWHERE, QUESTIONS, WHOLE, elsewhere_claim, score_claim
+from flipcore.stats.score.error_bar import ErrorBar, error_bar
+from tests.lab.claims.cell import Cell, Simulation, each
+from tests.lab.simulations.score_coverage import World, draw
+
+Says = Callable[[ErrorBar], Claim]
+
+
+def _score(bar: ErrorBar) -> Claim:
+    return score_claim("m", bar)
+
+
+def _elsewhere(bar: ErrorBar) -> Claim:
+    return elsewhere_claim("m", bar)
+
+
+def _misses(world: World, says: Says, number: str, truth: str) -> Simulation:
+    def run(rng: np.random.Generator) -> bool:
+        cells, truths = draw(world, rng)
+        claim = says(error_bar(cells))
+        if not claim.is_made:
+            return False
+        limits = claim.numbers[number]
+        return not limits.low <= truths[truth] <= limits.high
+
+    return each(run)
+
+
+def _worlds() -> list[tuple[str, World]]:
+    sizes = ((20, 3, 1), (20, 8, 1), (60, 3, 3), (60, 8, 3), (300, 3, 1), (300, 20, 1), (1_319, 3, 1), (1_319, 8, 1))
+    effects = {"wordings change nothing": 0.0, "wordings change a little": 0.3, "wordings change much": 1.0}
+    out = [(name, World(*size, sd)) for name, sd in effects.items() for size in sizes]
+    out += [("graded scores", World(*size, 1.0, graded=True)) for size in ((20, 8, 1), (60, 3, 3), (300, 3, 5))]
+    # 0/1 answers close to the end of the scale, where a few families decide
+    out += [
+        ("questions in families", World(n, m, 1, 0.3, family=5, mean=mean))
+        for n, m, mean in ((60, 3, 1), (60, 8, 3), (300, 3, 3))
+    ]
+    return out
+
+
+def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Cell]:
+    return [
+        Cell(
+            assertion,
+            name,
+            f"{world.n_questions:,} × {world.n_wordings} × {world.n_runs}"
+            + (f", mean {world.mean:g}" if world.family > 1 else ""),
+            _misses(world, says, number, truth),
+            n_runs=2_000 if world.n_questions > 1_000 else 4_000,
+        )
+        for name, world in _worlds()
+    ]
+
+
+def _one_wording() -> list[Cell]:
+    """What a score says that was asked in one wording alone: nothing of other wordings, and of other questions the truth."""
+    cells = []
+    for n in (15, 40, 150, 1_319):
+        world = replace(World(n, 1, 1, 0.0), interaction=0.0)
+        cells.append(Cell(QUESTIONS, "one wording", f"{n:,}", _misses(world, _score, "questions", "by_questions")))
+    return cells
+
+
+CELLS = (
+    *_cells(QUESTIONS, _score, "questions", "by_questions"),
+    *_one_wording(),
+    *_cells(WHOLE, _score, "wordings", "by_wordings"),
+    *_cells(ELSEWHERE, _elsewhere, "elsewhere", "elsewhere"),
+)

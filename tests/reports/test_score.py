@@ -1,0 +1,155 @@
+"""A study's scores in one report: which wordings count as drawn, readers beside one another, gates, rows, and public figures."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipcore import __main__ as command
+from flipcore.core.records import BASE
+from flipcore.reports.score import next_rows, random_axes, score_bars, score_report, score_rows, share_rows
+from flipcore.stats.score.cells import score_cells
+from flipcore.stats.score.error_bar import error_bar
+from tests.stats.score.tables import rows_of
+
+CROSSED = "ticket-multi-model-x-prompt.csv"
+MAPPING = (
+    *("prompt=ticket", "item=input_id", "sample=run_idx", "variant=prompt_id", "target=category"),
+    *("answers=text", "axis=prompt_format", "text="),
+)
+
+
+def readouts(axis: str, n: int = 40, m: int = 5, model: str = "m", seed: int = 0, extractor: str = "regex") -> pd.DataFrame:
+    """Of a study with its own prompt and `m` variants of one axis, as the store gives them."""
+    rows = rows_of(n, m + 1, 2, seed)
+    number = rows["wording"].str[1:].astype(int)
+    variant = np.where(number == 0, BASE, "v" + number.astype(str))
+    return pd.DataFrame(
+        {
+            "model": model,
+            "item_id": rows["item_id"],
+            "role": "benchmark",
+            "axis": axis,
+            "variant_id": rows["item_id"] + variant,
+            "variant": variant,
+            "sample": rows["sample"],
+            "extractor": extractor,
+            "status": "ok",
+            "is_correct": (rows["score"] == 1).astype(object),
+            "family": rows["item_id"],
+        }
+    )
+
+
+def test_drawn_ways_make_the_score_and_the_own_prompt_stands_beside_it():
+    frame = readouts("combined")
+    (one,) = score_report(frame).models
+    assert one.bar.cells.shape == (40, 5) and one.bar.cells.wordings == [f"v{i}" for i in range(1, 6)]
+    rest = frame[frame["variant"] != BASE]
+    assert one.bar.value == pytest.approx(rest["is_correct"].astype(float).mean())
+    assert one.own.value == pytest.approx(frame[frame["variant"] == BASE]["is_correct"].astype(float).mean())
+    assert one.claim.outcome == "whole error bar" and one.elsewhere.is_made
+
+
+def test_one_change_at_a_time_draws_nothing_unless_somebody_says_so():
+    frame = readouts("option_order")
+    report = score_report(frame)
+    assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)
+    assert report.claims[0].text.endswith("How the wording matters was not measured.") and len(report.claims) == 1
+    assert "drawn at random" in report.notes[0]
+    as_drawn = score_report(frame, axes=["option_order"])
+    assert as_drawn.models[0].bar.cells.shape == (40, 6) and as_drawn.models[0].own is None
+    assert score_report(frame, is_recorded=True).random_axes == ("option_order",)
+
+
+def test_what_every_axis_compares_with_counts_once():
+    twice = pd.concat([readouts("option_order"), readouts("prompt_format")])
+    cells = score_report(twice, axes=["option_order", "prompt_format"]).models[0].bar.cells
+    assert cells.shape == (40, 11) and set(cells.n_runs.ravel()) == {2}
+    assert {"own prompt", "option order: v1", "prompt format: v1"} < set(cells.wordings)
+
+
+def test_combined_ways_come_first_and_axes_keep_their_order():
+    assert random_axes(["identity", "option_order", "combined"], False) == ("combined",)
+    assert random_axes(["identity", "b", "a"], True) == ("b", "a") and random_axes(["identity", "b"], False) == ()
+
+
+def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
+    frame = pd.concat([readouts("combined"), readouts("combined", seed=1, extractor="judge")])
+    report = score_report(frame, reader="regex")
+    (one,) = report.models
+    assert set(one.readers) == {"regex", "judge"}
+    assert f"Read otherwise: {one.readers['judge'].value:.2f}." in one.claim.text
+    shut = score_report(frame, reader="regex", closed_gates={"judge": "nobody checked it."})
+    assert "Read otherwise" not in shut.claims[0].text and shut.claims[0].is_made
+    by_judge = score_report(frame, reader="judge", closed_gates={"judge": "nobody checked it."})
+    assert by_judge.claims[0].text == "Not claimed: nobody checked it."
+
+
+def test_wordings_behind_a_closed_gate_are_left_out_and_named():
+    report = score_report(readouts("combined"), closed_gates={"combined": "too few were reviewed."})
+    assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)
+    assert report.notes[0] == "Left out of the wordings: too few were reviewed."
+
+
+def test_roles_are_not_pooled_and_nothing_judged_is_no_report():
+    frame = pd.concat([readouts("combined"), readouts("combined", seed=1).assign(role="control")])
+    assert score_report(frame).role == "benchmark"
+    control = score_report(frame, role="control")
+    assert control.models[0].bar.value != score_report(frame).models[0].bar.value
+    assert score_report(readouts("combined").assign(is_correct=None)) is None
+    assert score_report(readouts("combined")[:0]) is None
+
+
+def test_text_json_rows_and_tables_hold_one_answer():
+    report = score_report(readouts("combined"))
+    one = report.models[0]
+    plain = json.loads(json.dumps(report.as_dict(), allow_nan=False))
+    assert plain["models"][0]["sentence"] == one.claim.text and one.claim.text in report.text()
+    assert plain["models"][0]["intervals"]["wordings"]["half_width"] == pytest.approx(one.bar.half_width("wordings"))
+    rows = {row.quantity: row for row in report.rows()}
+    whole = rows["score, other questions and wordings"]
+    assert whole.claim.text == one.claim.text and whole.estimate == one.bar.by_wordings
+    assert len(score_rows(one)) == 4 and len(share_rows(one)) == 4 and len(next_rows(one)) == 3
+    bars = score_bars(one)
+    assert list(bars.wordings) == one.bar.cells.wordings and bars.own == {"own prompt": one.own.value}
+
+
+def test_a_small_table_of_prompts_and_repeats_by_import_and_stats(tmp_path, monkeypatch, capsys):
+    """The first prompt's repeats are its own, and no further wording."""
+    rows = rows_of(n=12, m=4, s=3).rename(columns={"item_id": "input_id", "wording": "prompt_id", "sample": "run_idx"})
+    rows["ticket"] = "ticket " + rows["input_id"]
+    rows["predicted"] = np.where(rows["score"] == 1, "yes", "no")
+    rows.assign(model="m", category="yes").to_csv(tmp_path / "ticket.csv", index=False)
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    assert command.main(["import", str(tmp_path / "ticket.csv"), "--map", *MAPPING, "--read", "predicted=predicted"]) == 0
+    capsys.readouterr()
+    assert command.main(["stats", "ticket", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["score"]["models"]
+    bar = error_bar(score_cells(rows_of(n=12, m=4, s=3)))
+    assert (one["n_questions"], one["n_wordings"], one["n_runs"]) == (12, 4, pytest.approx(3))
+    assert one["score"] == pytest.approx(bar.value)
+    halves = {name: row["half_width"] for name, row in one["intervals"].items()}
+    assert halves == pytest.approx(bar.half_widths)
+
+
+def test_the_figures_of_a_public_table_by_import_stats_and_notebook(shared_data, tmp_path, monkeypatch, capsys):
+    import flipcore
+
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    file = str(shared_data / "crossed" / CROSSED)
+    assert command.main(["import", file, "--map", *MAPPING, "--read", "predicted=predicted"]) == 0
+    capsys.readouterr()
+    assert command.main(["stats", "ticket", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["score"]["models"]
+    names = ("questions", "wordings", "elsewhere")
+    figures = {one["model"]: [one["score"], *(one["intervals"][name]["half_width"] for name in names)] for one in said}
+    assert {model: [round(x, 3) for x in row] for model, row in figures.items()} == {
+        "gemma3:4b": [0.829, 0.071, 0.113, 0.299],
+        "gemma4:e2b": [0.863, 0.057, 0.096, 0.26],
+    }
+    with flipcore.open() as scope:
+        result = scope.study("ticket").score()
+    assert result.claims[0].text.startswith("gemma3:4b answers 0.83 right. Other questions: [0.75, 0.89].")
+    assert len(result.figure().data) > 8
