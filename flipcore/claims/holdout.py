@@ -29,7 +29,13 @@ TOPICS = {
     "prediction": "prediction accuracy",
     "odd one out": "the survey",
 }
-_NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")
+_NULL = (
+    "identical sets",
+    "identical sets of unequal size",
+    "source-paired sets",
+    "templated entries",
+    "templates of unequal size",
+)
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
 _HIDDEN = ("the old model guesses", "the old model is always right", "copied holdout, 30 %")
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
@@ -56,7 +62,14 @@ TARGET_BETTER = Assertion(
     0.05,
     2,
     "the models of a page, Holm",
-    ("equal accuracies", "equal accuracies of unequal sets", "equal accuracies of pairs", "equal accuracies of templates"),
+    (
+        "equal accuracies",
+        "equal accuracies of unequal sets",
+        "equal accuracies of pairs",
+        "equal accuracies of templates",
+        "templates of unequal size",
+        "few errors of many models",
+    ),
 )
 RETRO_STANDS_OUT = Assertion(
     "annotators find the retro entry",
@@ -161,7 +174,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         return description("No model has answered both sets, so there is no inflation to show.", "missing")
     estimates = [one.inflation() for one in conditions]
     p = holm([one.test(1.0).p for one in conditions])
-    better = sum(q < ALPHA and each.low > 0 for q, each in zip(p, estimates, strict=True))
+    better = sum(q < ALPHA and each.low > 0 and not each.is_too_short for q, each in zip(p, estimates, strict=True))
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
     model, size = conditions[largest].model, estimates[largest].text_pp()
     if len(conditions) == 1:

@@ -38,6 +38,11 @@ BY_METHOD = {
         "A difference of two shares of the same items: what the score test does not reject, exact up to 300 items.",
         ("tango1998equivalence",),
     ),
+    "two_shares": Method(
+        "Farrington and Manning's score limits",
+        "A difference of two shares of other items: what the score test does not reject, exact where the smaller set has up to 400.",
+        ("farrington1990test", "suissa1985exact"),
+    ),
     "studentized": Method(
         "studentised bootstrap", "Whole items are resampled; each mean is divided by its own error.", ("hall1988theoretical",)
     ),

@@ -15,16 +15,9 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.finish import MOST_CUT
-from flipcore.stats.base.estimate import Estimate, number_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text, without_interval
 from flipcore.stats.base.proportions import clopper_pearson
-from flipcore.stats.holdout.verdict import (
-    HoldoutTest,
-    difficulty_test,
-    difficulty_test_clustered,
-    difficulty_test_paired,
-    inflation,
-    inflation_paired,
-)
+from flipcore.stats.holdout.verdict import HoldoutTest, difficulty_test, difficulty_test_clustered, difficulty_test_paired
 from flipcore.text.counts import count_of
 from flipcore.text.dates import span
 
@@ -194,15 +187,16 @@ class Condition:
             return difficulty_test_clustered(hits, np.arange(len(hits)) >= len(self.target), self.clusters, margin)
         return difficulty_test(*self.counts, margin)
 
-    def inflation(self, level: float = 0.95) -> Estimate:
+    def inflation(self) -> Estimate:
         """Accuracy on target minus accuracy on retro, as a share; with more than `MOST_CUT` cut answers its limits hold whatever
-        those answers were."""
-        estimate = self._inflation(level)
-        if self.cut_share <= MOST_CUT:
-            return estimate
-        every = (estimate, *(one._inflation(level) for one in self.worst_cases))
-        low, high = min(one.low for one in every), max(one.high for one in every)
-        return replace(estimate, low=low, high=high, method="worst cases of cut answers", note=self.cut_sentence())
+        those answers were. Below ten answers in a set it has none."""
+        estimate = replace(self.test(1.0).estimate, note=self.cut_sentence())
+        fewest = len(self.pairs) or min(len(self.target), len(self.retro))
+        return (
+            estimate
+            if fewest >= MIN_N
+            else without_interval(estimate.value, fewest, note=f"No interval: {fewest} answers in one set.")
+        )
 
     def cut_sentence(self) -> str:
         """What cut answers did to the limits; empty where they are few."""
@@ -210,14 +204,6 @@ class Condition:
             return ""
         n_cut = count_of(len(self.cut), "answer was", "answers were")
         return f"{n_cut} cut off ({percent_text(self.cut_share)}); the limits hold whatever they were."
-
-    def _inflation(self, level: float) -> Estimate:
-        if self.is_clustered:
-            return self.test(1.0).estimate
-        if not self.pairs:
-            return inflation(*self.counts, level)
-        target, retro = zip(*self.pairs, strict=True)
-        return inflation_paired(target, retro, level)
 
 
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = (), least: int = LEAST) -> list[Condition]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.power import n_tost_two_prop, n_two_prop
+from flipcore.stats.base.two_shares import critical, score
 from flipcore.stats.holdout.verdict import ALPHA
 
 MOST = 20_000
@@ -31,23 +32,18 @@ class Plan:
 
 def equivalence_power(p: float, margin: float, n: int) -> float:
     """How often `difficulty_test` calls two sets of `n` equivalent within `margin` where both accuracies are `p`."""
-    successes, weights = _likely(n, p)
-    k, (low, high) = successes / n, _limits(successes, n)
-    apart = k[:, None] - k[None, :]
-    upper = apart + np.hypot((high - k)[:, None], (k - low)[None, :])
-    lower = apart - np.hypot((k - low)[:, None], (high - k)[None, :])
-    return float(weights @ ((upper < margin) & (lower > -margin)) @ weights)
+    counts, weights = _likely(n, p)
+    first, second = counts[:, None], counts[None, :]
+    least = critical(n, n, -margin, ALPHA)
+    inside = (score(first, n, second, n, -margin) >= least) & (score(second, n, first, n, -margin) >= least)
+    return float(weights @ inside @ weights)
 
 
 def difference_power(first: float, second: float, n: int) -> float:
     """How often `difficulty_test` calls sets of `n` different where the accuracies are `first` and `second`."""
-    from scipy.special import ndtri
-
     (k1, w1), (k2, w2) = _likely(n, first), _likely(n, second)
-    pooled = (k1[:, None] + k2[None, :]) / (2 * n)
-    variance = pooled * (1 - pooled) * 2 / n
-    z = np.divide(np.abs(k1[:, None] - k2[None, :]) / n, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
-    return float(w1 @ (z > ndtri(1 - ALPHA / 2)) @ w2)
+    is_shown = np.abs(score(k1[:, None], n, k2[None, :], n, 0.0)) >= critical(n, n, 0.0, ALPHA / 2)
+    return float(w1 @ is_shown @ w2)
 
 
 def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
@@ -94,12 +90,3 @@ def _likely(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     weights = binom.pmf(np.arange(n + 1), n, p)
     counts = np.flatnonzero(weights > RARE)
     return counts, weights[counts]
-
-
-def _limits(k: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Clopper and Pearson's 90 % limits of counts `k` of `n`."""
-    from scipy.special import betaincinv
-
-    low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1, ALPHA))
-    high = np.where(k == n, 1.0, betaincinv(np.minimum(k, n - 1) + 1, n - np.minimum(k, n - 1), 1 - ALPHA))
-    return low, high

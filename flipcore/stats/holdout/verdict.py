@@ -19,12 +19,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
-from flipcore.stats.base.intervals import bonett_price, clopper_pearson, mover, newcombe_diff, t_quantile, z_quantile
+from flipcore.stats.base import tango
+from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
+from flipcore.stats.base.families import clustered_difference
 from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.base.paired import discordant, mcnemar
+from flipcore.stats.base.paired import discordant
 from flipcore.stats.base.power import mde_two_prop
+from flipcore.stats.base.proportions import z_quantile
 from flipcore.stats.base.separability import Separability
+from flipcore.stats.base.two_shares import Counts, difference_limits, p_two_sided
 from flipcore.stats.holdout.copies import CrossNeighbours
 from flipcore.stats.holdout.semantic import ENUMERATE_UP_TO, perm_test_mmd, perm_test_semantic, perm_test_within_paired
 from flipcore.stats.holdout.source_rules import pooled_z, prediction_accuracy
@@ -73,7 +76,7 @@ class HoldoutTest:
         if not p < ALPHA or (self.name == "difficulty" and self.estimate.excludes_zero() is False):
             return (
                 EQUIVALENT if self.equivalent and not self.blind else UNDECIDED
-            )  # z alone is .059 of 40 v 40 at .1; verdict and interval agree
+            )  # of families p is a t's and the limits are Wilson's: both show it
         if self._is_beyond:
             return BEYOND
         return WITHIN if self.equivalent and self.is_bounded and not self.blind else DIFFERENT
@@ -106,54 +109,39 @@ def fewest_text(n: int, what: str) -> str:
 
 
 def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
-    """Accuracy of a model from before the benchmark on both sets: two-proportion z. What is held against the margin has
-    Clopper and Pearson's limits (MOVER): Newcombe's are shown, and called .071 equivalent at 1,319 against 50 at the margin."""
-    p = pooled_z(k_target, n_target, k_retro, n_retro)[1]
+    """Accuracy of a model from before the benchmark on both sets: the exact score test of two shares of other items, and its limits."""
     n = n_target + n_retro
-    pooled = (k_target + k_retro) / n if n else math.nan
-    value = k_target / n_target - k_retro / n_retro if n_target and n_retro else math.nan
-    low, high = newcombe_diff(k_target, n_target, k_retro, n_retro)
-    return HoldoutTest(
-        "difficulty",
-        p,
-        (p,),
-        Estimate(value, low, high, 0.95, "newcombe", n, None),
-        False,
-        _exact_difference(k_target, n_target, k_retro, n_retro, 1 - 2 * ALPHA),
+    if not n_target or not n_retro:
+        return _difficulty(math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "answers in one set"))
+    counts = Counts(k_target, n_target, k_retro, n_retro)
+    low, high = difference_limits(counts)
+    return _difficulty(
+        p_two_sided(counts),
+        Estimate(counts.difference, low, high, 0.95, "two_shares", n, None),
+        (pooled_z(*counts)[1],),
         margin,
-        mde_two_prop(pooled, n_target, n_retro),
-        _exact_difference(k_target, n_target, k_retro, n_retro, 1 - ALPHA),
-        too_few=fewest_text(min(n_target, n_retro), "answers in one set"),
-    ).against_margin(margin)
-
-
-def _exact_difference(k1: int, n1: int, k2: int, n2: int, level: float) -> tuple[float, float]:
-    """p1 - p2 from Clopper and Pearson's limits of each, joined by squares."""
-    if not n1 or not n2:
-        return NO_INTERVAL
-    low, high = mover(k1 / n1, clopper_pearson(k1, n1, level), k2 / n2, clopper_pearson(k2, n2, level))
-    return low, high
+        mde_two_prop((k_target + k_retro) / n, n_target, n_retro),
+        tuple(difference_limits(counts, 1 - 2 * ALPHA)),
+        fewest_text(min(n_target, n_retro), "answers in one set"),
+    )
 
 
 def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
-    """The same for source-paired sets, entry by entry: exact McNemar and the 90 % Bonett-Price interval."""
+    """The same for source-paired sets, entry by entry: Tango's score test and its limits."""
     b, c, n = discordant(target, retro)
-    value = (b - c) / n if n else math.nan
-    (low, high), (lowest, highest) = bonett_price(b, c, n, 1 - 2 * ALPHA), bonett_price(b, c, n)
-    p_source = pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1]
-    sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
-    return HoldoutTest(
-        "difficulty",
-        mcnemar(b, c)["exact"] if n else math.nan,
-        (p_source,),
-        Estimate(value, lowest, highest, 0.95, "bonett_price", n, None),
-        False,
-        (low, high),
+    if not n:
+        return _difficulty(math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "pairs"))
+    value = (b - c) / n
+    low, high = tango.loss_limits(b, c, n)
+    return _difficulty(
+        tango.p_two_sided(b, c, n),
+        Estimate(value, low, high, 0.95, "tango", n, None),
+        (pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1],),
         margin,
-        (z_quantile(0.975) + z_quantile(0.8)) * sd,
-        (lowest, highest),
-        too_few=fewest_text(n, "pairs"),
-    ).against_margin(margin)
+        (z_quantile(0.975) + z_quantile(0.8)) * math.sqrt(((b + c) / n - value**2) / n),
+        tuple(tango.loss_limits(b, c, n, 1 - 2 * ALPHA)),
+        fewest_text(n, "pairs"),
+    )
 
 
 def difficulty_test_clustered(
@@ -162,36 +150,45 @@ def difficulty_test_clustered(
     clusters: Sequence | np.ndarray,
     margin: float = DIFFICULTY_MARGIN,
 ) -> HoldoutTest:
-    """The same where entries share a template or a source, though not in pairs: t on the sums of each cluster, G - 1 degrees of
-    freedom (CR1). `hits`, `is_retro` and `clusters` have one value an entry; an entry whose hit is NaN leaves."""
-    from scipy.special import stdtr
-
-    x, retro = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool)
+    """The same where entries share a template or a source, though not in pairs: families are the units (`stats.base.families`). `hits`,
+    `is_retro` and `clusters` have one value an entry; an entry whose hit is NaN leaves."""
+    x, retro, names = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool), np.asarray(clusters).astype(str)
     keep = ~np.isnan(x)
-    x, retro, names = x[keep], retro[keep], np.unique(np.asarray(clusters)[keep], return_inverse=True)[1]
-    n_t, n_r, g = int((~retro).sum()), int(retro.sum()), int(names.max(initial=-1)) + 1
-    if not n_t or not n_r or g < 2:
-        return difficulty_test(int(x[~retro].sum()), n_t, int(x[retro].sum()), n_r, margin)
-    rates = x[~retro].mean(), x[retro].mean()
-    value = float(rates[0] - rates[1])
-    parts = np.where(retro, -(x - rates[1]) / n_r, (x - rates[0]) / n_t)
-    sums = np.bincount(names, weights=parts, minlength=g)
-    fewest = min(len(set(names[retro].tolist())), len(set(names[~retro].tolist())))
-    se, df = math.sqrt(g / (g - 1) * float((sums**2).sum())), max(fewest - 1, 1)
-    ends = [(value - t_quantile(q, df) * se, value + t_quantile(q, df) * se) for q in (1 - ALPHA, 1 - ALPHA / 2)]
-    return HoldoutTest(
-        "difficulty",
-        float(2 * stdtr(df, -abs(value) / se)) if se > 0 else 1.0,
-        (pooled_z(int(x[~retro].sum()), n_t, int(x[retro].sum()), n_r)[1],),
-        Estimate(value, *ends[1], 0.95, "clt_cluster", fewest, None, f"{g:,} sources or templates are the units.")
-        if se > 0 and fewest >= MIN_N
-        else without_interval(value, fewest),
-        False,
-        ends[0],
+    x, retro, names = x[keep], retro[keep], names[keep]
+    sides = (x[~retro], names[~retro], x[retro], names[retro])
+    if not len(sides[0]) or not len(sides[2]):
+        return difficulty_test(0, len(sides[0]), 0, len(sides[2]), margin)
+    gap, bound = (clustered_difference(*sides, level=level) for level in (1 - ALPHA, 1 - 2 * ALPHA))
+    estimate = gap.estimate()
+    why = "" if gap.se > 0 else "no answer differs from another"
+    if gap.n_effective < MIN_CLAIM_FAMILIES:
+        why = f"sources or templates that weigh as much as {gap.n_effective:.1f} equal ones, and at least {MIN_CLAIM_FAMILIES} are needed"
+    return _difficulty(
+        gap.p,
+        estimate,
+        (pooled_z(int(sides[0].sum()), len(sides[0]), int(sides[2].sum()), len(sides[2]))[1],),
         margin,
-        (z_quantile(0.975) + z_quantile(0.8)) * se,
-        ends[1],
-        too_few=fewest_text(fewest, "sources or templates in one set") or ("" if se > 0 else "no answer differs from another"),
+        (z_quantile(0.975) + z_quantile(0.8)) * gap.se,
+        (bound.low, bound.high),
+        why,
+    )
+
+
+_NONE = missing(note="No answer.")
+
+
+def _difficulty(
+    p: float,
+    estimate: Estimate,
+    p_source: tuple[float, ...],
+    margin: float,
+    detectable: float,
+    bound: tuple[float, ...],
+    too_few: str,
+) -> HoldoutTest:
+    outer = (estimate.low, estimate.high)
+    return HoldoutTest(
+        "difficulty", p, p_source, estimate, False, (bound[0], bound[1]), margin, detectable, outer, too_few=too_few
     ).against_margin(margin)
 
 
@@ -344,21 +341,3 @@ class HoldoutVerdict:
         if any(test.source_state == "rejected" for test in self.tests):
             return DISTINGUISHABLE
         return UNDECIDED if self.missing else INDISTINGUISHABLE
-
-
-def inflation(k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95) -> Estimate:
-    """Benchmark inflation, accuracy on target - retro, as a share (print with `text_pp`); Newcombe's interval."""
-    value = k_target / n_target - k_retro / n_retro if n_target and n_retro else math.nan
-    if min(n_target, n_retro) < MIN_N:
-        return without_interval(value, n_target + n_retro, level, f"No interval: {min(n_target, n_retro)} answers in one set.")
-    low, high = newcombe_diff(k_target, n_target, k_retro, n_retro, level)
-    return Estimate(value, low, high, level, "newcombe", n_target + n_retro, None)
-
-
-def inflation_paired(target: Sequence[float], retro: Sequence[float], level: float = 0.95) -> Estimate:
-    """Benchmark inflation of source-paired entries (Bonett-Price); n counts pairs."""
-    b, c, n = discordant(target, retro)
-    if n < MIN_N:
-        return without_interval((b - c) / n if n else math.nan, n, level)
-    low, high = bonett_price(b, c, n, level)
-    return Estimate((b - c) / n, low, high, level, "bonett_price", n, None)

@@ -43,6 +43,7 @@ from flipcore.stats.holdout.verdict import (
     semantic_test,
 )
 from tests.lab.claims.cell import Cell, Simulation, each
+from tests.lab.claims.family_sizes import PATTERNS, numbers, shared
 from tests.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
 
 Rng = np.random.Generator
@@ -131,6 +132,19 @@ def _families(n_target: int, n_retro: int, each_has: int, target: float, retro: 
     return draw
 
 
+def _uneven(pattern: str, p: float, correlation: float) -> Draw:
+    """Two sets of templates of these sizes, equal models; a template's entries share their luck with this chance."""
+    sizes = PATTERNS[pattern]
+    family = np.concatenate([numbers(sizes), numbers(sizes) + len(sizes)])
+    is_retro = family >= len(sizes)
+
+    def draw(rng: Rng) -> HoldoutTest:
+        luck = [shared(rng, sizes, 1, correlation)[0] for _ in range(2)]
+        return difficulty_test_clustered((np.concatenate(luck) < p).astype(float), is_retro, family, 0.1)
+
+    return draw
+
+
 def _survey(n_people: int, n_tests: int, n_entries: int, oddness: float, accuracy: float = 1 / 3) -> Callable:
     def draw(rng: Rng):
         hits, entries, people = odd_one_out_hits(rng, oddness, accuracy, n_people, n_tests, n_entries)
@@ -178,6 +192,21 @@ def _models(n_models: int, n_target: int, n_retro: int, target: float, retro: fl
         return Condition("m", "regex", "plain", "", sides[0], sides[1], sources)
 
     return each(lambda rng: inflation_claim([condition(rng) for _ in range(n_models)]))
+
+
+def _uneven_model(pattern: str, p: float, correlation: float) -> Callable:
+    """One model on two sets of templates of these sizes."""
+    sizes = PATTERNS[pattern]
+    ids = [[f"{side}{i}" for i in range(int(sizes.sum()))] for side in "tr"]
+    templates = [[f"{side} template {one}" for one in numbers(sizes)] for side in "tr"]
+    sources = {one: name for side, part in zip(ids, templates, strict=True) for one, name in zip(side, part, strict=True)}
+
+    def run(rng: Rng):
+        hits = [(shared(rng, sizes, 1, correlation)[0] < p).astype(float).tolist() for _ in ids]
+        sides = [dict(zip(side, hit, strict=True)) for side, hit in zip(ids, hits, strict=True)]
+        return inflation_claim([Condition("m", "regex", "plain", "", *sides, sources)])
+
+    return each(run)
 
 
 def _paired_models(n: int, p: float, rho: float) -> Callable:
@@ -246,6 +275,11 @@ CELLS: tuple[Cell, ...] = (
     no_difference("source-paired sets", "150 pairs, rho .9", _pairs(150, 0.6, 0.6, 0.9)),
     no_difference("templated entries", "10 + 10 templates of 10", _families(10, 10, 10, 0.6, 0.6)),
     no_difference("templated entries", "40 + 20 templates of 10", _families(40, 20, 10, 0.6, 0.6)),
+    *(
+        no_difference("templates of unequal size", f"{pattern}, {p:g}, correlation {rho:g}", _uneven(pattern, p, rho))
+        for pattern in PATTERNS
+        for p, rho in ((0.6, 0.9), (0.95, 0.5))
+    ),
     no_difference("harder by 10 pp", "412 v 412, .5 v .4", _answers(412, 412, 0.5, 0.4), "planted"),
     Cell(SAME_SOURCE, "three tests equivalent, one at its margin", "400 v 400", each(_one_at_its_margin), n_runs=N_SLOW),
     Cell(
@@ -264,6 +298,12 @@ CELLS: tuple[Cell, ...] = (
     Cell(TARGET_BETTER, "equal accuracies of pairs", "40, rho .9", _paired_models(40, 0.7, 0.9)),
     Cell(TARGET_BETTER, "equal accuracies of pairs", "150, rho .5", _paired_models(150, 0.7, 0.5)),
     Cell(TARGET_BETTER, "equal accuracies of templates", "100 v 100, 10 a template", _models(1, 100, 100, 0.6, 0.6, 10)),
+    *(
+        Cell(TARGET_BETTER, "templates of unequal size", f"{pattern}, {p:g}", _uneven_model(pattern, p, 0.9))
+        for pattern, p in (("30 families, 7 of 8", 0.6), ("40 families, Pareto 1.1", 0.6), ("60 families, 15 of 8", 0.95))
+    ),
+    Cell(TARGET_BETTER, "few errors of many models", "6 models, 200 v 30, .98", _models(6, 200, 30, 0.98, 0.98)),
+    Cell(TARGET_BETTER, "few errors of many models", "6 models, 1,319 v 50, .99", _models(6, 1_319, 50, 0.99, 0.99)),
     Cell(TARGET_BETTER, "inflated by 16 pp", "100 v 100, .66 v .5", _models(1, 100, 100, 0.66, 0.5), truth="planted"),
     _annotators("entries of unequal oddness", "10 people, 10 entries, sd 1", _survey(10, 10, 10, 1.0)),
     _annotators("entries of unequal oddness", "23 people, 15 entries, sd 1", _survey(23, 10, 15, 1.0)),

@@ -137,7 +137,7 @@ def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_t
     same, other = difficulty_test(400, 1_000, 401, 1_000), difficulty_test(400, 1_000, 440, 1_000)
     found = joined([same, other])
     # Holm over two: the smaller p doubles; the bound is the widest
-    assert found.p == pytest.approx(min(1.0, 2 * other.p)) and found.p_source == (same.p, other.p)
+    assert found.p == pytest.approx(min(1.0, 2 * other.p)) and found.p_source == pytest.approx((same.p, other.p))
     assert found.bound == (other.bound[0], same.bound[1]) and found.estimate == other.estimate
     assert joined([same, same]).state == "equivalent" and joined([same]) == same
 

@@ -1,11 +1,13 @@
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.claims.holdout import outcome_claim
+from flipcore.claims.holdout import inflation_claim, outcome_claim
+from flipcore.core.randomness import generator
 from flipcore.stats.holdout.difficulty import Condition, conditions, pre_release
-from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation, joined
+from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, joined
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_each_model_readout_and_layout_is_a_condition_of_its_own():
         ("m", "regex", "helpful"),
     ]
     assert found[0].counts == (6, 12, 6, 12) and found[0].test(0.1) == difficulty_test(6, 12, 6, 12, 0.1)
-    assert found[0].inflation() == inflation(6, 12, 6, 12)
+    assert found[0].inflation() == difficulty_test(6, 12, 6, 12).estimate
 
 
 def test_fewer_than_ten_items_of_a_role_are_no_condition():
@@ -73,7 +75,7 @@ def test_among_the_first_k_counts_only_where_more_than_k_options_have_shares():
 def test_source_paired_entries_are_compared_entry_by_entry():
     found = conditions(pd.DataFrame(rows(source=lambda i: f"target{i}")))[0]
     assert len(found.pairs) == 12 and found.test(0.1) == difficulty_test_paired(*zip(*found.pairs, strict=True), 0.1)
-    assert found.inflation().method == "bonett_price"
+    assert found.inflation().method == "tango" and found.inflation().n == 12
     for source in (lambda i: "target0", lambda i: None if i else "target0", lambda i: f"elsewhere{i}"):
         assert conditions(pd.DataFrame(rows(source=source)))[0].pairs == []
 
@@ -94,12 +96,38 @@ def families(n_target, n_retro, each, right=lambda family, i: i % 2):
 def test_entries_of_one_template_count_as_one_cluster():
     # 20 templates of 10 equal answers a set: the interval is that of 20 + 20 answers, not of 200 + 200
     found = families(20, 20, 10, right=lambda family, i: family % 2)
-    assert found.is_clustered and found.inflation().method == "clt_cluster" and found.inflation().n == 20
+    assert found.is_clustered and found.inflation().method == "families" and found.inflation().n == 20
     assert found.test(0.1).bound[1] > 2 * difficulty_test(100, 200, 100, 200).bound[1]
-    mixed = [families(n, 20, 10, right=lambda family, i: family % 2).test(0.1) for n in (9, 10)]
-    assert "at least 10 are needed" in mixed[0].too_few and not mixed[1].too_few and not mixed[0].estimate.has_interval
+    mixed = [families(n, 20, 10, right=lambda family, i: family % 2).test(0.1) for n in (2, 5, 6)]
+    assert ["at least 6 are needed" in one.too_few for one in mixed] == [True, True, False]
+    assert [one.estimate.has_interval for one in mixed] == [False, True, True]
     assert families(20, 20, 10).test(0.1).too_few == "no answer differs from another"  # half of every family is right
     assert not Condition("m", "regex", "plain", "", {"a": 1.0}, {"b": 0.0}, {}).is_clustered
+
+
+def test_families_of_unequal_size_make_no_inflation():
+    # one template of 40 and 20 single entries a set, the models equal: the large one counts as one draw
+    rng, found, runs = generator(29), 0, 200
+    names = [np.concatenate([np.zeros(40), np.arange(1, 21)]) + shift for shift in (0, 100)]
+    for _ in range(runs):
+        rates = rng.beta(1, 1, 200)
+        hits = [(rng.random(60) < rates[one.astype(int)]).astype(float) for one in names]
+        ids = [[f"{role}{i}" for i in range(60)] for role in "tr"]
+        sources = {
+            one: f"template {name:g}"
+            for side, part in zip(ids, names, strict=True)
+            for one, name in zip(side, part, strict=True)
+        }
+        sides = [dict(zip(side, hit.tolist(), strict=True)) for side, hit in zip(ids, hits, strict=True)]
+        found += inflation_claim([Condition("m", "regex", "plain", "", *sides, sources)]).is_made
+    assert found <= 0.07 * runs
+
+
+def test_below_ten_answers_a_set_there_is_no_interval():
+    few = Condition(
+        "m", "regex", "plain", "", {f"t{i}": 1.0 for i in range(9)}, {f"r{i}": 0.0 for i in range(200)}, {}
+    ).inflation()
+    assert not few.has_interval and few.note == "No interval: 9 answers in one set." and few.value == 1.0
 
 
 def test_pairs_whose_sources_share_a_template_are_clusters():

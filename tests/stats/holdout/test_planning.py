@@ -9,18 +9,18 @@ from flipcore.stats.holdout.planning import difference_plan, difference_power, e
 from flipcore.stats.holdout.verdict import difficulty_test
 
 
-@pytest.mark.parametrize(("p", "margin", "n"), [(0.4, 0.2, 90), (0.95, 0.1, 60), (0.7, 0.3, 25)])
+@pytest.mark.parametrize(("p", "margin", "n"), [(0.4, 0.25, 50), (0.95, 0.1, 60), (0.7, 0.3, 25)])
 def test_the_power_to_show_equivalence_is_that_of_the_rule(p, margin, n):
     rng = generator(1)
-    shown = sum(difficulty_test(int(rng.binomial(n, p)), n, int(rng.binomial(n, p)), n, margin).equivalent for _ in range(500))
-    assert binomtest(shown, 500, equivalence_power(p, margin, n)).pvalue > 1e-3
+    shown = sum(difficulty_test(int(rng.binomial(n, p)), n, int(rng.binomial(n, p)), n, margin).equivalent for _ in range(150))
+    assert binomtest(shown, 150, equivalence_power(p, margin, n)).pvalue > 1e-3
 
 
 @pytest.mark.parametrize(("first", "second", "n"), [(0.6, 0.4, 60), (0.98, 0.8, 30)])
 def test_the_power_to_show_a_difference_is_that_of_the_rule(first, second, n):
     rng = generator(2)
-    shown = sum(difficulty_test(int(rng.binomial(n, first)), n, int(rng.binomial(n, second)), n).p < 0.05 for _ in range(500))
-    assert binomtest(shown, 500, difference_power(first, second, n)).pvalue > 1e-3
+    shown = sum(difficulty_test(int(rng.binomial(n, first)), n, int(rng.binomial(n, second)), n).p < 0.05 for _ in range(150))
+    assert binomtest(shown, 150, difference_power(first, second, n)).pvalue > 1e-3
 
 
 def test_a_plan_is_the_fewest_that_reach_its_power():
