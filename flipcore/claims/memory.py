@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from flipcore.claims import memory_gap, memory_score, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import FAMILY_LEVEL, LOSES_MORE, MEMORY, NO_CLAIM, UNDECIDED
+from flipcore.claims.memory_score import FRESH_IS_LOWER, HIGHER, SCORE_HIGHER
 from flipcore.claims.memory_sets import BEYOND
 from flipcore.claims.memory_truth import SEES, SHIFTS
 from flipcore.stats.base.multiplicity import holm
@@ -33,13 +34,17 @@ def n_tests(ps: Sequence[float]) -> int:
 
 
 def summary_claim(verdicts: Sequence[Claim], items: str, n_benchmark: int, n_control: int) -> Claim:
-    """The line above a table of detectors; `items` is "problems"."""
+    """The line above a table of detectors; `items` is "problems". A published score above a fresh control's stands beside them: unequal
+    difficulty does the same, so that it counts as no detector of memory."""
     sets = f"{n_benchmark:,} benchmark {items} ({n_control:,} controls)"
+    beside = f" {FRESH_IS_LOWER}" if any(one.is_made and one.outcome == HIGHER for one in verdicts) else ""
+    verdicts = [one for one in verdicts if one.assertion is not SCORE_HIGHER]
     if not verdicts:
-        return description(f"No detector was run on the {sets}.", NO_CLAIM)
+        return description(f"No detector of memory was run on the {sets}.{beside}", NO_CLAIM)
     yes = [one for one in verdicts if one.is_made and one.outcome in POSITIVE]
     n_open = sum(bool(one.withheld) or one.outcome == UNDECIDED for one in verdicts)
     rest = f" {n_open} {'is' if n_open == 1 else 'are'} undecided or not claimed." if n_open else ""
+    rest += beside
     if not yes:
         return Claim(ANY_DETECTOR, "none shown", f"No detector of {len(verdicts)} shows memory in the {sets}.{rest}", False)
     by_memory = sum(one.outcome == MEMORY for one in yes)
@@ -51,5 +56,6 @@ def summary_claim(verdicts: Sequence[Claim], items: str, n_benchmark: int, n_con
 
 def by_kind_text(by_kind: Sequence[tuple[str, Sequence[Claim]]]) -> str:
     """ "Problems: 3 of 6 detectors. Passages: 4 of 4." of (kind of items, verdicts) pairs."""
-    counts = [(name, sum(one.is_made and one.outcome in POSITIVE for one in mine), len(mine)) for name, mine in by_kind]
+    kinds = [(name, [one for one in mine if one.assertion is not SCORE_HIGHER]) for name, mine in by_kind]
+    counts = [(name, sum(one.is_made and one.outcome in POSITIVE for one in mine), len(mine)) for name, mine in kinds]
     return " ".join(f"{name.capitalize()}: {yes} of {n} detectors." for name, yes, n in counts)

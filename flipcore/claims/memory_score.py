@@ -2,11 +2,16 @@
 
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import CAUTION, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, holm_text
-from flipcore.claims.memory_sets import BEYOND
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
 
-_EQUAL = ("equal accuracies", "equal accuracies, unequal sets", "equal accuracies, ceiling", "answers not read")
+_EQUAL = (
+    "equal accuracies",
+    "equal accuracies, unequal sets",
+    "equal accuracies, ceiling",
+    "answers not read",
+    "templated items",
+)
 SCORE_MEMORY = Assertion(
     "memory by published score",
     "the benchmark is answered better as published than a random half of the same source: memory",
@@ -24,6 +29,8 @@ SCORE_HIGHER = Assertion(
     _EQUAL,
 )
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
+HIGHER = "higher than fresh"
+FRESH_IS_LOWER = f"The published score is higher than on fresh questions; {CAUTION[0].lower()}{CAUTION[1:]}"
 _CONTROLS = {RANDOM: "its random control", FRESH: "fresh questions"}
 
 
@@ -40,7 +47,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
         higher = f"published questions are answered better than {_CONTROLS[score.control]}, {gap} ({p_text(score.p)})."
         if score.control == RANDOM:
             return Claim(assertion, MEMORY, f"Memory: {higher}", True, detail, "", numbers)
-        return Claim(assertion, BEYOND, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
+        return Claim(assertion, HIGHER, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
     p = p_text(score.p) if adjusted is None or not score.is_higher else holm_text(adjusted, n_family)
     finding = f"the published score is {gap} against {_CONTROLS[score.control]} ({p})."
     opening = "No memory shown" if score.control == RANDOM else "No higher score is shown"

@@ -28,10 +28,11 @@ class PublishedScore(Detector):
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
         mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
-        control = members.score_control(other["item_id"].tolist())
+        ids = mine["item_id"].tolist(), other["item_id"].tolist()
+        control = members.score_control(ids[1])
         if mine.empty or other.empty or not control:
             return None
-        score = score_gap(mine["d"].to_numpy(), other["d"].to_numpy(), control)
+        score = score_gap(mine["d"].to_numpy(), other["d"].to_numpy(), control, members.units(*ids))
         numbers = {
             "score_gap": score.gap,
             "accuracy": score.benchmark,

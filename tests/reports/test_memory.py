@@ -13,6 +13,7 @@ from flipcore.detectors import DETECTORS
 from flipcore.models.cards import ModelCard
 from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting, summary
 from flipcore.reports.study import Report
+from flipcore.stats.memory.published_score import score_gap
 from tests.conftest import ROOT
 from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -140,13 +141,43 @@ def test_a_fresh_control_makes_a_higher_score_and_never_memory(monkeypatch):
     ]
     dates = {"benchmark": "2020-01-01", "control": "2026-01-01"}
     items = pd.DataFrame({"item_id": [row[2] for row in rows], "published": pd.to_datetime([dates[row[3]] for row in rows])})
-    items = items.assign(question="q" + items["item_id"], options=None, meta=None, family=items["item_id"])
+    words = [chr(97 + i // 26) + chr(97 + i % 26) for i in range(len(items))]  # another number alone is the same template
+    items = items.assign(question=words, options=None, meta=None, family=items["item_id"])
     card = ModelCard("m", "simulated", cutoff="2025-06")
     monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": card})
     (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), replace(STUDY, control="other"), items)["m"]
-    assert score.decision == "beyond the control" and "emory" not in score.sentence
+    assert score.decision == "higher than fresh" and "emory" not in score.sentence
     assert score.sentence.startswith("Published questions are answered better than fresh questions, +40.0 pp [")
     assert score.sentence.endswith("Unequal difficulty can do the same.")
+    frame = pd.DataFrame([*rows_of("number", "paraphrase", "question_loss", 1.0, 1.0), *rows], columns=COLUMNS)
+    tests = memory_tests(frame, replace(STUDY, control="other"), items)["m"]
+    line = summary(tests, frame)
+    assert line.outcome == "none shown" and not line.is_made  # it was "1 of 2 detectors sees a difference"
+    assert line.text.startswith("No detector of 1 shows memory in") and line.text.endswith(
+        "The published score is higher than on fresh questions; unequal difficulty can do the same."
+    )
+
+
+def test_a_published_score_counts_families_not_their_items():
+    """Six of twenty templates are wrong throughout on one side: by items p is .001, and there are twenty templates."""
+    rows = [
+        ("m", "number", f"{role}{i}-{k}", role, "identity", "base", 0, 0, "regex", "ok", None, i < n)
+        for role, n in (("benchmark", 14), ("control", 9))
+        for i in range(20)
+        for k in range(4)
+    ]
+    items = pd.DataFrame({"item_id": [row[2] for row in rows]})
+    items = items.assign(question="q", options=None, meta=None, family=items["item_id"].str.split("-").str[0], published=None)
+    (bare,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
+    (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY, items)["m"]
+    assert bare.decision == "memory" and bare.numbers["p"] < 0.002
+    assert score.decision == "none shown" and score.numbers["p"] == pytest.approx(0.06, abs=0.03)
+    assert score.numbers["score_gap"].low < 0 < bare.numbers["score_gap"].low
+
+
+def test_few_large_families_make_no_claim_of_a_published_score():
+    gap = score_gap(np.ones(100), np.zeros(100), "random", (np.repeat([0, 1, 2], [90, 5, 5]), np.arange(100)))
+    assert not gap.is_higher and gap.withheld.startswith("the families of the benchmark items weigh as much as 1.2 equal ones")
 
 
 def test_another_control_is_never_called_memory():

@@ -29,6 +29,7 @@ from flipcore.stats.memory.gap_intervals import gap_estimate
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
+Families = tuple[np.ndarray | None, np.ndarray | None]
 LEVEL = 0.025
 KEYS_LEVEL = 0.05
 MOSTLY_SPLIT = 0.75
@@ -79,29 +80,37 @@ class Sides:
     pairs_problem: str = ""
 
     @cached_property
-    def labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def labels(self) -> Families:
         """Template of every covered item, or None where each item is its own."""
-        if not self.family:
-            return None, None
-        sides = [
-            np.array([self.family.get(i, i) for i in one.covered_ids], dtype=object) for one in (self.benchmark, self.control)
-        ]
-        repeated = any(len(set(labels)) < len(labels) for labels in sides)
-        return (sides[0], sides[1]) if repeated else (None, None)
+        return families_of(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
     @cached_property
-    def units(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """What a random control exchanges, a name for every covered item, None where that is the item: families of one side as a whole;
-        item by item those of families that `are_split`."""
-        first, second = self.labels
-        if first is None or second is None or not are_split(first, second):
-            return first, second
-        shared = set(first) & set(second)
-        names = [
-            np.array([i if label in shared else label for i, label in zip(one.covered_ids, labels, strict=True)], dtype=object)
-            for one, labels in ((self.benchmark, first), (self.control, second))
-        ]
-        return (names[0], names[1]) if any(len(set(one)) < len(one) for one in names) else (None, None)
+    def units(self) -> Families:
+        """What a random control exchanges of them."""
+        return exchangeable(self.benchmark.covered_ids, self.control.covered_ids, self.family)
+
+
+def families_of(first: Sequence[str], second: Sequence[str], family: Mapping[str, str] | None) -> Families:
+    """The family of each item of two sets, or None twice where each item is its own."""
+    if not family:
+        return None, None
+    sides = [np.array([family.get(i, i) for i in ids], dtype=object) for ids in (first, second)]
+    repeated = any(len(set(labels)) < len(labels) for labels in sides)
+    return (sides[0], sides[1]) if repeated else (None, None)
+
+
+def exchangeable(first_ids: Sequence[str], second_ids: Sequence[str], family: Mapping[str, str] | None) -> Families:
+    """What a random split exchanges, a name for every item, None where that is the item: families of one side as a whole; item by
+    item those of families that `are_split`."""
+    first, second = families_of(first_ids, second_ids, family)
+    if first is None or second is None or not are_split(first, second):
+        return first, second
+    shared = set(first) & set(second)
+    names = [
+        np.array([i if label in shared else label for i, label in zip(ids, labels, strict=True)], dtype=object)
+        for ids, labels in ((first_ids, first), (second_ids, second))
+    ]
+    return (names[0], names[1]) if any(len(set(one)) < len(one) for one in names) else (None, None)
 
 
 def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndarray) -> bool:

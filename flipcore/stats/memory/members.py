@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
-from flipcore.stats.memory.gap_decision import Sides, are_split
+from flipcore.stats.memory.gap_decision import Families, Sides, are_split, exchangeable, families_of
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
@@ -43,6 +43,10 @@ class Members:
         if self.control == RANDOM_CONTROL:
             return RANDOM
         return FRESH if controls and self.newer.issuperset(controls) else ""
+
+    def units(self, benchmark: Sequence[str], controls: Sequence[str]) -> Families:
+        """Of two sets of items, what counts as one: a name for every item, None where that is the item."""
+        return (exchangeable if self.control == RANDOM_CONTROL else families_of)(benchmark, controls, self.family)
 
     def _mean_guess(self, ids: Sequence[str]) -> float:
         return sum(self.guess.get(item, 0.0) for item in ids) / len(ids) if ids else 0.0

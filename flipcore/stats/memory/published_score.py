@@ -2,7 +2,8 @@
 
 Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one statistic: MOVER of exact
 (Clopper and Pearson) limits. By enumeration over sizes from 10 v 10 to 500 v 500 its lower limit exceeds 0 in at most .0231 of
-equal sets (nominal .025) and its upper limit lies below a true difference of 5 pp in at most .047 (nominal .05).
+equal sets (nominal .025) and its upper limit lies below a true difference of 5 pp in at most .047 (nominal .05). A set whose items
+come in families has Wilson's limits over these (`families.clustered_mean`); its items taken one by one said "memory" in .065-.083.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from flipcore.stats.base.estimate import MIN_N, Estimate, missing
+from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
+from flipcore.stats.base.families import FamilyMeans, family_numbers
 from flipcore.stats.base.proportions import clopper_pearson, mover
 
 RANDOM, FRESH = "random", "fresh"  # a random split of one source; written after the model's training cut-off
@@ -42,58 +45,108 @@ class ScoreGap:
         return not self.withheld and self.p <= LEVEL
 
 
-def score_gap(benchmark: Sequence[float] | np.ndarray, controls: Sequence[float] | np.ndarray, control: str) -> ScoreGap:
-    """From one 0/1 an item of each set, NaN where an answer could not be read. Below ten items a set: no interval, no claim."""
-    sets = [np.asarray(one, dtype=float) for one in (benchmark, controls)]
-    unread = [int(np.isnan(one).sum()) for one in sets]
-    right = [int(np.nansum(one)) for one in sets]
-    first, second = ((k, len(one)) for k, one in zip(right, sets, strict=True))
-    return score_gap_of(first, second, control, (unread[0], unread[1]))
+def score_gap(
+    benchmark: Sequence[float] | np.ndarray,
+    controls: Sequence[float] | np.ndarray,
+    control: str,
+    families: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
+) -> ScoreGap:
+    """From one 0/1 an item of each set, NaN where an answer could not be read, and the family of each where families are the unit.
+    Below ten items or six effective families a set: no claim."""
+    x, y = (_Set(np.asarray(one, dtype=float), of) for one, of in zip((benchmark, controls), families, strict=True))
+    first, second = x.share(), y.share()
+    n_unread = x.n_unread + y.n_unread
+    why = x.too_few("benchmark") or y.too_few("control")
+    if min(x.n, y.n) < MIN_N:
+        return ScoreGap(control, first, second, missing(x.n + y.n, note=why), math.nan, math.nan, n_unread, why)
+    gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, "mover_exact", x.n + y.n, None)
+    high = _limits(x.with_unread(1.0), y, 0.90)[1]
+    return ScoreGap(control, first, second, gap, _p(x, y.with_unread(1.0)), high, n_unread, why)
 
 
 def score_gap_of(
     benchmark: tuple[int, int], controls: tuple[int, int], control: str, unread: tuple[int, int] = (0, 0)
 ) -> ScoreGap:
     """The same from (right, items) of each set, of which `unread` are not read and counted as wrong."""
-    (k1, n1), (k2, n2) = benchmark, controls
-    first, second = (_share(k, n) for k, n in (benchmark, controls))
-    n_unread = sum(unread)
-    if min(n1, n2) < MIN_N:
-        few = "benchmark item" if n1 < MIN_N else "control item"
-        n = n1 if n1 < MIN_N else n2
-        why = (
-            f"{n} {few}{'' if n == 1 else 's'} answered as published; at least {MIN_N} are needed for an interval and a claim."
+    answers = [
+        np.repeat([1.0, 0.0, math.nan], [k, n - k - lost, lost])
+        for (k, n), lost in zip((benchmark, controls), unread, strict=True)
+    ]
+    return score_gap(answers[0], answers[1], control)
+
+
+@dataclass(frozen=True, eq=False)
+class _Set:
+    """0/1 an item, NaN where it is not read, taken as `unread_as`; `families` (n,) where items come in some."""
+
+    right: np.ndarray
+    families: np.ndarray | None
+    unread_as: float = 0.0
+
+    def with_unread(self, value: float) -> _Set:
+        return _Set(self.right, self.families, value)
+
+    @property
+    def n(self) -> int:
+        return len(self.right)
+
+    @property
+    def n_unread(self) -> int:
+        return int(np.isnan(self.right).sum())
+
+    @cached_property
+    def k(self) -> int:
+        return int(np.nan_to_num(self.right, nan=self.unread_as).sum())
+
+    @cached_property
+    def _means(self) -> FamilyMeans | None:
+        if self.families is None:
+            return None
+        return FamilyMeans.of(np.nan_to_num(self.right, nan=self.unread_as)[:, None], family_numbers(self.families))
+
+    def mean(self) -> float:
+        return self.k / self.n
+
+    def limits(self, level: float) -> tuple[float, float]:
+        if self._means is None:
+            return clopper_pearson(self.k, self.n, level)
+        low, high = self._means.limits([level])[:, 0, 0].tolist()
+        return low, high
+
+    def share(self) -> Estimate:
+        if not self.n:
+            return missing(0)
+        low, high = self.limits(0.95) if self.n >= MIN_N else (math.nan, math.nan)
+        return Estimate(self.mean(), low, high, 0.95, "clopper_pearson" if self._means is None else "families", self.n, None)
+
+    def too_few(self, name: str) -> str:
+        """Why so few make no claim, else ""."""
+        if self.n < MIN_N:
+            items = f"{self.n} {name} item{'' if self.n == 1 else 's'}"
+            return f"{items} answered as published; at least {MIN_N} are needed for an interval and a claim."
+        if self._means is None or self._means.n_effective[0] >= MIN_CLAIM_FAMILIES:
+            return ""
+        return (
+            f"the families of the {name} items weigh as much as {self._means.n_effective[0]:.1f} equal ones; at least "
+            f"{MIN_CLAIM_FAMILIES} are needed."
         )
-        return ScoreGap(control, first, second, missing(n1 + n2, note=why), math.nan, math.nan, n_unread, why)
-    gap = Estimate(k1 / n1 - k2 / n2, *_limits(benchmark, controls, 0.95), 0.95, "mover_exact", n1 + n2, None)
-    p = _p((k1, n1), (k2 + unread[1], n2))
-    high = _limits((k1 + unread[0], n1), controls, 0.90)[1]
-    return ScoreGap(control, first, second, gap, p, high, n_unread)
 
 
-def _limits(first: tuple[int, int], second: tuple[int, int], level: float) -> tuple[float, float]:
-    (k1, n1), (k2, n2) = first, second
-    low, high = mover(k1 / n1, clopper_pearson(k1, n1, level), k2 / n2, clopper_pearson(k2, n2, level))
+def _limits(first: _Set, second: _Set, level: float) -> tuple[float, float]:
+    low, high = mover(first.mean(), first.limits(level), second.mean(), second.limits(level))
     return low, high
 
 
-def _p(first: tuple[int, int], second: tuple[int, int]) -> float:
+def _p(first: _Set, second: _Set) -> float:
     """The smallest one-sided level at which the lower limit exceeds 0, at most .5; 1 where the first share is not the larger."""
     from scipy.optimize import brentq
 
     def low(log_p: float) -> float:
         return _limits(first, second, 1 - 2 * math.exp(log_p))[0]
 
-    if first[0] * second[1] <= second[0] * first[1]:
+    if first.mean() <= second.mean():
         return 1.0
     least, most = math.log(LEAST_P), math.log(0.5)
-    if low(least) > 0:
+    if not low(least) <= 0:
         return LEAST_P
     return float(math.exp(brentq(low, least, most, xtol=1e-6))) if low(most) > 0 else 0.5
-
-
-def _share(k: int, n: int) -> Estimate:
-    if not n:
-        return missing(0)
-    low, high = clopper_pearson(k, n) if n >= MIN_N else (math.nan, math.nan)
-    return Estimate(k / n, low, high, 0.95, "clopper_pearson", n, None)

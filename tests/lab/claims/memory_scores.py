@@ -10,8 +10,9 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import MEMORY
 from flipcore.claims.memory_score import SCORE_HIGHER, SCORE_MEMORY, score_claim
-from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap_of
-from tests.lab.claims.cell import Cell, Simulation
+from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap, score_gap_of
+from tests.lab.claims.cell import Cell, Simulation, each
+from tests.lab.claims.family_sizes import PATTERNS
 
 SIZES = ((10, 19), (15, 30), (80, 120), (140, 150), (1_319, 120), (1_319, 1_319))
 
@@ -42,6 +43,27 @@ def _scores(
     return simulate
 
 
+def _templates(sizes: tuple[np.ndarray, np.ndarray], control: str) -> Simulation:
+    """Templates whose logit of a right answer is drawn around .7 with an SD of 1.5; (templates,) items of each, by side."""
+
+    def run(rng: np.random.Generator) -> Claim:
+        families = [np.repeat(np.arange(len(one)), one) for one in sizes]
+        chances = [1 / (1 + np.exp(-1.2 - 1.5 * rng.standard_normal(len(one)))) for one in sizes]
+        right = [rng.random(len(of)) < chance[of] for chance, of in zip(chances, families, strict=True)]
+        return score_claim(score_gap(right[0], right[1], control, (families[0], families[1])))
+
+    return each(run)
+
+
+SINGLES = np.ones(120, dtype=int)
+TEMPLATES = {
+    "20 x 4 v 20 x 4": (np.full(20, 4), np.full(20, 4)),
+    "30 x 5 v 120 singles": (np.full(30, 5), SINGLES),
+    "120 singles v 30 x 5": (SINGLES, np.full(30, 5)),
+    "6 x 12 + 18 singles v 120 singles": (PATTERNS["6 x 12 + 18 singles"], SINGLES),
+}
+
+
 def _equal(assertion: Assertion, control: str) -> list[Cell]:
     cells = []
     for n, m in SIZES:
@@ -51,7 +73,7 @@ def _equal(assertion: Assertion, control: str) -> list[Cell]:
         name = f"{n} v {m}"
         cells.append(Cell(assertion, "equal accuracies, ceiling", name, _scores((n, m), (0.98, 0.98), control)))
         cells.append(Cell(assertion, "answers not read", name, _scores((n, m), (0.7, 0.7), control, (0.02, 0.10))))
-    return cells
+    return cells + [Cell(assertion, "templated items", name, _templates(sizes, control)) for name, sizes in TEMPLATES.items()]
 
 
 SCORE_CELLS: tuple[Cell, ...] = (
