@@ -150,7 +150,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "reports/test_flips.py": ("a headline over all axes", "stats/flips/pooled"),
     "store/queries/test_set_aside.py": (
         "no query shows what was set aside: all of them at once",
-        "store/queries/audit store/queries/exchange store/queries/memory",
+        "store/queries/audit store/queries/exchange store/queries/memory store/queries/scores",
     ),
     "store/test_merge.py": ("a merge as a whole", "store/merge_readouts store/merge_source store/queries/planning"),
     "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),

@@ -5,6 +5,7 @@ readouts differ in score, with a false-discovery rate over all such pairs of the
 which is what the Ranking page says of them, by its p over all pairs of models.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -40,6 +41,7 @@ from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import order
 from flipcore.stats.ranking.ways import scores
+from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 
 READOUTS_DIFFER = Assertion(
     "audit readouts",
@@ -75,21 +77,23 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each reported score against the mean of the rows that the log holds."""
     for one in log.reported:
         name = one["readout"]
-        rows, n = _reported_rows(frame, one)["score"].dropna(), one.get("n")
-        what = f"{one['model']} on {one['task']}, {name}"
+        scored_rows = _reported_rows(frame, one).dropna(subset="score")
+        rows, n, reducer = scored_rows["score"], one.get("n"), one.get("reducer") or MEAN
+        mean = item_scores(rows, scored_rows["item_id"], reducer).mean() if is_known(reducer) else math.nan
+        what = f"{one['model']} on {one['task']}, {name}" + (f" ({reducer})" if reducer != MEAN else "")
         if rows.empty:
             sentence = f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
             yield Finding("reported score", description(sentence, "no rows"), 40, model=one["model"])
-        elif n and len(rows) < n:
+        elif n and scored_rows["item_id"].nunique() < n and len(rows) < n:
             sentence = (
                 f"{what}: the reported {number_text(one['value'], 3)} is of {n:,} rows; the log holds {len(rows):,}, "
-                f"with mean {number_text(rows.mean(), 3)}."
+                f"with mean {number_text(mean, 3)}."
             )
             claim = description(sentence, "rows missing", "It cannot be recomputed from what is there.")
             yield Finding("reported score", claim, 60, model=one["model"], extractor=name)
-        elif abs(rows.mean() - one["value"]) > ROUNDING:
+        elif abs(mean - one["value"]) > ROUNDING:
             sentence = (
-                f"{what}: reported {number_text(one['value'], 3)}, recomputed {number_text(rows.mean(), 3)} "
+                f"{what}: reported {number_text(one['value'], 3)}, recomputed {number_text(mean, 3)} "
                 f"from all {len(rows):,} rows."
             )
             yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
@@ -106,9 +110,16 @@ def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
-    right = {item: str(target).split("\n") for item, target in zip(log.items["item_id"], log.items["target"], strict=True)}
+    right = {
+        item: str(target).split("\n") for item, target in zip(log.items["item_id"], log.items["target"], strict=True) if target
+    }
+    of_several = {
+        item
+        for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
+        if len(options) and len(right.get(item, ())) > 1  # all of them are to be chosen, or one: a log does not say which
+    }
     rows = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
-    rows = rows[rows["score"].isin((0.0, 1.0))]
+    rows = rows[rows["score"].isin((0.0, 1.0)) & rows["item_id"].isin(right.keys() - of_several)]
     is_right = [answer in right.get(item, ()) for item, answer in zip(rows["item_id"], rows["answer"], strict=True)]
     wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]
     for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
@@ -259,7 +270,8 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         for reader, task, part in parts:
             if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (reader in OURS and len(readers) > 1 and task):
                 continue
-            yield from _pairs_of_models(part, str(reader), str(task), reader == default_reference(readers) and not task)
+            is_ranking = reader == default_reference(readers, log.scorers) and not task
+            yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
 
 
 def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:

@@ -49,7 +49,8 @@ class Finding:
 class AuditInput:
     """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
     made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
-    with counts by status and finish reason, `reported` what the logs say."""
+    with counts by status and finish reason, `reported` what the logs say, `scorers` the
+    readouts of the logs' own scorers, the one that leads first."""
 
     frame: pd.DataFrame
     items: pd.DataFrame
@@ -57,6 +58,7 @@ class AuditInput:
     harmless: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=READ))
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
+    scorers: Sequence[str] = ()
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:

@@ -137,6 +137,17 @@ class Study:
         """Its outputs were imported, so nothing of it can be asked."""
         return self.protocol.name == RECORDED
 
+    @property
+    def scorers(self) -> tuple[Mapping[str, Any], ...]:
+        """What logs were scored by, of a study that was imported: `task`, `scorer` (a readout), `reducer` of an item's epochs, and
+        the scale from `low` to `high` where it is not 0 to 1; `of_rows` is false where no row has it. The first of a task leads."""
+        return tuple(one for source in self.items for one in source.options.get("scorers", ()))
+
+    @property
+    def scorer_names(self) -> tuple[str, ...]:
+        """The readouts of those scorers, each once."""
+        return tuple(dict.fromkeys(str(one["scorer"]) for one in self.scorers))
+
     @cached_property
     def study_id(self) -> str:
         return digest(self._declared())[:12]

@@ -57,6 +57,7 @@ def audit(store: Store, study_id: str) -> Audit:
         _with_own_prompt(studies.readouts(store, study_id)),
         queries.reported(study),
         queries.notes(study),
+        study.scorer_names,
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]

@@ -1,5 +1,7 @@
 """Where to look first: of a study's readouts the item whose two outputs show best what its headline says."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -11,7 +13,7 @@ from flipcore.stats.memory import frames
 ANSWER, REWRITING = WRITTEN_ANSWER, "numeric_resample"
 
 
-def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
+def flip_to_open(frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()) -> dict[str, str] | None:
     """{item, axis, readout} of the item of the first model that flips most under the compared extractor `field` and least under
     the reference; None before there is one. `frame`: readouts."""
     if frame.empty:
@@ -20,7 +22,7 @@ def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
     names = list(frame["extractor"].unique())
     if field not in names:
         return None
-    reference = default_reference(names)
+    reference = default_reference(names, scorers)
     first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
     if set(first.columns) <= {IDENTITY}:
         return None

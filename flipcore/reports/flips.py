@@ -9,6 +9,7 @@ import pandas as pd
 from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
+from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.stats.base.accuracy import accuracy_of
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -22,9 +23,9 @@ FIELD = FIRST_TOKEN
 
 @dataclass(frozen=True)
 class Headline:
-    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role -> accuracy at the base prompt under
-    the reference extractor: sets in different roles are not pooled. `flips` is the decomposition over all axes of the compared
-    extractor, None before there is anything; T and G are its `total` and `genuine`."""
+    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a log with several tasks, task) ->
+    accuracy at the base prompt under the reference extractor, of a log its own score: what differs is not pooled. `flips` is the
+    decomposition over all axes of the compared extractor, None before there is anything; T and G are its `total` and `genuine`."""
 
     claims: tuple[Claim, ...]
     model: str = ""
@@ -49,21 +50,33 @@ Estimates = Callable[[str, str], list[Decomposition]]  # of a model beside a ref
 
 
 def headline(
-    frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None, estimates: Estimates | None = None
+    frame: pd.DataFrame,
+    n_models: int = 1,
+    temperature: float | None = None,
+    estimates: Estimates | None = None,
+    scores: Sequence[TaskScore] = (),
 ) -> Headline:
     """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
-    the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor."""
+    the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor, or the `scores` that
+    a log's own scorers gave."""
     if frame.empty:
-        return Headline((description("No answer has come back yet."),))
+        return (
+            scores_alone(scores, scores[0].model, n_models)
+            if scores
+            else Headline((description("No answer has come back yet."),))
+        )
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     names = list(frame["extractor"].unique())
-    reference = default_reference(names)
+    reference = default_reference(names, [one.scorer for one in scores])
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
-    accuracies = _accuracies(base)
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     of = f"{model}: " if n_models > 1 else ""
-    accuracy_claim = description(f"{of}{_accuracy_words(base, accuracies)}.")
+    if leading(scores, model):
+        accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
+    else:
+        accuracies = _accuracies(base)
+        accuracy_claim = description(f"{of}{_accuracy_words(base, accuracies)}.")
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
@@ -72,6 +85,21 @@ def headline(
         return Headline((accuracy_claim, description(why)), model, accuracies)
     flips = claims.headline_of(totals, total.extractor, None, temperature)
     return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total)
+
+
+def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:
+    """Of a model whose log holds scores and no answer that could flip."""
+    why = description("No answer was recorded, so there is no flip rate.")
+    return Headline(
+        (score_claim(scores, model, f"{model}: " if n_models > 1 else ""), why), model, _own_accuracies(scores, model)
+    )
+
+
+def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estimate]:
+    """The scores of a log by task and role; without a name where there is one."""
+    first = leading(scores, model)
+    tasks = len({one.task for one in first}) > 1
+    return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
 
 
 def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
@@ -122,12 +150,13 @@ def claimed_headline(
     n_models: int = 1,
     temperature: float | None = None,
     estimates: Estimates | None = None,
+    scores: Sequence[TaskScore] = (),
 ) -> Headline:
     """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named. `estimates` are of
     all of `frame`."""
     claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
     is_whole = len(claimed) == len(frame)
-    summary = headline(claimed, n_models, temperature, estimates if is_whole else None)
+    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores)
     if is_whole:
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)

@@ -105,13 +105,14 @@ def ranking_report(
     closed_gates: Mapping[str, str] | None = None,
     role: str | None = None,
     level: float = LEVEL,
+    scorers: Sequence[str] = (),
 ) -> RankingReport | None:
     """Of readouts of two models or more; None for fewer. `closed_gates`: axis or extractor -> why it is not claimed."""
     role = role or next(iter(roles_of(frame)), "")
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
-    own_reference = reference or default_reference(list(dict.fromkeys(part["extractor"])))
+    own_reference = reference or default_reference(list(dict.fromkeys(part["extractor"])), scorers)
     contest = claims.contest(order(scores(part)), own_reference, closed_gates)
     best = claims.best_claim(contest, level)
     pairs = tuple(_pairs(contest, level))

@@ -23,6 +23,7 @@ from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
 from flipcore.stats.score.next_calls import Design, gains
+from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
@@ -192,9 +193,11 @@ def score_report(
     role: str | None = None,
     axes: Sequence[str] | None = None,
     level: float = LEVEL,
+    scorers: Sequence[Mapping[str, Any]] = (),
 ) -> ScoreReport | None:
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
-    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed."""
+    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed. Of a log with `scorers` of its own
+    (`Study.scorers`) the first is the reader; None where that is no mean of rights and wrongs on one task."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
     part = scores_of(frame[frame["role"] == of_role]) if len(frame) else frame
@@ -202,7 +205,9 @@ def score_report(
         return None
     of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
     readers = [name for name in dict.fromkeys(part["extractor"]) if of_reader.get(name, 0)]
-    own_reader = reader if reader and reader in readers else default_reference(readers)
+    if scorers and not (reader in readers or _is_one_mean(scorers, readers)):
+        return None
+    own_reader = reader if reader and reader in readers else default_reference(readers, [str(one["scorer"]) for one in scorers])
     there = [str(one) for one in dict.fromkeys(part["axis"])]
     ways = random_axes(there, is_recorded) if axes is None else tuple(one for one in there if one in set(axes))
     out = [one for one in ways if one in shut]
@@ -216,6 +221,11 @@ def score_report(
         return None
     notes = [f"Left out of the wordings: {shut[one]}" for one in out]
     return ScoreReport(tuple(models), of_role, own_reader, ways, (*notes, *_notes(models, ways, there, is_recorded)))
+
+
+def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -> bool:
+    first = scorers[0]
+    return first["scorer"] in readers and first.get("reducer") == MEAN and len({one["task"] for one in scorers}) == 1
 
 
 def scores_of(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Every estimate of a study as one object: for the command line, for tables and for export."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -11,6 +11,7 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
+from flipcore.reports.log_scores import TaskScore
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -90,12 +91,14 @@ def study_report(
     closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
     repeats: str = "",
+    scores: Sequence[TaskScore] = (),
     **settings,
 ) -> Report:
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
-    written answer, or else a model's last extractor, and that is said. One that was asked for and that a model lacks is never
-    replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures` are the models' own, `repeats` what
-    is said of repeated templates."""
+    first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
+    and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
+    are the models' own, `repeats` what is said of repeated templates.
+    """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
     headlines: dict = {}
@@ -104,8 +107,9 @@ def study_report(
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
-        reference_name = reference or default_reference(answers.extractors)
-        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat)
+        own = [one for one in scores if one.model == model]
+        reference_name = reference or default_reference(answers.extractors, [one.scorer for one in own])
+        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat, scores=own)
         reference_notes = (
             []
             if reference or reference_name == REFERENCE

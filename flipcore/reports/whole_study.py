@@ -15,9 +15,10 @@ from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.extractors import needs_judge
 from flipcore.reports.badges import badges_of
-from flipcore.reports.flips import Headline
+from flipcore.reports.flips import Headline, scores_alone
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
+from flipcore.reports.log_scores import leading, task_scores
 from flipcore.reports.memory import memory_tests
 from flipcore.reports.ranking import RankingReport, ranking_report
 from flipcore.reports.rows import Row
@@ -166,14 +167,17 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
     repeats = repeated_templates(list(items["question"]), list(items["family"]))
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
-    report = study_report(frame, reference, gates, {use.name: use.temperature for use in study.models}, repeats)
+    scores = task_scores(store, study_id, study)
+    heat = {use.name: use.temperature for use in study.models}
+    report = study_report(frame, reference, gates, heat, repeats, scores)
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
     values_alone = [model for model in models if model not in report.decompositions]
     report = replace(
         report,
-        headlines=report.headlines | dict.fromkeys(values_alone, NO_ANSWERS),
+        headlines=report.headlines
+        | {model: scores_alone(scores, model) if leading(scores, model) else NO_ANSWERS for model in values_alone},
         decompositions=report.decompositions | {model: [] for model in values_alone},
         memory={model: [] for model in models} | memory_tests(everything, study, items, gates, pairs),
         harness={model: one for model, one in accuracies.items() if one},
@@ -191,8 +195,8 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         pairs,
         report,
         truncations(endings(store, study_id), frame),
-        score_report(frame, is_recorded=study.is_recorded, reader=reference, closed_gates=gates),
-        ranking_report(frame, reference, gates),
+        score_report(frame, is_recorded=study.is_recorded, reader=reference, closed_gates=gates, scorers=study.scorers),
+        ranking_report(frame, reference, gates, scorers=study.scorer_names),
     )
 
 

@@ -74,6 +74,7 @@ def study_of(survey: Survey) -> Study:
             "formats": sorted({file.about.format for file in survey.files}),
             "files": [file.source.name for file in survey.files],
             "reported": reported,
+            **({"scorers": scorers} if (scorers := _scorers(survey)) else {}),
             "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
         },
     )
@@ -86,6 +87,25 @@ def study_of(survey: Survey) -> Study:
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
         protocol=Part(RECORDED),
     )
+
+
+def _scorers(survey: Survey) -> list[dict]:
+    """Which scorers the logs have, by task, in the order in which a log reports them, so that the first is its headline: the name of
+    the readout, the reducer of its epochs, and the scale of its scores. A score that the rows do not hold is as reported."""
+    own, leave = _own_names(survey), _left_out(survey)
+    scorers = {}
+    for task in survey.kinds:
+        scales = survey.scales.get(task, {})
+        reported = [(one.readout, one.reducer or "mean") for one in survey.reported if one.task == task]
+        unreported = [(name, "mean") for name in scales if name not in dict(reported)]
+        for name, reducer in [*reported, *unreported]:
+            low, high = scales.get(name, (0.0, 1.0))
+            scale: dict = {"low": low, "high": high} if low < 0 or high > 1 else {}
+            scale |= {} if name in scales else {"of_rows": False}
+            if name not in leave:
+                spoken = f"{name} (log)" if name in own else name
+                scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
+    return list(scorers.values()) if survey.scales else []
 
 
 def _ours_of_text(survey: Survey) -> tuple[str, ...]:
@@ -323,7 +343,10 @@ def _joining(survey: Survey) -> Joining:
     axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
     harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
     task_roles = {task: role for task, role in roles.items() if role}
-    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, axes=axes, harmless=harmless)
+    grades = {
+        (task, name) for task, scales in survey.scales.items() for name, (low, high) in scales.items() if low < 0 or high > 1
+    }
+    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, grades, axes=axes, harmless=harmless)
 
 
 class _Batch:
@@ -331,6 +354,7 @@ class _Batch:
 
     def __init__(self, study: Study, leave: set[str], has_text: bool) -> None:
         self.study_id, self.leave, self.has_text = study.study_id, leave, has_text
+        self.scored = {str(one["task"]) for one in study.scorers}
         self.items: dict[str, dict] = {}
         self.study_items: dict[str, dict] = {}
         self.variants: dict[str, dict] = {}
@@ -364,7 +388,8 @@ class _Batch:
             for call, completion in log_row.calls:
                 self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
-            self.readouts += _ours(log_row) if self.has_text or log_row.calls[0][0].request.kind == "score" else []
+            is_score = log_row.calls[0][0].request.kind == "score"
+            self.readouts += _ours(log_row, log_row.item.dataset in self.scored) if self.has_text or is_score else []
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
     def tables(self) -> dict[str, list[dict]]:
@@ -381,12 +406,18 @@ class _Batch:
         }
 
 
-def _ours(log_row: LogRow) -> list[Readout]:
-    """The text read by the default reference, and options' scores by likelihood a character."""
+def _ours(log_row: LogRow, is_scored: bool) -> list[Readout]:
+    """The text as our extractor reads it, and options' scores by likelihood a character. Where the log has a scorer it is read beside it,
+    and only where a right answer is a text that can be matched: not a trajectory's outcome, nor several options at once."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
     extractor = _CLOZE if scored else EXTRACTORS[READ_WORDS if item.kind == "text" else READ_TEXT]
-    if item.kind not in extractor.applies_to or (extractor.name == READ_WORDS and not _is_short(item.target)):
+    is_words = extractor.name == READ_WORDS
+    if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
+        return []
+    if is_scored and (
+        item.target is None if is_words else item.kind == "choice" and not scored and "\n" in (item.target or "")
+    ):
         return []
     reading = extractor.read(item, variant, [_as_whole(log_row, completion) for _, completion in log_row.calls])
     return [

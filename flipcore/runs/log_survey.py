@@ -64,6 +64,7 @@ class Survey:
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
+    scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
 
@@ -243,6 +244,11 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.models[model] = dict(record.sampling)
     for one in record.readouts:
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
+        score = float(one.is_correct) if one.score is None and one.is_correct is not None else one.score
+        if score is not None:
+            scales = log_survey.scales.setdefault(record.task, {})
+            low, high = scales.get(one.name, (score, score))
+            scales[one.name] = min(low, score), max(high, score)
     log_survey.n_samples = max(log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1)
     if record.mark:
         log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1

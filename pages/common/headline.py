@@ -7,6 +7,7 @@ import streamlit as st
 
 from flipcore.core.work import say_step
 from flipcore.reports.flips import Headline, claimed_headline
+from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.stats.memory.rewritten import harness_accuracy
@@ -53,7 +54,8 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
     start = time.monotonic()
     frame = session.readouts(study_id)
     say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
-    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id))
+    scores = task_scores(session.store(), study_id, session.declared(study_id))
+    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id), scores)
 
 
 def memory_headline(study_id: str) -> str:
@@ -82,7 +84,8 @@ def ranking_headline(study_id: str) -> tuple[str, str]:
 
 @cached("Comparing the models", 64, _revision)
 def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates))
+    scorers = session.declared(study_id).scorer_names
+    report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates), scorers=scorers)
     return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
 
 

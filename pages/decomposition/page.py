@@ -7,7 +7,7 @@ from flipcore.charts.theme import colours
 from flipcore.claims import flips
 from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data.levels import START, at_settings, band_words, with_own_reference
+from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
 from flipcore.reports.worked_examples import flips_example
 from pages.common import gates, modes, record, repeats, session
 from pages.common.flip_verdicts import marked_flips_by_readout
@@ -53,7 +53,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
     if row in rows:
         behind.open_row(study_id, model, mode, row, view["reference"])
         st.rerun(scope="fragment")
-    modes.remember(study_id, PAGE, START, moved)
+    modes.remember(study_id, PAGE, start_of(session.declared(study_id).scorer_names), moved)
 
 
 example = ""
@@ -63,16 +63,18 @@ if study_id is not None:
         mode = modes.mode_selector()
         choice = st.container(width=220)
     lock = modes.lock_of(study_id, mode, PAGE)
+    scorers = session.declared(study_id).scorer_names
+    start = start_of(scorers)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(frame["model"].unique())
     if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
+        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, start, None))
     elif not models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         coded = cached.answers(study_id, model, mode)
-        view = with_own_reference(modes.view_of(study_id, PAGE, START, lock), coded.extractors)
+        view = with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)
         cells = cached.decompositions(study_id, model, mode, view)
         example = flips_example(cells)
         if view["reference"] not in coded.extractors:

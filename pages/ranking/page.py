@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.ranking import RankingReport, compares_models, pair_rows
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from pages.common import modes, record, repeats, screen, session
@@ -25,11 +26,12 @@ BAND = "for all models and all ways of asking and reading at once, at any one le
 
 def settings(study_id: str, lock: dict | None) -> dict:
     """Level, reference extractor and role: those of the lock, or what the controls are left at."""
-    view = modes.view_of(study_id, PAGE, START, lock)
+    scorers = session.declared(study_id).scorer_names
+    view = modes.view_of(study_id, PAGE, start_of(scorers, START), lock)
     lock_id = lock["lock_id"] if lock else None
     names = list(session.readouts(study_id, lock=lock_id)["extractor"].unique())
     roles = cached.roles(study_id, lock_id)
-    own = view["reference"] if view["reference"] in names else default_reference(names)
+    own = view["reference"] if view["reference"] in names else default_reference(names, scorers)
     role = view["role"] if view["role"] in roles else roles[0]
     if lock is None:
         with screen.view_button():
@@ -96,7 +98,9 @@ if study_id is not None:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
     if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
+        modes.offer_lock(
+            study_id, PAGE, modes.view_of(study_id, PAGE, start_of(session.declared(study_id).scorer_names, START), None)
+        )
     elif not compares_models(session.declared(study_id)):
         st.markdown("## This study asks one model. Duplicate it and add another to compare them.")
         offer_suited(f"{PAGE}/page.py", compares_models)

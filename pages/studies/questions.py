@@ -108,7 +108,7 @@ def _link(page: str, params: dict[str, str]) -> None:
 
 @cached(max_entries=4)
 def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
-    return flip_to_open(session.readouts(study_id), field)
+    return flip_to_open(session.readouts(study_id), field, session.declared(study_id).scorer_names)
 
 
 @cached(max_entries=4)

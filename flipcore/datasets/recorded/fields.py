@@ -41,7 +41,7 @@ def readout_of(field: Field, values: Mapping, kind: str, options: Sequence[str],
     if isinstance(value, Mapping):
         return _scored(field, value, values, options, order)
     if isinstance(value, bool):
-        return LogReadout(field.extractor, score=float(value))  # right or wrong, without an answer
+        return LogReadout(field.extractor, None, value, float(value))  # right or wrong, without an answer
     place = _option(options, order, str(value)) if kind == "choice" else None
     return LogReadout(field.extractor, str(value), place=place)
 

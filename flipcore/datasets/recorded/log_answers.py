@@ -12,6 +12,8 @@ from flipcore.text.answers import canonical_number, normalised_text, text_answer
 from flipcore.text.prompts import labels_of
 
 MAX_OPTIONS = 26
+RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
+SEVERAL = "+"  # between options that were chosen together
 _NUMBER_AT_END = re.compile(r"####?\s*(.+)\s*$")
 
 
@@ -90,25 +92,38 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
         own = unique_options(record.options)[readout.place]
         place = item.options.index(own) if own in item.options else readout.place
         return Reading(OK, answer=str(place), value=readout.score, reason=readout.reason)
+    has_verdict = readout.is_correct is not None or readout.score is not None
     if readout.answer is None:
-        if readout.is_correct is not None or readout.score is not None:
-            return Reading(OK, value=readout.score)
+        if has_verdict:
+            return Reading(OK, answer=_outcome(readout, variant.target), value=readout.score)
         return Reading(ABSENT, reason=readout.reason or "The log has no score.")
     answer = _canonical(item, variant, readout.answer)
-    if readout.is_correct and variant.target and (answer is None or item.kind == "text"):
+    if readout.is_correct and variant.target and (answer is None or item.kind == "text" or SEVERAL in answer):
         answer = variant.target.split("\n")[0]
-    has_verdict = readout.is_correct is not None or readout.score is not None
     if answer is None and has_verdict and readout.answer.strip() == (record.text or "").strip():
-        return Reading(OK, value=readout.score)  # the scorer looked at the whole text and took no answer out of it
+        # the scorer looked at the whole text and took no answer out of it
+        return Reading(OK, answer=_outcome(readout, variant.target), value=readout.score)
     if answer is None:
         what = {"choice": "is none of the options, or several", "number": "is no number", "text": "is empty"}[item.kind]
         return Reading(UNREADABLE, value=readout.score, reason=f"{readout.answer.strip()[:80]!r} {what}.")
     return Reading(OK, answer=answer, value=readout.score)
 
 
+def _outcome(readout: LogReadout, target: str | None) -> str | None:
+    """What stands for the answer where a scorer judges a text or a trajectory and takes no answer out of it: right or wrong, or
+    a grade; None for a score on a continuous scale, which hardly ever comes twice."""
+    if readout.is_correct is not None:
+        return (target or RIGHT).split("\n")[0] if readout.is_correct else WRONG
+    return f"{readout.score:g}" if readout.score is not None and readout.score.is_integer() else None
+
+
 def _canonical(item: Item, variant: Variant, answer: str) -> str | None:
     if item.kind == "choice":
         place = place_of(answer, item.options, variant.labels, variant.order, by_index=False)
+        if place is None and "," in answer:  # several options at once, in any order
+            parts = answer.split(",")
+            places = [place_of(one, item.options, variant.labels, variant.order, by_index=False) for one in parts]
+            return None if None in places else SEVERAL.join(sorted({str(one) for one in places}))
         return None if place is None else str(place)
     if item.kind == "number":
         return canonical_number(answer)

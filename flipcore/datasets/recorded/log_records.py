@@ -114,7 +114,7 @@ class Rejection:
 @dataclass(frozen=True)
 class ReportedScore:
     """A score that a log reports of itself. `readout` is the name that its records use; `n` and `stderr` are None where the
-    log does not say them."""
+    log does not say them. `reducer` makes one score of an item's epochs ("mean", "pass_at_2"); None where the log names none."""
 
     model: str
     task: str
@@ -123,6 +123,7 @@ class ReportedScore:
     n: int | None = None
     stderr: float | None = None
     metric: str = ""
+    reducer: str | None = None
 
 
 @dataclass

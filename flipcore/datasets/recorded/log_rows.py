@@ -16,7 +16,7 @@ from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
 from flipcore.datasets.recorded.log_documents import ItemIds, Placed
 from flipcore.datasets.recorded.log_places import OwnCalls, Place, Prompts
-from flipcore.datasets.recorded.log_records import LogRecord
+from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
 
 UNNAMED = "model not named in the log"
@@ -31,6 +31,7 @@ class Joining:
     own_names: Collection[str] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
+    grades: Collection[tuple[str, str]] = ()  # (task, readout) of scores on another scale than 0 to 1: none is right or wrong
     axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes
     harmless: Mapping[str, bool] = field(default_factory=dict)  # by axis, under its other name
 
@@ -139,7 +140,11 @@ class Builder:
         name = {"family": record.family, "subject": record.category}.get(self.joining.clusters.get(record.task, ""), "")
         return f"{task}/{name}" if name else None
 
-    def _readout(self, one, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple) -> Readout:
+    def _readout(
+        self, one: LogReadout, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple
+    ) -> Readout:
+        if (record.task, one.name) in self.joining.grades:
+            one = replace(one, is_correct=None)
         reading = reading_of(item, variant, record, one)
         right = one.is_correct
         if right is None and one.score is None:

@@ -149,10 +149,15 @@ def at_settings(board: dict, view: dict) -> dict:
     return board | {"start": at, "chosen": choices}
 
 
-def with_own_reference(view: dict, extractors: Sequence[str]) -> dict:
+def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
+    """The settings that nobody chose yet: of a log that has scorers of its own, the first is the reference."""
+    return {**start, "reference": next(iter(scorers), REFERENCE)}
+
+
+def with_own_reference(view: dict, extractors: Sequence[str], scorers: Sequence[str] = ()) -> dict:
     """`view` with the model's own default for a reference extractor that nobody chose."""
-    untouched = view["reference"] == START["reference"] and REFERENCE not in extractors
-    return view | {"reference": default_reference(extractors)} if untouched else view
+    untouched = view["reference"] == start_of(scorers)["reference"] and view["reference"] not in extractors
+    return view | {"reference": default_reference(extractors, scorers)} if untouched else view
 
 
 def band_words(cells: Sequence[Decomposition]) -> str:

@@ -7,7 +7,7 @@ over the variants present under both. A may be negative: then the reference is t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,11 +111,13 @@ class Decomposition:
         return None if self.is_reference or self.rule == PARTS else established(self.rule, self.A, self.G, self.A_minus_G)
 
 
-def default_reference(extractors: Sequence[str]) -> str:
-    """The reference extractor where nobody chose one: the written answer, or else the last. Raises BadInput without any."""
+def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) -> str:
+    """The reference extractor where nobody chose one: the first of a log's own `scorers`, the written answer, or else the
+    last. Raises BadInput without any."""
     if not extractors:
         raise BadInput("There is no extractor to take as the reference: no answer was read.")
-    return REFERENCE if REFERENCE in extractors else extractors[-1]
+    own = next((one for one in scorers if one in extractors), None)
+    return own or (REFERENCE if REFERENCE in extractors else extractors[-1])
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:

@@ -39,6 +39,7 @@ from flipcore.store.queries import (
     paraphrase_states,
     readout_rows,
     review,
+    scores,
     studies,
     vectors,
 )
@@ -128,6 +129,7 @@ CALLS = {
     "audit.items": lambda s: audit.items(s, S),
     "audit.reported": lambda s: audit.reported(STUDY),
     "audit.notes": lambda s: audit.notes(STUDY),
+    "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),

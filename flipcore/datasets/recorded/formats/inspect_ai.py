@@ -77,7 +77,8 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         )
     evaluation = _mapping(header.get("eval"))
     task, model = task_of(evaluation), str(evaluation.get("model") or "")
-    about.reported = list(_reported(_mapping(header.get("results")), task, model))
+    results = _mapping(header.get("results"))
+    about.reported = list(_reported(results, task, model, _scorers_of(source) if results else ()))
     return about
 
 
@@ -99,8 +100,15 @@ def task_of(evaluation: Mapping) -> str:
     return str(evaluation.get("task_display_name") or evaluation.get("task") or "task").rpartition("/")[2]
 
 
-def _reported(results: Mapping, task: str, model: str) -> Iterator[ReportedScore]:
-    """Means over samples; other metrics are no mean of rows. Older logs hold one `scorer` and its `metrics`."""
+def _scorers_of(source: Source) -> tuple[str, ...]:
+    """The names under which the first sample that was scored holds its scores."""
+    scores = (_mapping(sample).get("scores") for _, sample, _ in _samples(source))
+    return tuple(next((_mapping(one) for one in scores if one), ()))
+
+
+def _reported(results: Mapping, task: str, model: str, scorers: Sequence[str]) -> Iterator[ReportedScore]:
+    """Means over samples; other metrics are no mean of rows. Older logs hold one `scorer` and its `metrics`. A scorer that gives
+    several values (`scorers` has its name alone) reports each under the value's name."""
     scores = results.get("scores")
     if not isinstance(scores, list):
         scorer = results.get("scorer")
@@ -109,11 +117,13 @@ def _reported(results: Mapping, task: str, model: str) -> Iterator[ReportedScore
         metrics = _mapping(_mapping(one).get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
         value = number_of(_mapping(metrics.get(metric)).get("value")) if metric else None
-        reducer = str(one.get("reducer") or "mean")
-        if value is not None and reducer == "mean":
+        if value is not None:
+            name, scorer = str(one.get("name") or ""), str(one.get("scorer") or "")
+            readout = f"{scorer} {name}" if name not in scorers and scorer in scorers else name
             error = number_of(_mapping(metrics.get("stderr")).get("value"))
             n = one.get("scored_samples") or results.get("completed_samples")
-            yield ReportedScore(model, task, str(one.get("name", "")), value, n, error, str(metric))
+            reducer = str(one["reducer"]) if one.get("reducer") else None
+            yield ReportedScore(model, task, readout, value, n, error, str(metric), reducer)
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,7 +38,8 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
     message = choices[0].get("message") or {}
     text = output.get("completion")
     text = as_text(message.get("content")) if text is None else as_text(text)
-    conversation = (_before(messages) if message else messages) or content
+    before, turns = _sides(messages, content) if message or _is_agents(messages) else (messages, [])
+    conversation = before or content
     prompt, system = prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
     question = prompt_of(content)[0] if isinstance(content, list) else as_text(content)
     target = sample.get("target")
@@ -57,7 +59,8 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
         sampling={key: settings.get(key) for key in ("temperature", "top_p", "max_tokens", "seed")}
         | {"stop": settings.get("stop_seqs")},
         text=text,
-        finish_reason=str(choices[0].get("stop_reason") or ""),
+        raw_reply=json.dumps({"messages": turns}, ensure_ascii=False) if len(turns) > 1 else "",
+        finish_reason="max_tokens" if _is_at_limit(sample) else str(choices[0].get("stop_reason") or ""),
         reasoning=reasoning_of(message.get("content")),
         n_tokens_in=count_of(usage.get("input_tokens")),
         n_tokens_out=count_of(usage.get("output_tokens")),
@@ -90,10 +93,32 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
     return value
 
 
-def _before(messages: list) -> list:
-    """The messages up to the last answer, which is the completion. Where none came, the last is an example's: nothing is cut then."""
-    last = max((i for i, one in enumerate(messages) if one.get("role") == "assistant"), default=len(messages))
-    return messages[:last]
+def _is_agents(messages: list) -> bool:
+    """Whether a model acted between the question and its last word."""
+    return any(one.get("role") == "tool" or one.get("tool_calls") for one in messages)
+
+
+def _sides(messages: list, content: Any) -> tuple[list, list]:
+    """(what was asked, what came after). The question is the last message of a user that holds the sample's input: what an assistant
+    says before it is an example's, what comes after it is the answer with all its turns. Where the input was never sent, as where
+    a simulated user speaks for it, a first word of the model's own parts them, or else the last answer does."""
+    own = as_text(content[-1].get("content")) if isinstance(content, list) and content else as_text(content)
+    place = {"user": -1, "own": len(messages), "last": len(messages)}
+    for i, one in enumerate(messages):
+        role = one.get("role")
+        if role == "user" and own.strip() and own.strip() in as_text(one.get("content")):
+            place["user"] = i
+        elif role == "assistant":
+            place["own"] = min(place["own"], i) if one.get("source") == "generate" else place["own"]
+            place["last"] = i
+    if place["user"] >= 0:
+        answers = (i for i in range(place["user"] + 1, len(messages)) if messages[i].get("role") == "assistant")
+        end = next(answers, len(messages))
+    elif own.strip() and (_is_agents(messages) or sum(one.get("role") == "user" for one in messages) > 1):
+        return [one for one in messages[:1] if one.get("role") == "system"] + [{"role": "user", "content": own}], messages
+    else:
+        end = min(place["own"], place["last"])
+    return messages[:end], messages[end:]
 
 
 def _error(sample: Mapping, output: Mapping) -> str:
@@ -101,10 +126,16 @@ def _error(sample: Mapping, output: Mapping) -> str:
         if value:
             return as_text(value.get("message")) if isinstance(value, Mapping) else as_text(value)
     limit = sample.get("limit")
-    if limit:
+    if limit and not _is_at_limit(sample):
         kind = limit.get("type") if isinstance(limit, Mapping) else limit
         return "" if output.get("choices") or output.get("completion") else f"Stopped at the sample's {kind} limit."
     return ""
+
+
+def _is_at_limit(sample: Mapping) -> bool:
+    """Whether its tokens ran out: an answer that was cut, and no call that failed."""
+    limit = sample.get("limit")
+    return (limit.get("type") if isinstance(limit, Mapping) else limit) == "token"
 
 
 def _logprobs(logprobs: Any) -> tuple[tuple | None, dict | None]:

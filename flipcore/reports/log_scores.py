@@ -1,0 +1,133 @@
+"""What a log's own scorers make of it: a score for each task, by the scorer and the reducer that the log names first.
+
+Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's own), it is the one that the log reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from flipcore.claims.claim import Claim, description
+from flipcore.core.study import Study
+from flipcore.stats.base.accuracy import accuracy
+from flipcore.stats.base.estimate import Estimate, number_text, without_interval
+from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.score.reducers import MEAN, is_known, item_scores
+from flipcore.store.connection import Store
+from flipcore.store.queries import scores as queries
+from flipcore.store.queries.audit import reported
+from flipcore.text.counts import count_of
+
+MOST_TASKS = 3  # that a headline names
+
+
+@dataclass(frozen=True)
+class TaskScore:
+    """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be;
+    `n_epochs` the most that an item has, 0 where the score is as the log reports it."""
+
+    model: str
+    task: str
+    role: str
+    scorer: str
+    reducer: str
+    mean: Estimate
+    n_items: int
+    n_epochs: int
+    scale: tuple[float, float]
+    is_share: bool
+
+    def words(self) -> str:
+        """ "0.42 [0.31, 0.54] of 50 items, by reward (mean of 4 epochs)"."""
+        if not self.n_epochs:
+            reducer = "" if self.reducer == MEAN else f" ({self.reducer})"
+            return f"{number_text(self.mean.value, 2)} by {self.scorer}{reducer}, as the log reports it: its rows do not give this number"
+        if math.isnan(self.mean.value):
+            return f"not defined by {self.scorer}"
+        families = f" in {count_of(self.mean.n, 'family', 'families')}" if self.mean.n < self.n_items else ""
+        epochs = f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})" if self.n_epochs > 1 or self.reducer != MEAN else ""
+        low, high = (f"{one:g}" for one in self.scale)
+        scale = "" if self.scale == (0.0, 1.0) else f" on a scale seen from {low} to {high}"
+        few = "" if self.mean.has_interval else ", too few for an interval"
+        return f"{self.mean.text()}{scale} of {count_of(self.n_items, 'item')}{families}, by {self.scorer}{epochs}{few}"
+
+    @property
+    def name(self) -> str:
+        """What kind of number it is."""
+        return "Accuracy" if self.is_share else "Mean score"
+
+
+def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
+    """Of each model, task, scorer and reducer, in the log's order; empty where no log's scorer scored."""
+    if not study.scorers:
+        return []
+    frame = queries.scores(store, study_id, [one["scorer"] for one in study.scorers])
+    frame = frame.assign(task=frame["item_id"].str.partition("/")[0])
+    return list(_scores(frame, study.scorers, reported(study)))
+
+
+def _scores(
+    frame: pd.DataFrame, scorers: Iterable[Mapping[str, Any]], reported_scores: Sequence[Mapping[str, Any]]
+) -> Iterator[TaskScore]:
+    models = list(dict.fromkeys([*frame["model"], *(one["model"] for one in reported_scores)]))
+    for one in scorers:
+        task, scorer, reducer = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN))
+        scale = float(one.get("low", 0.0)), float(one.get("high", 1.0))
+        of_task = frame[(frame["task"] == task) & (frame["extractor"] == scorer)]
+        for model in models:
+            part = of_task[of_task["model"] == model]
+            if part["score"].notna().any() and is_known(reducer) and one.get("of_rows", True):
+                roles = list(part["role"].unique())
+                for role in roles:
+                    own = part[part["role"] == role]
+                    yield _score(own, model, task, str(role) if len(roles) > 1 else "", scorer, reducer, scale)
+                continue
+            own_value = next((row["value"] for row in reported_scores if _is_of(row, model, task, scorer, reducer)), None)
+            if own_value is not None:
+                mean = without_interval(float(own_value), 0, 0.95)
+                yield TaskScore(model, task, "", scorer, reducer, mean, 0, 0, scale, is_share=False)
+
+
+def _is_of(row: Mapping[str, Any], model: str, task: str, scorer: str, reducer: str) -> bool:
+    names = (row["readout"], f"{row['readout']} (log)")
+    return (row["model"], row["task"], row.get("reducer") or MEAN) == (model, task, reducer) and scorer in names
+
+
+def _score(
+    part: pd.DataFrame, model: str, task: str, role: str, scorer: str, reducer: str, scale: tuple[float, float]
+) -> TaskScore:
+    by_item = item_scores(part["score"], part["item_id"], reducer)
+    families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
+    is_unit = scale == (0.0, 1.0)
+    mean = accuracy(by_item, families) if is_unit else mean_interval(by_item, families, bounds=scale)
+    n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
+    is_share = is_unit and bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    return TaskScore(model, task, role, scorer, reducer, mean, int(by_item.notna().sum()), n_epochs, scale, is_share)
+
+
+def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
+    """The headline of each task (and role) of a model: its first scorer and reducer."""
+    first: dict[tuple[str, str], TaskScore] = {}
+    for one in scores:
+        if one.model == model and not any(task == one.task and own.scorer != one.scorer for (task, _), own in first.items()):
+            first.setdefault((one.task, one.role), one)
+    return list(first.values())
+
+
+def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
+    """The sentence of a model's scores, a task after the other."""
+    first = leading(scores, model)
+    several_tasks = len({one.task for one in first}) > 1
+    sentences = []
+    for one in first[:MOST_TASKS]:
+        labels = [one.task] * several_tasks + [one.role.replace("_", " ")] * bool(one.role)
+        label = f"{', '.join(labels)}: " if labels else ""
+        sentences.append(f"{label}{one.name} {one.words()}.")
+    more = max(0, len(first) - MOST_TASKS)
+    sentences += [f"{count_of(more, 'further task')} under Every estimate."] * bool(more)
+    return description(f"{of}{' '.join(sentences)}")

@@ -1,0 +1,52 @@
+"""One score of an item from those of its epochs, as Inspect's reducers make it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import comb
+
+import numpy as np
+import pandas as pd
+
+MEAN = "mean"
+_OF_K = re.compile(r"(at_least|pass_at|pass_hat)_(\d+)")
+
+
+def is_known(reducer: str) -> bool:
+    """Whether `item_scores` can compute it."""
+    return reducer in (MEAN, "median", "mode", "max") or bool(_OF_K.fullmatch(reducer))
+
+
+def item_scores(scores: pd.Series, items: pd.Series, reducer: str = MEAN) -> pd.Series:
+    """One score an item, from `scores` of rows and the `items` that they belong to; NaN is no epoch.
+
+    `mean`, `median`, `mode` (the first of equals), `max`; of k: `at_least_k` is 1 where k epochs are right, `pass_at_k` the chance that
+    one of k drawn epochs is right (unbiased, Chen and others, arXiv 2107.03374), `pass_hat_k` that all k are (Yao and others,
+    arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less than k wrong ones, `pass_hat_k` NaN.
+    """
+    by_item = scores.dropna().groupby(items, sort=False)
+    of_k = _OF_K.fullmatch(reducer)
+    if not of_k:
+        return by_item.agg(_most_common if reducer == "mode" else reducer).astype(float)
+    kind, k = of_k[1], int(of_k[2])
+    n, n_right = by_item.size().to_numpy(), by_item.agg(lambda one: (one >= 1).sum()).to_numpy(dtype=int)
+    of_kind = {"at_least": _at_least, "pass_at": _pass_at, "pass_hat": _pass_hat}[kind]
+    values = np.array([of_kind(int(n_i), int(c), k) for n_i, c in zip(n, n_right, strict=True)], dtype=float)
+    return pd.Series(values, by_item.size().index)
+
+
+def _most_common(scores: pd.Series) -> float:
+    return Counter(scores).most_common(1)[0][0]
+
+
+def _at_least(n: int, n_right: int, k: int) -> float:
+    return float(n_right >= k)
+
+
+def _pass_at(n: int, n_right: int, k: int) -> float:
+    return 1.0 if n - n_right < k else 1 - comb(n - n_right, k) / comb(n, k)
+
+
+def _pass_hat(n: int, n_right: int, k: int) -> float:
+    return comb(n_right, k) / comb(n, k) if n >= k else float("nan")

@@ -1,0 +1,191 @@
+"""A log's own scorer is its score and the reference: by its reducer, task by task, on its own scale."""
+
+import json
+
+import pytest
+
+from flipcore.reports.audit import audit
+from flipcore.reports.log_scores import leading, task_scores
+from flipcore.reports.whole_study import whole_study
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def sample(i, value, epoch=1, scorer="reward", target="", text="All done.", answer=None, **more):
+    """A sample without options; `value` is what the scorer gave."""
+    score = {"value": value} | ({"answer": answer} if answer is not None else {})
+    question = f"Please do number {i}."
+    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": text}]
+    own = {
+        "choices": None,
+        "target": target,
+        "input": question,
+        "messages": messages,
+        "attachments": {},
+        "scores": {scorer: score},
+    }
+    return made.inspect_sample(i, epoch, text) | own | more
+
+
+def header(task, *scores):
+    """`scores` are (name, scorer, reducer, value)."""
+    rows = [
+        {"name": name, "scorer": scorer, "metrics": {"mean": {"name": "mean", "value": value}}}
+        | ({"reducer": reducer} if reducer else {})
+        for name, scorer, reducer, value in scores
+    ]
+    one = made.inspect_header(0, 1)
+    return one | {"eval": one["eval"] | {"task": task}, "results": {"scores": rows}}
+
+
+def study_of(store, *paths):
+    study_id = store_logs(survey(list(paths)), store)
+    return study_id, studies.declared(store, study_id)
+
+
+def headline(store, study_id):
+    return whole_study(store, study_id).report.headlines["openai/m-1"].sentence
+
+
+def trajectory(i, epoch, reward):
+    """An agent's sample: a simulated user speaks, and never in the words of the input."""
+    turns = [
+        {"role": "system", "content": "The policy."},
+        {"role": "user", "content": f"Hello, {i} {epoch}"},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "t", "function": "look", "arguments": {"i": i}}]},
+        {"role": "tool", "content": "found"},
+        {"role": "user", "content": "go on"},
+        {"role": "assistant", "content": f"Bye {i} {epoch}."},
+    ]
+    return sample(i, reward, epoch, messages=turns, text=f"Bye {i} {epoch}.")
+
+
+@pytest.mark.parametrize("target", ["", "the whole instruction in many words " * 8])
+def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, store, target):
+    rewards = [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3
+    rows = [trajectory(i, e + 1, r) | {"target": target} for i, item in enumerate(rewards) for e, r in enumerate(item)]
+    log = made.inspect_eval(tmp_path / "a.eval", rows, header("airline", ("reward", "reward", "mean", 7 / 16)))
+    study_id, study = study_of(store, log)
+    (one,) = task_scores(store, study_id, study)
+    assert one.mean.value == pytest.approx(7 / 16) and one.n_epochs == 4
+    assert headline(store, study_id).startswith("Accuracy 0.44 [") and "12 items, by reward (mean of 4 epochs)" in headline(
+        store, study_id
+    )
+    text = audit(store, study_id).text()
+    assert "0.29 [" in text and "of repeated answers differ under reward" in text  # (3/6 + 4/6) / 4
+    assert "text match" not in text and "does not" not in text
+    assert store.rows("SELECT DISTINCT axis, key FROM study_variants") == [("identity", "base")]
+    [(raw,)] = store.rows("SELECT any_value(raw_reply) FROM completions")
+    assert len(json.loads(raw)["messages"]) == 6  # the trajectory is kept beside its last line
+
+
+def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
+    rows = [sample(i, "CI"[i % 2], scorer="match", target="oak", text="oak", answer="oak") for i in range(12)]
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("trees", ("match", "match", None, 0.5))))
+    report = whole_study(store, study_id).report
+    assert "Accuracy 0.50 [" in headline(store, study_id) and "by match" in headline(store, study_id)
+    assert report.notes["openai/m-1"] == ["Reference extractor: match."]
+
+
+@pytest.mark.parametrize(("reducer", "value"), [("max", 0.75), ("pass_at_2", 0.625), ("mean", 0.4375), ("at_least_2", 0.5)])
+def test_the_first_reducer_of_the_log_gives_the_headline(tmp_path, store, reducer, value):
+    rewards = [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3
+    rows = [sample(i, r, e + 1) for i, item in enumerate(rewards) for e, r in enumerate(item)]
+    value = {"pass_at_2": (1 + 0.5 + 5 / 6) / 4}.get(reducer, value)
+    head = header("acts", ("reward", "reward", reducer, value), ("reward", "reward", "mode", 0.5))
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
+    assert f"Accuracy {value:.2f} [" in headline(store, study_id) and f"({reducer} of 4 epochs)" in headline(store, study_id)
+    assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
+
+
+def test_tasks_are_never_pooled_and_the_first_scorer_of_each_leads(tmp_path, store):
+    def of(task, name, values):
+        rows = [sample(f"{task}{i}", value, scorer=name) for i, value in enumerate(values)]
+        return made.inspect_eval(tmp_path / f"{task}.eval", rows, header(task, (name, name, None, sum(values) / len(values))))
+
+    study_id, study = study_of(store, of("first", "match", [1] * 9 + [0]), of("second", "model_graded", [1] * 4 + [0] * 6))
+    sentence = headline(store, study_id)
+    assert "first: Accuracy 0.90 [" in sentence and "second: Accuracy 0.40 [" in sentence and "0.65" not in sentence
+    assert [one.scorer for one in leading(task_scores(store, study_id, study), "openai/m-1")] == ["match", "model_graded"]
+
+
+def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_first(tmp_path, store):
+    rows = [
+        sample(i, "C") | {"scores": {"includes": {"value": "C"}, "model_graded_fact": {"value": "IC"[i % 4 == 0]}}}
+        for i in range(12)
+    ]
+    head = header("facts", ("model_graded_fact", "model_graded_fact", None, 0.25), ("includes", "includes", None, 1.0))
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
+    assert "Accuracy 0.25 [" in headline(store, study_id) and "model_graded_fact" in headline(store, study_id)
+
+
+def test_grades_keep_their_scale_and_a_grade_of_one_is_not_right(tmp_path, store):
+    rows = [sample(i, 1 + i % 5, scorer="grade") for i in range(40)]
+    study_id, study = study_of(
+        store, made.inspect_eval(tmp_path / "a.eval", rows, header("essays", ("grade", "grade", None, 3.0)))
+    )
+    (one,) = task_scores(store, study_id, study)
+    assert (one.mean.value, one.scale, one.is_share) == (3.0, (1.0, 5.0), False)
+    assert "Mean score 3.00 [" in headline(store, study_id) and "on a scale seen from 1 to 5" in headline(store, study_id)
+    assert not store.rows("SELECT * FROM readouts WHERE is_correct IS NOT NULL")
+
+
+def test_a_scorer_that_gives_several_values_is_read_as_it_is_reported(tmp_path, store):
+    rows = [sample(i, {"fluent": 0.5, "right": i % 2}, scorer="aspects") for i in range(12)]
+    head = header("texts", ("fluent", "aspects", None, 0.5), ("right", "aspects", None, 0.5))
+    study_id, study = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
+    assert [one.scorer for one in task_scores(store, study_id, study)] == ["aspects fluent", "aspects right"]
+    assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
+
+
+def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
+    rows = [
+        made.inspect_sample(i, text="ANSWER: A, C", value="CI"[i % 4 == 0])
+        | {"target": ["A", "C"], "scores": {"choice": {"value": "CI"[i % 4 == 0], "answer": "A, C" if i % 4 else "A, B"}}}
+        for i in range(12)
+    ]
+    study_id, _ = study_of(
+        store, made.inspect_eval(tmp_path / "a.eval", rows, header("multi", ("choice", "choice", None, 0.75)))
+    )
+    assert "Accuracy 0.75 [" in headline(store, study_id)
+    assert audit(store, study_id).findings == ()
+
+
+def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp_path, store):
+    rows = [
+        sample(i, "I", scorer="match", target="oak")
+        | {"output": {"model": "m", "choices": [], "completion": ""}, "limit": {"type": "token", "limit": 9}}
+        for i in range(12)
+    ]
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("long", ("match", "match", None, 0.0))))
+    assert "Accuracy 0.00 [" in headline(store, study_id)
+    text = audit(store, study_id).text()
+    assert "calls were cut off (12)" in text and "failed" not in text
+
+
+def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
+    rows = [
+        made.lm_eval_row(
+            i, f"word {i}", f"word {i}", True, "none", metrics=["bleu", "exact_match"], bleu=["a", "b"], exact_match=i % 2
+        )
+        for i in range(12)
+    ]
+    results = {
+        "results": {"prose": {"bleu,none": 0.29, "exact_match,none": 0.5}},
+        "versions": {},
+        "config": {"model_args": "model=m-1"},
+    }
+    (tmp_path / "results_2025.json").write_text(json.dumps(results), encoding="utf-8")
+    study_id, study = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
+    sentence = whole_study(store, study_id).report.headlines["m-1"].sentence
+    assert "Mean score 0.29 by bleu, as the log reports it" in sentence and "0.50" not in sentence
