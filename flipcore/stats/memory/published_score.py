@@ -109,7 +109,8 @@ class _Set:
 
     def limits(self, level: float) -> tuple[float, float]:
         if self._means is None:
-            return clopper_pearson(self.k, self.n, level)
+            low, high = clopper_pearson(self.k, self.n, level)
+            return low, high
         low, high = self._means.limits([level])[:, 0, 0].tolist()
         return low, high
 
