@@ -4,7 +4,7 @@ What a caller holds already (vectors, accuracies, a judge's report) is handed in
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.reports.rows import Row, plain
+from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.copies import CrossNeighbours, compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
 from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
@@ -40,18 +42,20 @@ START: dict[str, Any] = {
 }
 SEMANTIC_DRAWS = 9_999
 NEIGHBOUR_DRAWS = 1_999
+MOST_PAIRS = 3  # in the text of the command line; the page and --json have them all
 Result = tuple[HoldoutTest | None, str]
 
 
 @dataclass(frozen=True)
 class HoldoutReport:
-    """The tests that were run by name, how each was made (`about`), why the others were not run (`missing`), and the `view` that
-    holds margins and settings."""
+    """The tests that were run by name, how each was made (`about`), why the others were not run (`missing`), the `view` that holds
+    margins and settings, and the sets in one embedding where there is one."""
 
     tests: Mapping[str, HoldoutTest]
     about: Mapping[str, str]
     missing: Mapping[str, str]
     view: Mapping[str, Any]
+    comparison: Comparison | None = None
 
     @property
     def claim(self) -> Claim:
@@ -69,6 +73,33 @@ class HoldoutReport:
         )
         return (self.claim, *outcomes)
 
+    @property
+    def alike(self) -> list[dict[str, Any]]:
+        """The pairs of a target and a retro entry that are most alike, as plain values."""
+        if self.comparison is None:
+            return []
+        ids = [item.item_id for item in self.comparison.items]
+        return [
+            {
+                "target": ids[one.target],
+                "retro": ids[one.retro],
+                "cosine": one.cosine,
+                "words_in_common": one.words,
+                "one_source": one.is_declared,
+            }
+            for one in self.comparison.alike_across
+        ]
+
+    def text(self) -> list[str]:
+        """The claims and the most alike pairs across the sets, a line each, as the command line prints them."""
+        lines = [f"{one.text} {one.detail}".rstrip() for one in self.claims]
+        pairs = [
+            f"  {one['target']} and {one['retro']}: cosine {number_text(one['cosine'])}, words in common "
+            f"{number_text(one['words_in_common'])}" + (" (declared as of one source)" if one["one_source"] else "")
+            for one in self.alike[:MOST_PAIRS]
+        ]
+        return [*lines, "Most alike across the sets:", *pairs] if pairs else lines
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
         claims = dict(zip(verdict.TESTS, self.claims[1:], strict=True))
@@ -81,6 +112,7 @@ class HoldoutReport:
                 | {key: plain(value) for key, value in one.numbers.items() if key in ("estimate", "p", "margin")}
                 for name, one in claims.items()
             },
+            "most_alike_across": self.alike,
         }
 
     def rows(self) -> Iterator[Row]:
@@ -123,7 +155,7 @@ def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None =
             rows.append(study_vectors(store, sets, view["embedding"]))
         return rows[0]
 
-    return four_tests(
+    report = four_tests(
         {
             "difficulty": lambda: difficulty(store, sets),
             "semantic": lambda: semantic(sets, vectors(), view["seed"]),
@@ -132,6 +164,7 @@ def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None =
         },
         view,
     )
+    return replace(report, comparison=Comparison((*sets.target, *sets.retro), len(sets.target), *rows[0])) if rows else report
 
 
 def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray, str]:

@@ -135,7 +135,9 @@ class WholeStudy:
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
         score, ranking = ([one.text(), ""] if one else [] for one in (self.score, self.ranking))
-        sets = [*(f"{one.text} {one.detail}".rstrip() for one in self.holdout_claims), ""]
+        tests = self.holdout.text() if self.holdout else []
+        inflation = [f"{self.inflation.claim.text} {self.inflation.claim.detail}".rstrip()] if self.holdout_claims else []
+        sets = [*tests, *inflation, ""]
         return "\n".join(
             [
                 *score,

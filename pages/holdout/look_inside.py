@@ -10,6 +10,7 @@ from flipcore.charts.likeness import pair_likeness
 from flipcore.charts.theme import colours
 from flipcore.claims.likeness import compared_claims, words_claim
 from flipcore.core.records import Item, digest
+from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
 from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
 from flipcore.stats.holdout.ngrams import NgramTable, ngrams
@@ -117,6 +118,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
             "root, so that the few very alike pairs at the right end show."
         )
     )
+    _across(comparison)
     st.markdown("**The ten most alike pairs of each set**")
     selection = _only_selected([item.item_id for item in comparison.items], "alike")
     for column, name, pairs in zip(st.columns(2), ("target", "retro"), comparison.most_alike(), strict=True):
@@ -134,6 +136,26 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
                 {"cosine": [round(cosine, 3) for _, _, cosine in pairs]},
                 key=f"alike-{name}",
             )
+
+
+def _across(comparison: Comparison) -> None:
+    """The pairs of a target and a retro entry that are most alike: what a copied holdout shows."""
+    st.markdown("**The most alike pairs across the sets**")
+    pairs = comparison.alike_across
+    st.caption(
+        "By embedding (cosine) and by the words that both have in common, in order. A holdout that copies its target stands here, and no "
+        "test of the whole sets shows one copied entry. Choose a row to see its pair."
+    )
+    pair_table(
+        [(comparison.texts[one.target], comparison.texts[one.retro]) for one in pairs],
+        {
+            "cosine": [round(one.cosine, 3) for one in pairs],
+            "words in common (%)": [round(100 * one.words, 1) for one in pairs],
+            "declared source": ["yes" if one.is_declared else "" for one in pairs],
+        },
+        key="alike-across",
+        height=240,
+    )
 
 
 # Pairs of entries as a table; the chosen one below it, side by side, with the words marked that differ.

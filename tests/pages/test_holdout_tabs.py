@@ -162,6 +162,9 @@ def test_looking_inside_finds_duplicates_first(store):
     said = words(app)
     assert not app.exception and "1 across the sets" in said and "word for word the same" in said
     assert said.index("1 across the sets") < said.index("mean cosine")
+    across = next(one.value for one in app.dataframe if "declared source" in one.value)
+    assert "The most alike pairs across the sets" in said and len(across) >= 10
+    assert across["words in common (%)"].iloc[0] == 100.0 and "DOG" in across["second"].iloc[0]
 
 
 def test_looking_inside_names_what_differs(store):

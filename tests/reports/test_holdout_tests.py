@@ -6,6 +6,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.holdout_sets import sets_of_study
 from flipcore.reports.holdout_tests import START, four_tests, holdout_report
+from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from pages.common import session
 from pages.holdout import cached
@@ -48,6 +49,17 @@ def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
     assert set(report.tests) >= {"semantic", "prediction"}
     assert (str(report.tests), report.about, report.missing) == (str(tests), about, missing)
     assert holdout_report(store, TWO.study_id, {"prediction": 0.99}).tests["prediction"].margin == 0.99
+
+
+def test_pairs_most_alike_across_the_sets_are_in_stats_and_json(store, monkeypatch):
+    few_permutations(monkeypatch)
+    report, roles = holdout_report(store, TWO.study_id), sets_of_study(store, TWO.study_id)
+    pairs = report.as_dict()["most_alike_across"]
+    assert {one["target"] for one in pairs} <= {item.item_id for item in roles.target} and len(pairs) >= 10
+    assert {one["retro"] for one in pairs} <= {item.item_id for item in roles.retro}
+    lines = whole_study(store, TWO.study_id).text()
+    first = pairs[0]
+    assert f"Most alike across the sets:\n  {first['target']} and {first['retro']}: cosine " in lines
 
 
 def test_a_study_without_both_sets_has_none(store):

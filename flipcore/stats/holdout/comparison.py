@@ -11,10 +11,26 @@ import numpy as np
 from flipcore.core.records import Item, digest
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.holdout import neighbours, projection
-from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows
+from flipcore.stats.holdout.duplicates import duplicates, words_in_common
+from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
 
 N_BINS = 60
 LOWEST = -0.5  # cosines of texts hardly go lower; the first bin takes what does
+
+
+ALIKE_WORDS = 0.7  # in order, of both entries; fewer in common is what two entries of one kind have
+
+
+@dataclass(frozen=True)
+class AcrossPair:
+    """A target and a retro entry as rows of a comparison: their `cosine`, the share of their `words` in common in order, and whether the
+    sets declare that both have one source."""
+
+    target: int
+    retro: int
+    cosine: float
+    words: float
+    is_declared: bool
 
 
 @dataclass(frozen=True)
@@ -141,6 +157,26 @@ class Comparison:
             neighbours.most_alike(self.sets[0], k),
             [(i + n, j + n, cosine) for i, j, cosine in neighbours.most_alike(self.sets[1], k)],
         )
+
+    @cached_property
+    def alike_across(self) -> tuple[AcrossPair, ...]:
+        """The ten most alike pairs of a target and a retro entry by embedding, and the ten by words (from `ALIKE_WORDS` on); first the
+        pair that is most alike by either."""
+        by_vector = [(i, j) for i, j, _ in neighbours.most_alike(self.units, labels=self.labels)]
+        by_words = [(one.first, one.second) for one in duplicates(self.texts, ALIKE_WORDS)]
+        across = [(i, j) for i, j in by_words if self.labels[i] != self.labels[j]][: neighbours.N_NEAREST]
+        groups = source_groups(self.items[: self.n_target], self.items[self.n_target :])
+        pairs = [
+            AcrossPair(
+                i,
+                j,
+                float(self.units[i] @ self.units[j]),
+                words_in_common(self.texts[i], self.texts[j]),
+                groups[i] == groups[j],
+            )
+            for i, j in dict.fromkeys([*by_vector, *across])
+        ]
+        return tuple(sorted(pairs, key=lambda one: (-max(one.cosine, one.words), one.target, one.retro)))
 
     def coverage_sentence(self) -> str:
         """How close the other set comes to an entry of either."""

@@ -40,15 +40,28 @@ def duplicates(texts: Sequence[str], near: float = NEAR) -> list[Duplicate]:
     """
     if not 0 < near <= 1:
         raise BadInput(f"Entries are as alike as a share of their words; {near} came, and it must be above 0 and at most 1.")
-    from rapidfuzz.distance import LCSseq
-
-    words = [_WORD.findall(text.lower()) for text in texts]
+    words = [_words(text) for text in texts]
     matches = []
     for first, second in _candidates(words, near):
-        similarity = 2 * LCSseq.similarity(words[first], words[second]) / (len(words[first]) + len(words[second]))
+        similarity = _in_order(words[first], words[second])
         if similarity >= near - SLACK:
             matches.append(Duplicate(first, second, similarity, words[first] == words[second]))
     return sorted(matches, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+
+
+def words_in_common(first: str, second: str) -> float:
+    """How alike two texts are by the words that they share in order."""
+    return _in_order(_words(first), _words(second))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _in_order(first: list[str], second: list[str]) -> float:
+    from rapidfuzz.distance import LCSseq
+
+    return 2 * LCSseq.similarity(first, second) / max(1, len(first) + len(second))
 
 
 def _candidates(words: list[list[str]], near: float):

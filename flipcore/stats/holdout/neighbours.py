@@ -50,11 +50,14 @@ def nearest(
     return rows, cosines
 
 
-def most_alike(units: np.ndarray, k: int = N_NEAREST) -> list[tuple[int, int, float]]:
-    """The k pairs i < j of largest cosine, largest first (source 002: largest internal cosine similarities)."""
+def most_alike(units: np.ndarray, k: int = N_NEAREST, labels: np.ndarray | None = None) -> list[tuple[int, int, float]]:
+    """The k pairs i < j of largest cosine, largest first (source 002: largest internal cosine similarities); with `labels` only pairs
+    of two labels."""
     best: list[tuple[float, int, int]] = []
     for start, block in _blocks(units, units):
         block[np.arange(block.shape[1]) <= (start + np.arange(len(block)))[:, None]] = -np.inf
+        if labels is not None:
+            block[labels[start : start + len(block), None] == labels[None, :]] = -np.inf
         flat = block.ravel()
         top = np.argpartition(-flat, min(k, flat.size) - 1)[:k]
         best += [

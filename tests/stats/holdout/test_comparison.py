@@ -1,5 +1,7 @@
 """Two sets in one embedding: rows keep their sets, pairs their order, sentences their direction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,17 @@ def test_the_loneliest_entry_comes_first():
 def test_the_most_alike_pairs_are_rows_of_all_items():
     target, retro = FOUND.most_alike(1)
     assert [(i, j) for i, j, _ in target] == [(0, 1)] and [(i, j) for i, j, _ in retro] == [(3, 4)]
+
+
+def test_the_most_alike_pairs_across_the_sets_are_listed_by_embedding_beside_words():
+    near, far = planted([0, 40, 90], [1]), entry("r1", "target 1?")
+    items = (*near.items[:3], replace(near.items[3], source_id=near.items[0].item_id), far)
+    sets = Comparison(items, 3, np.vstack([near.units, [[-1.0, 0.0]]]), "planted")
+    pairs = {(one.target, one.retro): one for one in sets.alike_across}
+    assert set(pairs) == {(t, r) for t in range(3) for r in (3, 4)}  # every pair of both, none within a set
+    assert list(pairs)[:2] == [(1, 4), (0, 3)]  # the same words, far in this embedding; then the nearest
+    assert pairs[1, 4].words == 1.0 and pairs[1, 4].cosine < 0 and not pairs[1, 4].is_declared
+    assert pairs[0, 3].cosine == pytest.approx(np.cos(np.radians(1)), abs=1e-6) and pairs[0, 3].is_declared
 
 
 def test_a_value_is_missing_where_there_is_none():
