@@ -80,6 +80,9 @@ SMALL = {
             "test_the_first_tokens_bound_is_asked_for_only_where_its_columns_are",
         ),
     },
+    "datasets/recorded/test_score_tables.py": {
+        "test_the_public_tables_give_their_numbers": (HERE, "test_item_model_score_and_epoch_are_enough")
+    },
     "datasets/recorded/test_outputs.py": {
         "test_first_token_flips_of_ten_orders_are_those_of_the_source": (
             HERE,

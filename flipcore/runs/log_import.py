@@ -120,10 +120,13 @@ def _own_names(survey: Survey) -> tuple[str, ...]:
 def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     """A table's declaration as it always was, so that its study has the id that it has in older databases."""
     (file,) = survey.files
+    options: dict = {"content": file.revision}
+    if file.about.columns.get("score") and (scorers := _scorers(survey)):
+        options["scorers"] = scorers
     more = {key: value for key, value in survey.corrections.items() if not is_of_columns(key) and key not in ("name", "format")}
     return Study(
         survey.name,
-        (ItemSource(RECORDED, columns={**file.about.columns, **more}, options={"content": file.revision}),),
+        (ItemSource(RECORDED, columns={**file.about.columns, **more}, options=options),),
         tuple(Part(axis) for axis in survey.axes),
         tuple(parts),
         tuple(ModelUse(model) for model in survey.models),

@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import read_rows
-from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.fields import Field, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.text.answers import canonical_number
 
@@ -32,6 +32,9 @@ class Recording:
     option by text, label or place from 0; a variant's own right answer is its own. `model` is the model's name, or `models` the
     column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
     ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
+
+    `score` is what a scorer gave the row, and `scorer` the column that names it; a table of scores needs neither prompt nor output.
+    `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share.
     """
 
     dataset: str
@@ -55,6 +58,11 @@ class Recording:
     role: str = ""
     harmless: str = ""
     sample: str = ""
+    score: str = ""
+    scorer: str = ""
+    tasks: str = ""
+    category: str = ""
+    cluster: str = ""
 
     @property
     def kind(self) -> str:
@@ -65,15 +73,56 @@ class Recording:
         """Every name of a column, or path to one, that the recording uses."""
         own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
         inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
-        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, *inner)
+        more = (self.score, self.scorer, self.tasks, self.category, self.cluster)
+        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, *more, *inner)
 
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
 COLUMNS = (  # keys that name a column
     *("prompt", "question", "options", "order", "item", "variant", "text", "target", "models"),
-    *("axes", "role", "harmless", "sample"),
+    *("axes", "role", "harmless", "sample", "score", "scorer", "tasks", "category", "cluster"),
 )
+SCORES = (
+    *(
+        "score",
+        "correct",
+        "is_correct",
+        "reward",
+        "accuracy",
+        "passed",
+        "pass",
+        "success",
+        "grade",
+        "rating",
+        "points",
+        "right",
+    ),
+    *("acc", "exact_match", "resolved", "value"),
+)
+_OF_SCORES = {  # what a table of scores alone may name besides
+    "item": (
+        *(
+            "item",
+            "item_id",
+            "question_id",
+            "example_id",
+            "doc_id",
+            "task_id",
+            "input_id",
+            "sample_id",
+            "problem_id",
+            "instance_id",
+        ),
+        *("id", "key", "idx", "question", "index"),
+    ),
+    "sample": ("epoch", "sample", "run", "run_idx", "run_id", "trial", "repeat", "replicate", "seed", "attempt", "sample_id"),
+    "variant": ("variant", "variant_id", "prompt_id", "template", "wording", "perturbation", "prompt_format", "prompt_name"),
+    "scorer": ("scorer", "metric", "grader", "judge"),
+    "tasks": ("task", "task_name", "benchmark", "dataset", "eval"),
+    "category": ("category", "subject", "topic"),
+    "cluster": ("cluster", "source_id", "family", "template_id", "passage_id", "document_id", "group_id"),
+}
 _NAMES = {
     "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
     "question": ("original_question", "question", "question_text", "stem", "problem"),
@@ -154,6 +203,9 @@ def guessed(path: str) -> Recording:
     if guess["item"] and not nested and not guess["variant"]:
         guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
     guess["answers"] = "" if guess["options"] or pattern else _answers(variants, guess["target"])
+    guess["score"] = "" if nested else next(iter(score_columns(variants, guess.values())), "")
+    if guess["score"] and not guess["prompt"]:
+        guess |= _of_scores(columns, guess)
     axis = "option_order" if in_prompt or pattern or guess["order"] else "recorded"
     return Recording(
         Path(path).stem,
@@ -165,6 +217,33 @@ def guessed(path: str) -> Recording:
         fields=_fields(variants, columns),
         **guess,
     )
+
+
+def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = ()) -> list[str]:
+    """The columns that are called like a score and hold numbers, rights and wrongs, or grades; those that hold something else are
+    `elsewhere`."""
+    columns = [name for name in columns_of(rows) if name not in set(elsewhere)]
+    by_name = {name.lower().replace(" ", "_"): name for name in reversed(columns)}
+    return [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
+
+
+def _are_scores(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    there = [row[name] for row in rows if row.get(name) not in (None, "")]
+    return bool(there) and 2 * sum(score_of(one) is not None for one in there) > len(there)
+
+
+def _of_scores(columns: Sequence[str], guess: Mapping[str, str]) -> dict[str, str]:
+    """What else a table of scores alone names. No column is two things."""
+    elsewhere, more = {guess["score"], guess["models"]}, {}
+    for key, names in _OF_SCORES.items():
+        more[key] = next((name for name in names if name in columns and name not in elsewhere), "")
+        elsewhere.add(more[key])
+    return more | {
+        "answers": "text",
+        "question": "",
+        "target": "",
+        "text": guess["text"] if guess["text"] not in elsewhere else "",
+    }
 
 
 def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:

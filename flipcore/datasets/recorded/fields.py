@@ -13,7 +13,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
-from flipcore.datasets.recorded.log_records import LogReadout
+from flipcore.datasets.recorded.log_records import LogReadout, number_of, right_of
 from flipcore.text.answers import canonical_number, text_target
 from flipcore.text.prompts import labels_of
 
@@ -30,6 +30,39 @@ class Field:
     column: str
     top_token: str = ""
     top_score: str = ""
+
+
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "pass", "passed", "correct", "right", "success", "c"), 1.0),
+    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "wrong", "failure", "i", "n"), 0.0),
+    "p": 0.5,
+}
+
+
+def score_of(value: Any) -> float | None:
+    """A score as a table writes it: a number, a percentage as a share, true or false, passed or failed, Inspect's C, P, I and N."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        share = number_of(text[:-1]) if text.endswith("%") else None
+        return share / 100 if share is not None else _WORDS.get(text, number_of(text))
+    return number_of(value)
+
+
+def scorer_readout(name: str, value: Any) -> LogReadout:
+    """What a scorer gave a row. Raises BadInput for a score that is none; an empty one is no score."""
+    if (
+        value is None
+        or value != value
+        or (isinstance(value, str) and value.strip().lower() in ("", "nan", "none", "null", "na"))
+    ):
+        return LogReadout(name, reason="The table has no score here.")
+    score = score_of(value)
+    if score is None:
+        raise BadInput(
+            f"has the score {str(value)[:40]!r}, which is no number, no true or false and no grade C, P, I or N; if another column "
+            "holds the score, use --map score=COLUMN"
+        )
+    return LogReadout(name, None, right_of(score), score)
 
 
 def readout_of(field: Field, values: Mapping, kind: str, options: Sequence[str], order: Sequence[int]) -> LogReadout:

@@ -20,11 +20,21 @@ from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
-from flipcore.datasets.recorded.columns import KEYS, Recording, columns_of, corrected, guessed, looked_at, mapping_of, unused
-from flipcore.datasets.recorded.fields import readout_of, right_answer
+from flipcore.datasets.recorded.columns import (
+    KEYS,
+    Recording,
+    columns_of,
+    corrected,
+    guessed,
+    looked_at,
+    mapping_of,
+    score_columns,
+    unused,
+)
+from flipcore.datasets.recorded.fields import readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 
 TABLE = "table"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
@@ -75,8 +85,13 @@ def reader_of(recording: Recording) -> Reader:
 
 
 def _readable(recording: Recording) -> Recording:
-    if not recording.prompt:
-        raise BadInput("The recording names no column for the prompt; say which one holds what the model was asked.")
+    if not recording.prompt and not recording.score:
+        raise BadInput(
+            "The recording names no column for the prompt; say which one holds what the model was asked (prompt=COLUMN), or of a table of "
+            "scores alone which one holds the score (score=COLUMN)."
+        )
+    if not recording.prompt and not recording.item:
+        raise BadInput("No column tells which item a score belongs to; say which one does: item=COLUMN.")
     try:
         re.compile(recording.option_pattern)
     except re.error as error:
@@ -85,7 +100,7 @@ def _readable(recording: Recording) -> Recording:
             "the prompt, with the option's text in one group."
         ) from None
     names = [field.extractor for field in recording.fields]
-    if not names and not recording.text:
+    if not names and not recording.text and not recording.score:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
             "nothing to read. Name at least one."
@@ -97,8 +112,17 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
-    unused_columns = unused(recording, columns_of(looked_at(str(source.path)), recording.nested))
+    rows = looked_at(str(source.path))
+    unused_columns = unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
+    if recording.score:
+        others = [one for one in score_columns(rows, [recording.score]) if one in unused_columns]
+        notes += [
+            f"{one} could be the score too; {recording.score} is used. For the other: --map score={one}." for one in others[:1]
+        ]
+        notes += _scale_notes(recording.score, [row.get(recording.score) for row in rows])
+        if not recording.prompt:
+            notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
     return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping)
 
 
@@ -115,6 +139,19 @@ def _records(recording: Recording, source: Source, beside: Sequence[Source]) -> 
         rows.forget()
 
 
+def _scale_notes(column: str, values: Sequence[Any]) -> list[str]:
+    """What is said of scores that are written as percentages. Raises BadInput for shares and percentages in one column."""
+    n_percent = sum(isinstance(one, str) and one.strip().endswith("%") for one in values)
+    scores = [score for one in values if (score := score_of(one)) is not None]
+    n_shares, n_large = sum(0 < one < 1 for one in scores), sum(one > 10 for one in scores)
+    if n_shares and n_large and not n_percent:
+        raise BadInput(
+            f"The column {column} holds {n_shares:,} scores between 0 and 1 and {n_large:,} up to {max(scores):g}: two scales. Write all "
+            "on one scale, or name another column: --map score=COLUMN."
+        )
+    return [f"{column} holds percentages, which are read as shares: 85 % is 0.85."] if n_percent else []
+
+
 class _Rows:
     """Remembers each item, so that all models are asked the same one, and the name of each prompt."""
 
@@ -127,6 +164,8 @@ class _Rows:
         self.items: dict[str, Item] = {}
         self.names: dict[Key, dict[str, str]] = {}  # (model, item) -> prompt -> the name that it first had
         self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
+        self.samples: dict[tuple, dict[str, int]] = {}  # (model, item, variant) -> run, epoch or seed -> its number
+        self.scores: dict[tuple, float | None] = {}  # of those a score that a row gave
 
     def refusal(self, line: int, why: str) -> Rejection:
         return Rejection(f"Line {line} of {self.file} {why}")
@@ -156,16 +195,19 @@ class _Rows:
         model, item_key = key
         recording, values = self.recording, row.values
         item = self.items.get(item_key) or self._item(item_key, values)
-        prompt = values[recording.prompt]
+        prompt = values[recording.prompt] if recording.prompt else f"{item.question}, {row.name}" if row.name else item.question
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadInput("has no prompt")
         order, names = self._order(item, values), self.names.setdefault(key, {})
         name = BASE if is_base else row.name or names.get(prompt) or f"variant-{len(names)}"
+        if not recording.prompt:  # rows of one wording are reruns, the first wording is the base
+            first = next(iter(names), prompt)
+            name = BASE if prompt == first else row.name or BASE
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
         text, error = self._text(values)
         record = LogRecord(
             f"Line {row.line} of {self.file}",
-            recording.dataset,
+            self._task(values),
             item_key,
             item.question,
             prompt,
@@ -180,7 +222,7 @@ class _Rows:
             axis=str(values.get(recording.axes) or "") or recording.axis if recording.axes else recording.axis,
             variant=name,
             harmless=not (recording.harmless and str(values.get(recording.harmless)).lower() in ("false", "0", "no")),
-            sample=_sample(values.get(recording.sample)) if recording.sample else None,
+            sample=self._sample(key, name, values),
             repeat=name if names.get(prompt, name) != name else "",
             sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
             text=text,
@@ -188,12 +230,52 @@ class _Rows:
                 {one.column: values.get(one.column) for one in recording.fields}, ensure_ascii=False, default=str
             ),
             error=error,
-            readouts=tuple(readout_of(one, values, item.kind, item.options, order) for one in recording.fields),
+            readouts=(
+                *self._scores(key, name, values),
+                *(readout_of(one, values, item.kind, item.options, order) for one in recording.fields),
+            ),
+            category=str(values.get(recording.category) or "") if recording.category else "",
+            family=f"{recording.cluster} {values[recording.cluster]}" if values.get(recording.cluster) else "",
         )
         self.items[item_key] = item
         self.raw.setdefault(item_key, values.get(recording.target))
         names.setdefault(prompt, name)
         return record
+
+    def _task(self, values: Mapping[str, Any]) -> str:
+        return (
+            str(values.get(self.recording.tasks) or self.recording.dataset) if self.recording.tasks else self.recording.dataset
+        )
+
+    def _sample(self, key: Key, name: str, values: Mapping[str, Any]) -> int | None:
+        """The row's place among the reruns of its prompt. Of a table of scores alone a run may be called anything: 1, run-b, a seed."""
+        if not self.recording.sample:
+            return None
+        value = values.get(self.recording.sample)
+        if self.recording.prompt:
+            return _sample(value)
+        runs = self.samples.setdefault((*key, name), {})
+        return runs.setdefault(str(value), len(runs))
+
+    def _scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
+        """The scorer's readout. A score that is there already, of the same sample by the same scorer, is refused."""
+        recording = self.recording
+        if not recording.score:
+            return
+        scorer = str(values.get(recording.scorer) or recording.score) if recording.scorer else recording.score
+        readout = scorer_readout(scorer, values.get(recording.score))
+        if recording.sample:
+            place = (*key, name, str(values.get(recording.sample)), scorer)
+            if place in self.scores:
+                same = (
+                    "the same score" if self.scores[place] == readout.score else f"another score, {self.scores[place]} before"
+                )
+                raise BadInput(
+                    f"repeats item {key[1]}, {recording.sample} {values.get(recording.sample)} of {key[0]} with {same}; "
+                    "name the column that tells them apart: --map sample=COLUMN, or scorer=COLUMN"
+                )
+            self.scores[place] = readout.score
+        yield readout
 
     def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         """The generated text, and why there is none."""
@@ -249,14 +331,19 @@ class _Rows:
             raise BadInput(f"has the order {own} for {len(prompt_options)} options")
         options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
         item = Item.make(
-            dataset=recording.dataset,
+            dataset=self._task(first),
             key=key,
             kind=recording.kind,
-            question=first[recording.question or recording.prompt],
+            question=self._question(key, first),
             options=options,
             target=right_answer(first.get(recording.target), prompt_options, own, recording.kind),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
+
+    def _question(self, key: str, first: Mapping[str, Any]) -> str:
+        recording = self.recording
+        column = recording.question or recording.prompt
+        return first[column] if column else f"item {key} (the table holds no text)"
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """The item's own index of the option at each position of this variant."""

@@ -1,0 +1,135 @@
+"""Tables of scores alone: item, model and score, and whichever of run, wording, scorer, task and subject they have."""
+
+import random
+
+import pandas as pd
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.reports.log_scores import task_scores
+from flipcore.reports.whole_study import whole_study
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def written(tmp_path, rows, name="scores.csv"):
+    path = tmp_path / name
+    frame = pd.DataFrame(rows)
+    frame.to_csv(path, index=False) if name.endswith("csv") else frame.to_parquet(path)
+    return path
+
+
+def rows_of(n=20, epochs=3, seed=0, **more):
+    draw = random.Random(seed)
+    return [
+        {"item_id": f"i{i}", "model_id": "m-1", "score": float(draw.random() < 0.6), "epoch": e + 1} | more
+        for i in range(n)
+        for e in range(epochs)
+    ]
+
+
+def scores_of(store, path, *words):
+    log_survey = survey([path], corrections_of(words, of_tables=True))
+    study_id = store_logs(log_survey, store)
+    return log_survey, study_id, task_scores(store, study_id, studies.declared(store, study_id))
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
+def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
+    rows = rows_of()
+    log_survey, study_id, (one,) = scores_of(store, written(tmp_path, rows, name))
+    assert one.mean.value == pytest.approx(sum(row["score"] for row in rows) / len(rows))
+    assert (one.n_items, one.n_epochs, one.scorer) == (20, 3, "score")
+    assert any("scores alone" in sentence for sentence in log_survey.sentences())
+    text = whole_study(store, study_id).text()
+    assert "20 questions × 1 wording × 3 runs" in text and "by score (mean of 3 epochs)" in text
+    frame = studies.readouts(store, study_id)
+    assert set(frame["axis"]) == {"recorded"} and set(frame["variant"]) == {"base"}
+
+
+def test_wordings_runs_scorers_tasks_and_clusters_are_read_where_they_are(tmp_path, store):
+    rows = [
+        {
+            "question_id": i,
+            "prompt_id": w,
+            "seed": 1000 + s,
+            "metric": m,
+            "task": f"t{i % 2}",
+            "source_id": f"p{i // 4}",
+            "passed": ok,
+        }
+        for i in range(120)
+        for w in ("plain", "polite")
+        for s in range(2)
+        for m, ok in (("exact", i % 3 > 0), ("judge", i % 4 > 0))
+    ]
+    _, study_id, scores = scores_of(store, written(tmp_path, rows), "model=m-2")
+    assert {(one.task, one.scorer): round(one.mean.value, 3) for one in scores} == {
+        ("t0", "exact"): 0.667,
+        ("t0", "judge"): 0.5,
+        ("t1", "exact"): 0.667,
+        ("t1", "judge"): 1.0,
+    }
+    frame = studies.readouts(store, study_id)
+    assert set(frame["variant"]) == {"base", "polite"} and set(frame["sample"]) == {0, 1} and frame["family"].nunique() == 60
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [(["true", "False"], 0.5), (["pass", "FAIL"], 0.5), (["85%", "95 %"], 0.9), (["C", "P"], 0.75), ([1, None], 1.0)],
+)
+def test_scores_are_read_as_people_write_them(tmp_path, store, values, mean):
+    rows = [{"item": i, "model": "m", "score": values[i % 2]} for i in range(20)]
+    _, _, (one,) = scores_of(store, written(tmp_path, rows))
+    assert one.mean.value == pytest.approx(mean)
+
+
+def test_a_score_that_is_none_and_one_that_comes_twice_are_refused_with_what_to_do(tmp_path):
+    rows = [*rows_of(4, 2), {"item_id": "i0", "model_id": "m-1", "score": "n/k", "epoch": 9}]
+    refusals = survey([written(tmp_path, rows)]).refusals
+    assert len(refusals) == 1 and "has the score 'n/k'" in refusals[0] and "--map score=COLUMN" in refusals[0]
+    rows = [*rows_of(4, 2), rows_of(4, 2)[0] | {"score": 0.5}]
+    refusals = survey([written(tmp_path, rows)]).refusals
+    assert len(refusals) == 1 and "repeats item i0, epoch 1 of m-1 with another score" in refusals[0]
+
+
+def test_two_scales_and_two_readings_are_said(tmp_path):
+    rows = [{"item": i, "model": "m", "score": 0.5 if i % 2 else 85} for i in range(20)]
+    with pytest.raises(BadInput, match="10 scores between 0 and 1 and 10 up to 85: two scales"):
+        survey([written(tmp_path, rows)])
+    rows = [{"item": i, "model": "m", "score": 1, "correct": 0} for i in range(20)]
+    assert any("--map score=correct" in sentence for sentence in survey([written(tmp_path, rows)]).sentences())
+    with pytest.raises(BadInput, match="No column tells which item"):
+        survey([written(tmp_path, [{"score": 1, "model": "m"}] * 3)])
+
+
+def test_a_column_of_another_name_is_mapped(tmp_path, store):
+    rows = [{"item": i, "model": "m", "points_awarded": i % 2} for i in range(20)]
+    with pytest.raises(BadInput, match="score=COLUMN"):
+        survey([written(tmp_path, rows)])
+    _, _, (one,) = scores_of(store, written(tmp_path, rows), "score=points_awarded")
+    assert (one.mean.value, one.scorer) == (0.5, "points_awarded")
+
+
+def test_the_public_tables_give_their_numbers(shared_data, store):
+    """The numbers of 17.13 on the crossed table, and the plain means of GPQA's."""
+    path = shared_data / "scores" / "gpqa_diamond_scores.csv"
+    _, _, scores = scores_of(store, path)
+    means = pd.read_csv(path).groupby("model_id")["score"].mean()
+    assert {one.model: one.mean.value for one in scores} == pytest.approx(dict(means)) and scores[0].n_epochs == 5
+    _, study_id, _ = scores_of(store, shared_data / "crossed" / "ticket-multi-model-x-prompt.csv")
+    text = whole_study(store, study_id).text()
+    assert (
+        "questions ± 0.071, questions and wordings ± 0.113" in text
+        and "questions ± 0.057, questions and wordings ± 0.096" in text
+    )
