@@ -60,6 +60,16 @@ class Entry:
 PAGES = (
     Entry("studies", "Studies", ":material/science:", "What have we measured, and what did it say?"),
     Entry(
+        "score",
+        "Score",
+        ":material/straighten:",
+        "How much of this score to trust?",
+        link=OF_STUDY,
+        keys=(*RECORD, *INSPECTOR),
+        on_card=lambda study: True,
+        has_decisions=True,
+    ),
+    Entry(
         "new_study",
         "New study",
         ":material/add_circle:",

@@ -26,7 +26,7 @@ SHORT_RATE, OTHER_RATE = 0.09, 0.06
 QUESTIONS = Assertion(
     "score over other questions",
     "the mean over all questions like these, asked in these wordings, lies in the interval",
-    OTHER_RATE,
+    SHORT_RATE,
     2,
     "each score",
     _WORLDS,
@@ -51,20 +51,21 @@ ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE)
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
-def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_not: str = "") -> Claim:
-    """The sentence of one model's score; `readers` are its scores under other readers, `why_not` what withholds it."""
+def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_not: str = "", own: float | None = None) -> Claim:
+    """The sentence of one model's score; `readers` are its scores under other readers, `own` that at the study's own prompt where it is
+    none of the wordings, `why_not` what withholds it."""
     questions, wordings = bar.by_questions, bar.by_wordings
-    start = (
-        f"{model} answers {number_text(bar.value)} right." if bar.cells.is_unit else f"{model} scores {number_text(bar.value)}."
-    )
+    value = number_text(bar.value)
+    start = f"{model} answers {value} right" if bar.cells.is_unit else f"{model} scores {value}"
+    start += f" (own prompt {number_text(own)})" if own is not None else ""
     otherwise = f" {read_words(readers)}" if readers else ""
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
         few = f"questions for an interval ({n:,})" if n < MIN_N else f"families for an interval ({bar.n_families:,})"
-        sentence = f"{start[:-1]}: too few {few}.{otherwise}"
+        sentence = f"{start}: too few {few}.{otherwise}"
         return Claim(QUESTIONS, FEW, sentence, False, detail(bar), "", numbers).not_claimed(why_not)
-    parts = [start, f"Other questions: {interval_text(questions)}."]
+    parts = [f"{start}.", f"Other questions: {interval_text(questions)}."]
     if wordings.has_interval:
         parts.append(f"Other questions and wordings: {interval_text(wordings)}.")
     elif bar.cells.shape[1] == 1:

@@ -3,7 +3,7 @@ and where the next call goes. Cards, pages, command line, notebook and report ar
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,13 +22,15 @@ from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
-from flipcore.stats.score.next_calls import Design, gains
+from flipcore.stats.score.next_calls import Design, best_design, gains
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
 COMBINED = CombinedWordings.name
 OWN = "own prompt"
+MOST_QUESTIONS = 100_000  # that a budget may be split into
+MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
 INTERVALS = {
     "reruns": "run again",
     "questions": "other questions",
@@ -39,20 +41,38 @@ INTERVALS = {
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """One model under the reference reader. `readers` are the bars of all readers of the same wordings, `own` the score at the study's own
-    prompt where that is none of the wordings, `why_not` what withholds its claims."""
+    """One model under the reference reader. A wording is named by its way ("option_order|rotate-1"). `readers` are the bars of all readers
+    of the same wordings, `changes` that of each axis whose wordings are not among them (the study's own prompt and one change at a
+    time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
+    `why_not` what withholds the claims."""
 
     model: str
     reader: str
     bar: ErrorBar
     readers: Mapping[str, ErrorBar]
+    changes: Mapping[str, ErrorBar]
+    own_way: str
     own: Estimate | None = None
+    published: float | None = None
     why_not: str = ""
     closed_readers: frozenset[str] = frozenset()
 
-    def at(self, level: float) -> Claim:
-        """The sentence at a level."""
-        return claims.score_claim(self.model, self.bar.at(level), self.other_scores, self.why_not)
+    def at(self, level: float) -> "ModelScore":
+        """The same at another level."""
+        return replace(self, bar=self.bar.at(level))
+
+    def title(self, way: str) -> str:
+        """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
+        axis, key = way.split("|", 1)
+        if way == self.own_way:
+            return OWN.capitalize()
+        alone = len({one.split("|", 1)[0] for one in self.bar.cells.wordings if one != self.own_way}) == 1
+        return key if alone else f"{axis.replace('_', ' ')}: {key}"
+
+    @property
+    def n_calls(self) -> int:
+        """What the cells cost."""
+        return int(self.bar.cells.n_runs.sum())
 
     @property
     def other_scores(self) -> list[float]:
@@ -61,7 +81,8 @@ class ModelScore:
 
     @property
     def claim(self) -> Claim:
-        return self.at(self.bar.level)
+        """The sentence."""
+        return claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, self.own.value if self.own else None)
 
     @property
     def elsewhere(self) -> Claim:
@@ -80,13 +101,14 @@ class ModelScore:
 
     @property
     def next_sentence(self) -> str:
+        """Where the next call goes; "" where wordings were not measured."""
         return claims.next_words(self.bar.half_width("wordings"), self.gains, N_CALLS) if self.gains else ""
 
     def wordings(self) -> list[tuple[str, Estimate]]:
-        """Each wording with its own score and interval over other questions."""
+        """Each wording by its title, with its own score and interval over other questions."""
         cells = self.bar.cells
         every = (error_bar(cells.of_wording(i), self.bar.level).by_questions for i in range(cells.shape[1]))
-        return list(zip(cells.wordings, every, strict=True))
+        return list(zip(map(self.title, cells.wordings), every, strict=True))
 
     def rows(self) -> Iterator[Row]:
         """The intervals from inside out, whose the variance is, each reader and each wording."""
@@ -194,10 +216,12 @@ def score_report(
     axes: Sequence[str] | None = None,
     level: float = LEVEL,
     scorers: Sequence[Mapping[str, Any]] = (),
+    reported: Sequence[Mapping[str, Any]] = (),
 ) -> ScoreReport | None:
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
-    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed. Of a log with `scorers` of its own
-    (`Study.scorers`) the first is the reader; None where that is no mean of rights and wrongs on one task."""
+    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
+    (`queries.audit.reported`). Of a log with `scorers` of its own (`Study.scorers`) the first is the reader; None where that is no mean of
+    rights and wrongs on one task."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
     part = scores_of(frame[frame["role"] == of_role]) if len(frame) else frame
@@ -212,10 +236,16 @@ def score_report(
     ways = random_axes(there, is_recorded) if axes is None else tuple(one for one in there if one in set(axes))
     out = [one for one in ways if one in shut]
     ways = tuple(one for one in ways if one not in shut)
+    stated = {
+        (row["model"], name): row["value"]
+        for row in reported
+        if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN
+        for name in (row["readout"], f"{row['readout']} (log)")
+    }
     models = [
         one
         for model in dict.fromkeys(part["model"])
-        if (one := _model_score(part[part["model"] == model], str(model), own_reader, readers, ways, shut, level))
+        if (one := _model_score(part[part["model"] == model], str(model), own_reader, readers, ways, shut, level, stated))
     ]
     if not models:
         return None
@@ -243,13 +273,28 @@ def _model_score(
     axes: Sequence[str],
     shut: Mapping[str, str],
     level: float,
+    stated: Mapping[tuple[str, str], float],
 ) -> ModelScore | None:
     bars = {name: one for name in readers if (one := _bar(frame[frame["extractor"] == name], axes, level))}
     if reader not in bars:
         return None
-    own = _bar(frame[frame["extractor"] == reader], (), level) if COMBINED in axes else None
-    gated = frozenset(name for name in readers if name in shut)
-    return ModelScore(model, reader, bars[reader], bars, own.by_questions if own else None, shut.get(reader, ""), gated)
+    own_frame = frame[frame["extractor"] == reader]
+    others = [str(one) for one in dict.fromkeys(frame["axis"]) if one not in {*axes, IDENTITY, COMBINED, *shut}]
+    changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level)) and one.cells.shape[1] > 1}
+    same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
+    own = _bar(same, (), level) if COMBINED in axes else None
+    return ModelScore(
+        model,
+        reader,
+        bars[reader],
+        bars,
+        changes,
+        f"{frame['axis'].iloc[0]}|{BASE}",
+        own.by_questions if own else None,
+        stated.get((model, reader)),
+        shut.get(reader, ""),
+        frozenset(name for name in readers if name in shut),
+    )
 
 
 def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float) -> ErrorBar | None:
@@ -262,19 +307,28 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
     compares with is one prompt, whose samples count once."""
     is_base = (frame["variant"] == BASE).to_numpy()
-    base = frame[is_base] if COMBINED not in axes else frame[:0]
-    base = base.drop_duplicates(["item_id", "variant_id", "sample"])
+    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(["item_id", "variant_id", "sample"])
     rest = frame[~is_base & frame["axis"].isin(axes).to_numpy()]
-    places = rest[["axis", "variant"]].drop_duplicates()
-    label = {(axis, key): way_text(axis, key, len(axes)) for axis, key in places.itertuples(index=False)}
-    wording = [OWN] * len(base) + [label[place] for place in zip(rest["axis"], rest["variant"], strict=True)]
+    own = f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""
+    codes, places = pd.MultiIndex.from_frame(rest[["axis", "variant"]].astype(str)).factorize()
+    ways = np.array([own, *("|".join(place) for place in places)], dtype=object)
+    wording = ways[np.concatenate([np.zeros(len(base), dtype=int), codes + 1])]
     columns = ["item_id", "score", "family"]
     return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
 
 
-def way_text(axis: str, key: str, n_axes: int = 2) -> str:
-    """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
-    return key if n_axes == 1 else f"{axis.replace('_', ' ')}: {key}"
+def behind(one: ModelScore, way: str, reader: str) -> list[str]:
+    """Items behind a wording or a reader: those on which it differs most from the score first."""
+    cells, other = one.bar.cells, one.readers.get(reader, one.bar).cells
+    if way in cells.wordings and reader == one.reader:
+        gaps = np.abs(cells.mean[:, cells.wordings.index(way)] - cells.mean.mean(axis=1))
+        return [cells.questions[i] for i in np.argsort(-gaps, kind="stable")]
+    by_item = dict(zip(cells.questions, cells.mean.mean(axis=1), strict=True))
+    gap = {
+        item: abs(value - by_item.get(item, value))
+        for item, value in zip(other.questions, other.mean.mean(axis=1), strict=True)
+    }
+    return sorted(gap, key=lambda item: -gap[item])
 
 
 def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], is_recorded: bool) -> Iterator[str]:
@@ -291,7 +345,7 @@ def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str
     left = max((one.bar.cells.n_questions_left for one in models), default=0)
     if left:
         yield f"Up to {count_of(left, 'question lacks', 'questions lack')} an answer in some wording and are left out."
-    wordings = sorted({name for one in models for name in one.bar.cells.wordings_left})
+    wordings = sorted({one.title(way) for one in models for way in one.bar.cells.wordings_left})
     if wordings:
         yield f"Asked of less than half of the questions, left out: {', '.join(wordings)}."
 
@@ -299,38 +353,35 @@ def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str
 def score_bars(one: ModelScore) -> ScoreBars:
     """What a figure draws of a model."""
     readers = {title_of(name): bar.value for name, bar in one.readers.items() if name != one.reader}
-    wordings = dict(one.bar.cells.by_wording()) if one.bar.cells.shape[1] > 1 else {}
+    many = one.bar.cells.shape[1] > 1
+    wordings = {one.title(way): score for way, score in one.bar.cells.by_wording()} if many else {}
     own = {OWN: one.own.value} if one.own else {}
     intervals = {title: one.bar.estimate(name) for name, title in INTERVALS.items()}
     return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, own)
 
 
+# Rows as a page and a report show them.
+
+
 def score_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row an interval, from inside out, as a page shows it."""
+    """A row an interval, from inside out."""
     return [
         {
             "interval over": title,
-            "score": number_text(estimate.value),
-            "interval": claims.interval_text(estimate) if estimate.has_interval else "–",
+            "score": estimate.text(3),
             "±": number_text(one.bar.half_width(name), 3),
-            "degrees of freedom": number_text(one.bar.df[name], 1) if not math.isnan(one.bar.half_width(name)) else "–",
-            "note": estimate.note,
+            "degrees of freedom": number_text(one.bar.df[name] if estimate.has_interval else math.nan, 1),
         }
+        | ({"note": estimate.note} if estimate.note else {})
         for name, title in INTERVALS.items()
         for estimate in [one.bar.estimate(name)]
     ]
 
 
 def share_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """Whose the variance is, as a page shows it."""
+    """Whose the variance is."""
     return [
-        {
-            "part": name,
-            "share %": round(100 * share.value, 1) if not math.isnan(share.value) else None,
-            "from %": round(100 * share.low, 1) if share.has_interval else None,
-            "to %": round(100 * share.high, 1) if share.has_interval else None,
-            "note": share.note,
-        }
+        {"part": name, "share": share.text()} | ({"note": share.note} if share.note else {})
         for name, share in one.shares.items()
     ]
 
@@ -342,12 +393,52 @@ def next_rows(one: ModelScore) -> list[dict[str, Any]]:
     return [
         {
             f"{N_CALLS} more calls as": titles[name],
-            "± now": number_text(now, 3),
             "± then": number_text(design.half_width, 3),
             "change": number_text(design.half_width - now, 3, sign=True),
-            "questions": f"{design.n_questions:,.1f}",
-            "wordings": f"{design.n_wordings:,.1f}",
-            "runs": f"{design.n_runs:,.1f}",
         }
         for name, design in sorted(one.gains.items(), key=lambda pair: pair[1].half_width)
+    ]
+
+
+def best_sentence(one: ModelScore, n_calls: int) -> str:
+    """The best split of a budget from nothing, by this score's components, which are estimates themselves."""
+    best = best_design(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level)
+    counts = ((best.n_questions, "question"), (best.n_wordings, "wording"), (best.n_runs, "run"))
+    sizes = " × ".join(count_of(int(n), word) for n, word in counts)
+    now = number_text(one.bar.half_width("wordings"), 3)
+    return f"{n_calls:,} calls are split best as {sizes}: ± {number_text(best.half_width, 3)}; here {one.n_calls:,} calls give ± {now}."
+
+
+def axis_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """A row an axis that was changed by itself: how far its wordings lie apart."""
+    return [
+        {
+            "axis": axis.replace("_", " "),
+            "wordings": bar.cells.shape[1],
+            "lowest": number_text(min(scores)),
+            "highest": number_text(max(scores)),
+            "own prompt": number_text(bar.cells.by_wording()[0][1]),
+            "spread of wordings (sd)": number_text(math.sqrt(bar.components.wordings), 3),
+        }
+        for axis, bar in one.changes.items()
+        for scores in [[score for _, score in bar.cells.by_wording()]]
+    ]
+
+
+def wording_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """A row a wording, the lowest score first; none of one wording."""
+    rows = sorted(one.wordings(), key=lambda pair: pair[1].value) if one.bar.cells.shape[1] > 1 else []
+    return [{"wording": title, "score, questions only": estimate.text()} for title, estimate in rows]
+
+
+def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """A row a reader."""
+    return [
+        {
+            "reader": title_of(name),
+            "score": number_text(bar.value),
+            "other questions": claims.interval_text(bar.by_questions) if bar.by_questions.has_interval else "–",
+            "other questions and wordings": claims.interval_text(bar.by_wordings) if bar.by_wordings.has_interval else "–",
+        }
+        for name, bar in one.readers.items()
     ]

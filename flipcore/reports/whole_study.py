@@ -31,6 +31,7 @@ from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
+from flipcore.store.queries.audit import reported
 from flipcore.store.queries.endings import endings
 from flipcore.store.queries.pairs import control_pairs
 from flipcore.text.templates import repeated_templates
@@ -197,7 +198,14 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         pairs,
         report,
         truncations(endings(store, study_id), frame),
-        score_report(frame, is_recorded=study.is_recorded, reader=reference, closed_gates=gates, scorers=study.scorers),
+        score_report(
+            frame,
+            is_recorded=study.is_recorded,
+            reader=reference,
+            closed_gates=gates,
+            scorers=study.scorers,
+            reported=reported(study),
+        ),
         ranking_report(frame, reference, gates, scorers=study.scorer_names),
     )
 

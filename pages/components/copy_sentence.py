@@ -4,7 +4,8 @@ import streamlit as st
 
 # of the boards that stand in shadow trees: where their sentences are, and the small print under them
 _JS = """
-const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".margins .answer, .margins .under", ".told .line"];
+const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".scores .headline, .scores .under",
+  ".margins .answer, .margins .under", ".told .line"];
 
 function isSeen(one) { return one.getClientRects().length > 0 && one.textContent.trim() !== ""; }
 

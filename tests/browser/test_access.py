@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from flipcore.core.study import ModelUse, Study
+from flipcore.core.study import ModelUse, Part, Study
 from flipcore.store.connection import Store
 from flipcore.store.queries.decisions import keep_decision, keep_question
 from pages import navigation
@@ -17,11 +17,15 @@ axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", re
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FLIPS = Study.from_toml(SIMULATED)
 RANKED = replace(FLIPS, name="Two models", models=(*FLIPS.models, ModelUse("simulated-clean", n_samples=2)))
+DRAWN = replace(
+    FLIPS, name="Drawn ways", axes=(*FLIPS.axes, Part("combined", {"n": 4, "parts": ["option_order", "prompt_format"]}))
+)
 PAGES = {one.folder.replace("_", " "): one.folder for one in navigation.BY_FOLDER.values()} | {
     "studies": "",
     "flip surface": f"flip_surface?study={FLIPS.study_id}",
     "inspector": f"flip_surface?study={FLIPS.study_id}&sort=study",
     "decomposition": f"decomposition?study={FLIPS.study_id}",
+    "score": f"score?study={DRAWN.study_id}",
     "ranking": f"ranking?study={RANKED.study_id}",
     "memorization": f"memorization?study={HELD_OUT.study_id}",
     "holdout": f"holdout?sets=study:{HELD_OUT.study_id}&part=Inflation",
@@ -37,7 +41,7 @@ STREAMLITS_OWN: set[tuple[str, str]] = set()
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory):
-    path = store_with(tmp_path_factory.mktemp("access"), HELD_OUT, FLIPS, RANKED, shipped=True)
+    path = store_with(tmp_path_factory.mktemp("access"), HELD_OUT, FLIPS, DRAWN, RANKED, shipped=True)
     store = Store.open(path)
     keep_decision(store, FLIPS.study_id, "decomposition", "explore", "Undecided.", {"level": 0.9}, "Ada", query="")
     keep_question(store, FLIPS.study_id, "decomposition", "Why is the floor so low?", "Ada")

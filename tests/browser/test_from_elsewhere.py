@@ -213,6 +213,7 @@ def test_pages_live_with_the_policy(address):
         "new_study",
         "flip_surface",
         "decomposition",
+        "score",
         "ranking",
         "memorization",
         "holdout",

@@ -56,6 +56,9 @@ WAYS = [
     *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
     (FLIPS, {"study": S, "item-search": "HIDDEN"}),
     *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),
+    *(("score/page.py", {"study": S, "mode": mode}) for mode in ("Explore", "Simultaneous", "Locked")),
+    ("score/page.py", {"study": S, "item": "HIDDEN", "axis": "identity", "way": "identity|base"}),
+    ("score/page.py", {"study": L}),
     *((HOLDOUT, {"sets": f"study:{S}", "mode": mode}) for mode in ("Explore", "Locked")),
     (HOLDOUT, {"sets": f"study:{S}", "part": "Look inside"}),
     (HOLDOUT, {"sets": "version:VERSION", "part": "Look inside"}),
@@ -179,7 +182,7 @@ def test_no_report_or_dataset_holds_anything_that_is_set_aside(opened):
 @pytest.mark.parametrize("study_id", [S, L, U, M])
 def test_a_notebook_is_handed_nothing_that_is_set_aside(study_id, opened):
     view = StudyView(opened, study_of(opened, study_id))
-    results = [view.decomposition(), view.memory(), view.holdout()]
+    results = [view.score(), view.decomposition(), view.memory(), view.holdout()]
     tables = [view.readouts(everything=True), view.flips("regex").reset_index(), *(result.frame for result in results)]
     assert len(tables[0]) > 50 and len(tables[1]) > 5
     said = [view.text(), *(table.to_csv() for table in tables), *(result.text() for result in results)]

@@ -69,6 +69,7 @@ WAYS = [
     *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Judge", "Propose and exchange")),
     ("audit/page.py", {"study": "tiny"}),
     ("ranking/page.py", {"study": "tiny"}),
+    ("score/page.py", {"study": "tiny"}),
     ("record/page.py", {"study": "tiny"}),  # what somebody wrote down stands there in their words
     ("report/page.py", {"study": "controlled"}),
     ("report/page.py", {"study": "controlled", "part": "Tables"}),

@@ -156,7 +156,7 @@ def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
     assert not any("hourglass" in one.value for one in app.caption)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "ranking/page.py", "audit/page.py", "report/page.py"])
+@pytest.mark.parametrize("page", [*PAGES, "score/page.py", "ranking/page.py", "audit/page.py", "report/page.py"])
 def test_nothing_is_drawn_where_streamlit_remembers(path, finished, monkeypatch, page):
     """It would be drawn again, by whatever thread asks next, each time that it is remembered."""
     copy_of(finished, path.parent)

@@ -16,6 +16,7 @@ BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {
     "decomposition": ({"study": TWO.study_id, "mode": "simultaneous"}, TWO.study_id, BOARD),
+    "score": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7, "axes": "option_order"}),
     "ranking": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7}),
     "memorization": ({"study": MEMORY.study_id, "tab": "gap"}, MEMORY.study_id, {"margin": 0.11}),
     "holdout": ({"sets": f"study:{TWO.study_id}", "part": "Guide"}, TWO.study_id, {"prediction": 0.83, "difficulty": 0.2}),
@@ -82,6 +83,7 @@ def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
         ("decomposition", "level:99,policy:nonsense,rule:tolerance"),
         ("decomposition", "level:-3"),
         ("ranking", "level:1e300"),
+        ("score", "level:0"),
         ("memorization", "margin:-1e9,alpha:99,fpr:7,rule:paired"),
         ("holdout", "permutations:-1,seed:1e18,classifier:nonsense,embedding:nonsense"),
     ],

@@ -45,7 +45,9 @@ def readouts(axis: str, n: int = 40, m: int = 5, model: str = "m", seed: int = 0
 def test_drawn_ways_make_the_score_and_the_own_prompt_stands_beside_it():
     frame = readouts("combined")
     (one,) = score_report(frame).models
-    assert one.bar.cells.shape == (40, 5) and one.bar.cells.wordings == [f"v{i}" for i in range(1, 6)]
+    assert one.bar.cells.shape == (40, 5) and [one.title(way) for way in one.bar.cells.wordings] == [
+        f"v{i}" for i in range(1, 6)
+    ]
     rest = frame[frame["variant"] != BASE]
     assert one.bar.value == pytest.approx(rest["is_correct"].astype(float).mean())
     assert one.own.value == pytest.approx(frame[frame["variant"] == BASE]["is_correct"].astype(float).mean())
@@ -65,9 +67,10 @@ def test_one_change_at_a_time_draws_nothing_unless_somebody_says_so():
 
 def test_what_every_axis_compares_with_counts_once():
     twice = pd.concat([readouts("option_order"), readouts("prompt_format")])
-    cells = score_report(twice, axes=["option_order", "prompt_format"]).models[0].bar.cells
+    (one,) = score_report(twice, axes=["option_order", "prompt_format"]).models
+    cells = one.bar.cells
     assert cells.shape == (40, 11) and set(cells.n_runs.ravel()) == {2}
-    assert {"own prompt", "option order: v1", "prompt format: v1"} < set(cells.wordings)
+    assert {"own prompt", "option order: v1", "prompt format: v1"} < {title.lower() for title, _ in one.wordings()}
 
 
 def test_combined_ways_come_first_and_axes_keep_their_order():
@@ -113,7 +116,9 @@ def test_text_json_rows_and_tables_hold_one_answer():
     assert whole.claim.text == one.claim.text and whole.estimate == one.bar.by_wordings
     assert len(score_rows(one)) == 4 and len(share_rows(one)) == 4 and len(next_rows(one)) == 3
     bars = score_bars(one)
-    assert list(bars.wordings) == one.bar.cells.wordings and bars.own == {"own prompt": one.own.value}
+    assert list(bars.wordings.values()) == [score for _, score in one.bar.cells.by_wording()] and bars.own == {
+        "own prompt": one.own.value
+    }
 
 
 def test_a_small_table_of_prompts_and_repeats_by_import_and_stats(tmp_path, monkeypatch, capsys):

@@ -36,14 +36,14 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
         "ways": [_way(contest, i, models) for i in range(len(contest.claimed))],
         "best": best.ravel().tolist(),
         "worst": worst.ravel().tolist(),
-        "headline": _by_level([best_claim(contest, one).text for one in LEVELS]),
-        "pairs": [_by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs],
+        "headline": by_level([best_claim(contest, one).text for one in LEVELS]),
+        "pairs": [by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs],
         "detail": report.claims[0].detail,
     }
     return arrays | {"id": digest(arrays)}
 
 
-def _by_level(sentences: Sequence[str]) -> dict[str, Any]:
+def by_level(sentences: Sequence[str]) -> dict[str, Any]:
     """The different sentences, and which one stands at each level."""
     different = list(dict.fromkeys(sentences))
     return {"sentences": different, "at": [different.index(one) for one in sentences]}

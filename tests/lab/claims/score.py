@@ -37,7 +37,7 @@ def _misses(world: World, says: Says, number: str, truth: str) -> Simulation:
 
 
 def _worlds() -> list[tuple[str, World]]:
-    sizes = ((20, 3, 1), (20, 8, 1), (60, 3, 3), (60, 8, 3), (300, 3, 1), (300, 20, 1), (1_319, 3, 1), (1_319, 8, 1))
+    sizes = ((20, 3, 1), (20, 8, 1), (60, 3, 3), (300, 3, 1), (1_319, 8, 1))
     effects = {"wordings change nothing": 0.0, "wordings change a little": 0.3, "wordings change much": 1.0}
     out = [(name, World(*size, sd)) for name, sd in effects.items() for size in sizes]
     out += [("graded scores", World(*size, 1.0, graded=True)) for size in ((20, 8, 1), (60, 3, 3), (300, 3, 5))]

@@ -15,7 +15,7 @@ from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.parts import part, script_of
 from flipcore.stats.base.estimate import number_text, percent_text
 
-NAMES = ("threshold_board", "cutoff_line", "margin_board", "ranking_board")
+NAMES = ("threshold_board", "cutoff_line", "margin_board", "ranking_board", "score_board")
 
 
 @pytest.mark.parametrize("name", NAMES)

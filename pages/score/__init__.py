@@ -1,0 +1,1 @@
+"""The Score page: the board, and the tables under it."""

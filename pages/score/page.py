@@ -1,0 +1,128 @@
+"""Score: how much of this score to trust?"""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from flipcore.core.records import IDENTITY
+from flipcore.extractors import title_of
+from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.score import ModelScore, ScoreReport, behind, random_axes
+from flipcore.stats.flips.decomposition import default_reference
+from pages.common import modes, record, repeats, screen, session
+from pages.common.header import page_header
+from pages.common.inspector import inspector_place, open_item
+from pages.common.notes import how_to_read, plain
+from pages.components.score_board import score_board
+from pages.score import cached, parts
+
+PAGE = "score"
+START = {"level": 0.95, "reader": "", "role": "", "axes": ""}
+BAND = "for every model and reader here at once, at any one level"
+
+
+def settings(study_id: str, lock: dict | None) -> dict:
+    """Level, reader, role and the axes that count as drawn: those of the lock, or what the controls are left at."""
+    view = modes.view_of(study_id, PAGE, START, lock)
+    lock_id = lock["lock_id"] if lock else None
+    frame = session.readouts(study_id, lock=lock_id)
+    names, roles = list(frame["extractor"].unique()), cached.roles(study_id, lock_id)
+    axes = [one for one in frame["axis"].unique() if one != IDENTITY]
+    reader = view["reader"] if view["reader"] in names else default_reference(names, session.declared(study_id).scorer_names)
+    role = view["role"] if view["role"] in roles else roles[0]
+    own = view["axes"].split("+") if view["axes"] else list(random_axes(axes, session.declared(study_id).is_recorded))
+    ways = [one for one in own if one in axes]
+    if lock is None:
+        with screen.view_button():
+            reader = st.selectbox(
+                "Reader",
+                names,
+                names.index(reader),
+                key="score-reader",
+                bind="query-params",
+                format_func=title_of,
+                help="The extractor whose readouts make the score",
+            )
+            role = st.selectbox("Items", roles, roles.index(role), key="score-role", bind="query-params")
+            ways = st.multiselect(
+                "Wordings drawn at random",
+                axes,
+                ways,
+                key="score-axes",
+                bind="query-params",
+                format_func=lambda name: name.replace("_", " "),
+                help="Changes whose wordings stand for all that somebody might use. The others are fixed and add no uncertainty.",
+            )
+        line = ", ".join(one.replace("_", " ") for one in ways) or "none"
+        screen.view_line(title_of(reader), f"{role.replace('_', ' ')} items", f"wordings drawn: {line}")
+    return view | {"reader": reader, "role": role, "axes": "+".join(ways)}
+
+
+@st.fragment
+def board(study_id: str, mode: str, at: dict, view: cached.View, report: ScoreReport) -> None:
+    """The board, and behind a dot of it the outputs."""
+    moved, decision, dot = score_board(
+        cached.board(view, at["level"], mode == "simultaneous"),
+        key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{at['axes']}",
+        locked=mode == "locked",
+        opened=st.query_params.get("way", ""),
+    )
+    record.log_move(study_id, moved)
+    settings = {name: at[name] for name in ("reader", "role", "axes")}
+    record.offer(study_id, PAGE, mode, decision and decision | settings)
+    st.caption(modes.note(mode, study_id, BAND))
+    if dot and (one := report.of(dot["model"])):
+        _open(one, dot)
+        st.rerun(scope="fragment")
+    of = report.of(st.query_params.get("of", "")) or report.models[0]
+    steps = Steps(behind(of, st.query_params.get("way", ""), st.query_params.get("readout", of.reader)))
+    inspector_place(study_id, of.model, steps, readout=of.reader, sheet=True)
+    modes.remember(study_id, PAGE, {"level": 0.95}, moved)
+
+
+def _open(one: ModelScore, dot: dict) -> None:
+    """The item on which a wording or a reader differs most from the score, into the link."""
+    way, reader = dot.get("way", one.own_way), dot.get("reader", one.reader)
+    axis, variant = way.split("|", 1)
+    items = behind(one, way, reader)
+    if items:
+        open_item(items[0], axis=axis, readout=reader, variant=variant, of=one.model, way=way)
+
+
+def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
+    """Everything below the header of a study with answers; `line` is the one with the mode."""
+    with line:
+        at = settings(study_id, lock)
+    lock_id = lock["lock_id"] if lock else None
+    view = cached.view_of(study_id, lock_id, at["reader"], at["role"], tuple(filter(None, at["axes"].split("+"))))
+    report = cached.report(view, at["level"])
+    if report is None:
+        of_log = "The log's own scores are of several tasks, or no means of right answers: they stand under Studies."
+        none = "Nothing was judged right or wrong here, so there is no score."
+        st.markdown(f"## {of_log if session.declared(study_id).scorers else none}")
+        return
+    board(study_id, mode, at, view, report)
+    for note in report.notes:
+        st.caption(plain(note))
+    repeats.show(study_id)
+    parts.under_board(report)
+    record.history(study_id)
+
+
+study_id = page_header("score")
+if study_id is not None:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
+    with line:
+        mode = modes.mode_selector()
+    lock = modes.lock_of(study_id, mode, PAGE)
+    if mode == "locked" and lock is None:
+        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
+    elif session.readouts(study_id, lock=lock["lock_id"] if lock else None).empty:
+        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+    else:
+        content(study_id, mode, lock, line)
+
+how_to_read(
+    "The open circle is the score. Around it lie, from inside out: the same calls **run again**; **other questions** in these wordings; "
+    "**other questions and wordings**; the thin line is what one further wording would report. A dot is the score of one wording, a "
+    "diamond that of one reader. Click one to read the outputs behind it."
+)

@@ -1,0 +1,101 @@
+"""Score: the sentence and its board, the tables under it, the outputs behind a dot, and the lock."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks
+from tests.browser.serving import ROOT
+from tests.stores import store_with
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+STUDY = Study(
+    "how sure",
+    (ItemSource("flipscope_choice", n=36),),
+    (
+        Part("identity"),
+        Part("option_order", {"kind": "cyclic", "n": 2}),
+        Part("combined", {"n": 4, "parts": ["option_order", "label_set"]}),
+    ),
+    (Part("first_token"), Part("regex")),
+    (ModelUse("simulated-noisy", n_samples=2),),
+    confirmatory_share=0.4,
+)
+S = STUDY.study_id
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("score"), STUDY)
+
+
+@pytest.fixture
+def path(file, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(file))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    return file
+
+
+def page(**link) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+    app.query_params["study"] = S
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("score/page.py").run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "info", "warning")
+    return " ".join(str(block.value).replace("\\", "") for kind in kinds for block in getattr(app, kind))
+
+
+def columns(app: AppTest) -> list[list[str]]:
+    return [list(one.value.columns) for one in app.dataframe]
+
+
+def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(path):
+    app = page()
+    said = words(app)
+    assert "In one further wording these questions give simulated-noisy between" in said
+    assert "Of the variance:" in said and "100 more calls change the ± by:" in said and "calls are split best as" in said
+    assert [one[0] for one in columns(app)] == ["part", "100 more calls as", "axis", "interval over", "wording", "reader"]
+    intervals = app.dataframe[3].value
+    assert list(intervals["interval over"])[2] == "other questions and wordings"
+    assert len(app.dataframe[4].value) == 4 and "wordings drawn: combined" in said
+
+
+def test_no_wording_drawn_is_said_and_no_small_bar(path):
+    app = page()
+    app.multiselect(key="score-axes").set_value([]).run()
+    said = words(app)
+    assert "How the wording matters was not measured" in said and "in three ways drawn at random" in said
+    assert "In one further wording" not in said and "part" not in [one[0] for one in columns(app)]
+
+
+def test_the_outputs_behind_a_wording_stand_in_the_link(path):
+    store = Store.open(path)
+    item = store.rows("SELECT item_id FROM study_items WHERE NOT confirmatory ORDER BY position LIMIT 1")[0][0]
+    store.close()
+    app = page(item=item, axis="combined", variant="way-1", readout="regex", way="combined|way-1", of="simulated-noisy")
+    assert "Variant: way-1" in words(app) and "Original" in words(app)
+
+
+def test_what_was_set_aside_is_counted_under_a_lock_alone(path):
+    assert "Lock your settings to see the results" in words(page(mode="Locked"))
+    store = Store.open(path)
+    try:
+        settings = {"level": 0.9, "reader": "first_token", "role": "benchmark", "axes": "combined"}
+        locks.keep_lock(store, S, "score", settings, "Ada")
+    finally:
+        store.close()
+    app = page(mode="Locked")
+    assert "Settings stored by Ada" in words(app) and not app.multiselect
+    assert "9 questions: from 10 on there is an interval." in words(app)  # those that were set aside, and no other
+    assert len(app.dataframe[2].value) == 4
