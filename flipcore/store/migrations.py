@@ -19,7 +19,7 @@ from flipcore.store import schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 # Imports before schema 5 kept no text of a sample that stood behind a later one of its item, and one text for two items of one
 # prompt: their readouts name a call that is not there, or the call of another output. A study's marks of how far it came go, so that
@@ -47,6 +47,16 @@ FROM lost_outputs l WHERE l.study_id = studies.study_id
 _UNDONE = f"SELECT 'import ' || study_id FROM ({_LOGS}) JOIN studies USING (study_id) WHERE state <> 'done'"
 _READ_AGAIN = f"DELETE FROM store_info WHERE key IN ({_UNDONE})"
 
+# Nor did they compare what is stored with the files: rows that were taken for one another, two equal questions say, left no trace that
+# a query could find. Such a study is read from its start too when its files come again.
+_UNREAD = f"state = 'done' AND message NOT LIKE '%Read again%' AND study_id IN ({_LOGS})"
+_SAY_UNREAD = f"""
+UPDATE studies SET message = message || ' An earlier Flipscope imported it and did not read the files again. Import the same files '
+    || 'again: each output is then compared with what is stored.'
+WHERE {_UNREAD}
+"""
+_READ_UNREAD = f"DELETE FROM store_info WHERE key IN (SELECT 'import ' || study_id FROM studies WHERE {_UNREAD})"
+
 # step -> what turns a file of the schema before it into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
     2: (  # the documents behind the product are called sources; a seed is a random seed
@@ -57,6 +67,7 @@ STEPS: dict[int, tuple[str, ...]] = {
     ),
     4: (),  # packed readouts: a release before them would change readouts and leave their packs standing
     5: (_LOST_OUTPUTS, _SAY_LOST, _READ_AGAIN, "DROP TABLE lost_outputs"),
+    6: (_SAY_UNREAD, _READ_UNREAD),
 }
 
 

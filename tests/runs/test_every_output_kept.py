@@ -427,6 +427,42 @@ def test_a_study_that_lost_texts_is_found_and_read_again(tmp_path):
     assert migrations.SCHEMA_VERSION >= 5
 
 
+def test_a_study_whose_rows_were_taken_for_one_another_is_read_again_too(tmp_path):
+    """An earlier release kept one of two outputs of an equal question, and nothing stored says that there was another."""
+    rows = [made.lm_eval_row(i % 3, f"That makes {i}", str(i), False) for i in range(5)]
+    made.lm_eval(tmp_path / "log", n=1)
+    made.lines(next((tmp_path / "log").glob("samples*")), rows)
+    opened = Store.open(tmp_path / "flips.duckdb")
+    study_id, _, message = imported(opened, tmp_path / "log")
+    whole = texts(opened, study_id, "strict-match")
+    assert len(whole) == 5 and message.endswith("Read again, all 5 outputs are stored as written.")
+    opened.writer.transact(
+        lambda connection: [
+            connection.execute(sql)
+            for sql in (
+                "DELETE FROM completions WHERE sample > 0",
+                "DELETE FROM readout_sources WHERE sample > 0",
+                "DELETE FROM readouts WHERE sample > 0",
+                "UPDATE studies SET message = 'Imported: 5 rows of 1 file.'",
+                "UPDATE store_info SET value = '4' WHERE key = 'schema'",
+            )
+        ]
+    ).result()
+    opened.close()
+    opened = Store.open(tmp_path / "flips.duckdb")
+    try:
+        assert len(texts(opened, study_id, "strict-match")) == 3
+        [(state, message)] = opened.rows("SELECT state, message FROM studies")
+        assert state == "done" and message.startswith(
+            "Imported: 5 rows of 1 file. An earlier Flipscope imported it and did not"
+        )
+        again, state, message = imported(opened, tmp_path / "log")
+        assert again == study_id and state == "done" and message.endswith("Read again, all 5 outputs are stored as written.")
+        assert texts(opened, study_id, "strict-match") == whole
+    finally:
+        opened.close()
+
+
 def test_a_table_read_by_another_column_leaves_the_first_study_its_texts(tmp_path, store):
     rows = [{"q": f"Question {i % 3}?", "first": f"one {i}", "second": f"two {i}", "gold": f"one {i}"} for i in range(12)]
     path = made.lines(tmp_path / "outputs.jsonl", rows)
