@@ -23,6 +23,7 @@ _WRAPPERS = ("rows", "data", "Data", "items", "examples")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
 _BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows
+_FREE_BYTES, _RATIO = 100_000_000, 100  # of a part of Parquet: bytes it may unpack to, and times those of the file besides
 _GZIP = b"\x1f\x8b"
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
@@ -52,7 +53,7 @@ def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     _check_file(path, suffix, most_mb)
     if suffix == ".parquet":
-        rows = _parquet(path)
+        rows = _parquet(path, most_mb)
     else:
         _check_beginning(path)
         rows = _csv(path, header, most_mb) if suffix in (".csv", ".tsv") else _json(path, suffix, most_mb)
@@ -237,24 +238,38 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
             yield Row(start, dict(zip(columns, cells, strict=True)))
 
 
-def _parquet(path: Path) -> Iterator[Row]:
-    return (Row(number, values) for number, values in enumerate(parquet_rows(path, path.name), start=1))
+def _parquet(path: Path, most_mb: int) -> Iterator[Row]:
+    rows = parquet_rows(path, path.name, most_mb * 1_000_000)
+    return (Row(number, values) for number, values in enumerate(rows, start=1))
 
 
-def parquet_rows(path: Path, name: str) -> Iterator[dict[str, Any]]:
+def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file. One text repeated a million times is stored once, so that what is unpacked at a time is bounded by
-    the size of a part of the file, of which no value is larger. Raises BadInput where it cannot be read."""
+    the size of a part of the file, of which no value is larger, and in all by `most` bytes. Raises BadInput where it cannot be read."""
     import pyarrow
     import pyarrow.parquet
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
+        n_bytes = 0
         for part in range(file.num_row_groups):
-            size = max(1, file.metadata.row_group(part).total_byte_size)
+            group = file.metadata.row_group(part)
+            n_packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
+            size = max(1, group.total_byte_size)
+            if size > _FREE_BYTES + _RATIO * n_packed:  # one value may be all of it, and is held several times while it is read
+                raise BadInput(f"{name} would unpack from {n_packed:,} to {size:,} bytes; it is not read.")
             n_rows = max(_LEAST_BATCH, min(_MOST_BATCH, _BATCH_BYTES // size))
             for batch in file.iter_batches(n_rows, row_groups=[part]):
                 if batch.nbytes > 2 * _BATCH_BYTES:
                     raise BadInput(f"{name} holds rows of {batch.nbytes / n_rows / 1e6:,.0f} MB; it is not read.")
+                n_bytes += sum(_plain(column).nbytes for column in batch.columns)
+                if n_bytes > most:
+                    raise BadInput(f"{name} unpacks to more than {most / 1e6:,.0f} MB; split it.")
                 yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInput(f"{name} could not be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _plain(column: Any) -> Any:
+    """The values of a column, each as often as it stands there."""
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column

@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from collections import deque
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -46,6 +47,22 @@ def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path):
         path = packed(tmp_path / name, line * 45 if "jsonl" in name else f"[{','.join([line] * 45)}]")
         with pytest.raises(BadInput, match="unpacks to more than 200 MB"):
             list(read_rows(path))
+
+
+def test_a_table_of_one_text_often_unpacks_to_no_more_than_a_file_may_have(tmp_path):
+    """A Parquet file of 100 kB with 5 GB of text: its parts are small, and there was no end to their rows."""
+    places = pa.array([0] * 50_000, pa.int32())
+    often = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 100_000]))
+    pa.parquet.write_table(pa.table({"question": often}), tmp_path / "a.parquet")
+    assert (tmp_path / "a.parquet").stat().st_size < 200_000
+    with pytest.raises(BadInput, match="unpacks to more than 200 MB"):
+        deque(read_rows(tmp_path / "a.parquet"), maxlen=0)
+
+
+def test_a_part_of_a_table_that_unpacks_to_a_thousand_times_its_size_is_refused_unread(tmp_path):
+    pa.parquet.write_table(pa.table({"question": ["x" * 120_000_000]}), tmp_path / "a.parquet", compression="zstd")
+    with pytest.raises(BadInput, match="would unpack from"):
+        list(read_rows(tmp_path / "a.parquet"))
 
 
 @pytest.mark.parametrize("text", ['{"a": [%s]}', '[{"a": [%s]}, {"b": 1}]', '{"rows": [{"a": [%s]}]}', '{"a": [%s]}\n{"b": 1}'])
@@ -94,14 +111,15 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.parquet", "one.parquet"])
 def test_a_small_file_takes_little_memory(tmp_path, name):
-    """Sixty rows of 20 MB in about a megabyte: 1.3 GB before anything was bounded."""
+    """Sixty rows of 20 MB in about a megabyte: 1.3 GB before anything was bounded, as one value of 400 MB took."""
     path = tmp_path / name
     if name.endswith(".gz"):
         packed(path, (json.dumps({"question": "x" * 20_000_000, "answer": "y"}) + "\n") * 60)
     else:
-        pa.parquet.write_table(pa.table({"question": pa.array(["x" * 20_000_000] * 60)}), path, compression="zstd")
+        texts = ["x" * 400_000_000] if name == "one.parquet" else ["x" * 20_000_000] * 60
+        pa.parquet.write_table(pa.table({"question": pa.array(texts)}), path, compression="zstd")
     assert path.stat().st_size < 2_500_000
     ended = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True)
     assert int(ended.stdout) < 800_000, f"{int(ended.stdout) / 1000:.0f} MB"  # kB
