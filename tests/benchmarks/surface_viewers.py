@@ -3,10 +3,14 @@
 A study of so many items × 20 variants × 4 readouts is drawn and packed. A viewer here is a program that speaks Streamlit's own protocol
 over its websocket and takes every message, so that the server alone is timed; Chromium, on the same cores, is timed beside it: to the
 title, and to the painted map. Each way of looking has a server of its own.
+
+``--for 200`` lets the viewers come at once to a server that has just started and stay for so many seconds: each opens a page after
+another, with a new session after every fifth. Printed are the first looks, all others, and the server's memory.
 """
 
 import argparse
 import asyncio
+import random
 import statistics
 import sys
 import tempfile
@@ -24,6 +28,7 @@ from tests.browser.serving import ROOT, browser_page, dashboard
 
 MAP = ".flipmap[data-painted]"
 PATIENCE_MS = 600_000
+LOOKS, PAUSE_S = 5, 2.0  # pages of a session, and about how long somebody looks at one
 
 
 def drawn(folder: Path, n: int) -> Path:
@@ -36,31 +41,41 @@ def drawn(folder: Path, n: int) -> Path:
     return folder / "flips.duckdb"
 
 
+def session(address: str):
+    """A viewer's line to the server, to be entered."""
+    return connect(address.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+
+
 async def look(address: str, page: str = "flip_surface") -> dict[str, float]:
-    """Seconds until the title, the map and the end of the script arrived, of one viewer."""
+    """Seconds until the title, the map and the end of the script arrived, of one viewer who comes for it."""
+    start = time.perf_counter()
+    async with session(address) as socket:
+        return await seen(socket, page, start)
+
+
+async def seen(socket, page: str, start: float) -> dict[str, float]:
+    """The same, of one who is there."""
     from streamlit.proto.BackMsg_pb2 import BackMsg
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-    start, seconds = time.perf_counter(), {}
-    stream = address.replace("http", "ws") + "/_stcore/stream"
-    async with connect(stream, subprotocols=["streamlit"], max_size=None) as socket:
-        begin = BackMsg()
-        begin.rerun_script.page_name = "" if page == "studies" else page  # which is the page at /
-        await socket.send(begin.SerializeToString())
-        while "end" not in seconds:
-            message = ForwardMsg()
-            message.ParseFromString(await socket.recv())
-            now = time.perf_counter() - start
-            if message.WhichOneof("type") == "script_finished":
-                seconds["end"] = now
-            element = message.delta.new_element
-            kind = element.WhichOneof("type")
-            if kind == "exception":
-                raise SystemExit(element.exception.message)
-            if kind == "heading":
-                seconds.setdefault("title", now)
-            if kind == "bidi_component" and element.bidi_component.component_name.endswith("flip_map"):
-                seconds["map"] = now
+    seconds: dict[str, float] = {}
+    begin = BackMsg()
+    begin.rerun_script.page_name = "" if page == "studies" else page  # which is the page at /
+    await socket.send(begin.SerializeToString())
+    while "end" not in seconds:
+        message = ForwardMsg()
+        message.ParseFromString(await socket.recv())
+        now = time.perf_counter() - start
+        if message.WhichOneof("type") == "script_finished":
+            seconds["end"] = now
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise SystemExit(f"{page}: {element.exception.message}")
+        if kind == "heading":
+            seconds.setdefault("title", now)
+        if kind == "bidi_component" and element.bidi_component.component_name.endswith("flip_map"):
+            seconds["map"] = now
     return seconds
 
 
@@ -98,12 +113,62 @@ def server(path: Path):
     return dashboard(ROOT / "app.py", path, FLIPSCOPE_HOME=str(path.parent))
 
 
-def peak_mb(address: str) -> float:
-    """The most memory that the server at `address` has held."""
+async def stayed(
+    address: str, n: int, for_s: float
+) -> tuple[list[tuple[float, str, dict[str, float]]], list[tuple[float, float]]]:
+    """Each look of `n` viewers (when it began, its page, its seconds), and what the server held second by second (when, MB)."""
+    begun, all_seen, held = time.perf_counter(), [], []
+
+    async def stays(number: int) -> None:
+        rng, pages = random.Random(number), []
+        while time.perf_counter() - begun < for_s:
+            start = time.perf_counter()
+            async with session(address) as socket:
+                for _ in range(LOOKS):
+                    pages = pages or rng.sample(PAGES, len(PAGES))
+                    page = pages.pop()
+                    all_seen.append((start - begun, page, await seen(socket, page, start)))
+                    if time.perf_counter() - begun >= for_s:
+                        return
+                    await asyncio.sleep(rng.uniform(0.5, 2 * PAUSE_S))
+                    start = time.perf_counter()
+
+    async def watches() -> None:
+        while True:
+            held.append((time.perf_counter() - begun, memory_mb(address, "VmRSS")))
+            await asyncio.sleep(1.0)
+
+    watching = asyncio.ensure_future(watches())
+    await asyncio.gather(*(stays(number) for number in range(n)))
+    watching.cancel()
+    return all_seen, held
+
+
+def long_stay(path: Path, n: int, for_s: float) -> None:
+    """Prints what `n` viewers wait for who come at once to a server that has just started and stay."""
+    with server(path) as address:
+        all_seen, held = asyncio.run(stayed(address, n, for_s))
+    at_first = [one for when, _, one in all_seen if when < 0.5]
+    later = [one for when, _, one in all_seen if when >= 0.5]
+    print(f"  {f'{n} viewers at once at a fresh server, {for_s:,.0f} s':<64}{'median':>8}{'p95':>8}{'n':>5}")
+    told("the first title of each", [one["title"] for one in at_first])
+    told("the end of each first page", [one["end"] for one in at_first])
+    told("every other title", [one["title"] for one in later])
+    told("the end of every other page", [one["end"] for one in later])
+    ends = {page: max((one["end"] for _, seen_page, one in all_seen if seen_page == page), default=0.0) for page in PAGES}
+    slowest = sorted(ends, key=lambda page: -ends[page])[:3]
+    print("  the longest waits for an end: " + ", ".join(f"{page} {ends[page]:.1f} s" for page in slowest))
+    for name, start, end in (("second quarter", 0.25, 0.5), ("third quarter", 0.5, 0.75), ("last quarter", 0.75, 1.0)):
+        part = [mb for when, mb in held if start * for_s <= when < end * for_s]
+        print(f"  the server holds, {name:<44}{statistics.median(part):>10,.0f} MB, at most {max(part):,.0f}")
+
+
+def memory_mb(address: str, kind: str = "VmHWM") -> float:
+    """The most memory that the server at `address` has held, or what it holds (VmRSS)."""
     port = f"--server.port={address.rsplit(':', 1)[1]}".encode()
     for status in Path("/proc").glob("[0-9]*/status"):
         if port in (status.parent / "cmdline").read_bytes().split(b"\0"):
-            return next(int(line.split()[1]) / 1e3 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            return next(int(line.split()[1]) / 1e3 for line in status.read_text().splitlines() if line.startswith(kind))
     return float("nan")
 
 
@@ -129,12 +194,20 @@ def main(words: list[str]) -> None:
     given.add_argument("--viewers", type=int, default=8)
     given.add_argument("--rounds", type=int, default=5)
     given.add_argument("--pages", action="store_true", help="also every other page, each opened twice")
+    given.add_argument(
+        "--for", type=float, default=0.0, dest="for_s", help="seconds that viewers stay; nothing else is timed then"
+    )
+    given.add_argument("--servers", type=int, default=3, help="with --for: how many fresh servers they come to")
     chosen = given.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="surface-viewers-") as name:
         folder = Path(name)
         folders.admit(folder)
         path = drawn(folder, chosen.items)
         print(f"{chosen.items:,} items × 20 variants × 4 readouts ({chosen.items * A_MODEL:,} readouts), {machine()}")
+        if chosen.for_s:
+            for _ in range(chosen.servers):
+                long_stay(path, chosen.viewers, chosen.for_s)
+            return
         print(f"  {'seconds until the flip map':<64}{'median':>8}{'p95':>8}{'n':>5}")
         fresh = []
         for _ in range(3):
@@ -149,7 +222,7 @@ def main(words: list[str]) -> None:
             at_once = [one for _ in range(chosen.rounds) for one in looks(address, chosen.viewers)]
             told(f"has arrived: {chosen.viewers} viewers at once", [one["map"] for one in at_once])
             told("  their titles", [one["title"] for one in at_once])
-            print(f"  the server's peak: {peak_mb(address):,.0f} MB")
+            print(f"  the server's peak: {memory_mb(address):,.0f} MB")
         with server(path) as address:
             looks(address, 1, "glossary")
             with browser_page() as page:
