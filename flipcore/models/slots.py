@@ -43,6 +43,18 @@ class Slots:
             self._n_taken -= 1
             self._hand_on()
 
+    @property
+    def n_possible(self) -> int:
+        """How many may be on their way before `most` is changed again: more than it where it was larger."""
+        with self._lock:
+            return max(self.most, self._n_taken)
+
+    def change(self, most: int) -> None:
+        """So many from now on: who waits for a slot that this frees has it at once; what is on its way comes in."""
+        with self._lock:
+            self.most = most
+            self._hand_on()
+
     def _hand_on(self) -> None:
         """The free slots go to who waits longest; a loop that was closed with its waiters is passed over. The lock is held."""
         while self._waiting and self._n_taken < self.most:
@@ -81,5 +93,5 @@ def slots_of(card: ModelCard | None) -> Slots:
         return Slots(card.n_in_flight)
     with _lock:
         slots = _of_servers.setdefault((card.endpoint, card.model, card.api_key_env), Slots(card.n_in_flight))
-        slots.most = card.n_in_flight
+        slots.change(card.n_in_flight)
         return slots

@@ -110,5 +110,9 @@ class Cluster(ABC):
         """Workers on their way up, one a slot. `n_models` share the machines."""
 
     @abstractmethod
+    async def renew(self, server: str, run: str, most: int, n_now: int) -> int:
+        """`ServerParts.renew` of the one that all runs on this cluster have in common. Raises WorkerLost while it is away."""
+
+    @abstractmethod
     def close(self) -> None:
         """Lets go of the cluster; it stays as it is."""

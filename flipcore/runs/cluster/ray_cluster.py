@@ -22,6 +22,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput, FlipscopeError, MissingPackage
 from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
+from flipcore.runs.cluster.server_slots import ServerParts
 from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Worker
 from flipcore.runs.cluster.worker_slots import Machine, WorkerSlot
 
@@ -62,6 +63,7 @@ class RayCluster(Cluster):
         self.address = ray_address or "Ray on this machine"
         self._is_client = ray_address.startswith(CLIENT)
         _CONNECTION.take(ray_address, self.address)
+        self._parts: Any = None
 
     def machines(self) -> list[Machine]:
         import ray
@@ -86,7 +88,17 @@ class RayCluster(Cluster):
                 "its head too; nothing was asked."
             ) from error
 
+    async def renew(self, server: str, run: str, most: int, n_now: int) -> int:
+        try:
+            if self._parts is None:
+                self._parts = _server_parts()
+            return await _result(self._parts.renew.remote(server, run, most, n_now))
+        except WorkerLost:  # it ends with the run that began it; the next to ask begins another
+            self._parts = None
+            raise
+
     def close(self) -> None:
+        self._parts = None
         _CONNECTION.release()
 
 
@@ -184,6 +196,14 @@ def _actor() -> Any:
             return ray.get_runtime_context().get_node_id()
 
     return ray.remote(RayWorker)
+
+
+def _server_parts() -> Any:
+    """What all runs of the cluster ask for their parts of a server: whoever asks first starts it."""
+    import ray
+
+    options = {"name": "server-parts", "namespace": "flipscope", "get_if_exists": True, "num_cpus": 0}
+    return ray.remote(ServerParts).options(**options).remote()
 
 
 class _RayLink(Link):

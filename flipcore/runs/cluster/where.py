@@ -10,7 +10,8 @@ from flipcore.core.errors import AccessDenied
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.cluster.driver import Driver
-from flipcore.runs.cluster.place import Cluster, Place, ThisProcess
+from flipcore.runs.cluster.place import Cluster, Place, Slot, ThisProcess
+from flipcore.runs.cluster.server_slots import SharedSlots
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker_slots import WorkerSlot, worker_slots
 
@@ -39,6 +40,13 @@ class ClusterPlace(Place):
 
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         return sum(one.n_at_once for one in self._worker_slots[name])
+
+    def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
+        """Those of the server, whatever else on this cluster asks it."""
+        card = cards.get(name)
+        if card is None or not card.endpoint:
+            return super().slots(name, cards)
+        return SharedSlots(card, self.n_in_flight(name, cards), self._cluster.renew)
 
     def workers(self) -> tuple[WorkerState, ...]:
         return tuple(state for one in self._drivers.values() for state in one.workers())

@@ -6,6 +6,7 @@ import pickle
 from contextlib import aclosing
 
 from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
+from flipcore.runs.cluster.server_slots import ServerParts
 from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
 from flipcore.runs.cluster.worker_slots import Machine
@@ -23,6 +24,7 @@ class InProcess(Cluster):
         self.links, self.messages, self.is_closed = [], [], False
         self.sent: list[str] = []
         self.tasks: list[asyncio.Future] = []
+        self.parts = ServerParts(wait_s=0.0)
 
     def machines(self):
         return [Machine(f"id-{i}", f"machine-{i}", 1) for i in range(self.n)]
@@ -31,6 +33,9 @@ class InProcess(Cluster):
         new = [_Line(self, len(self.links) + i, slot, self.carried(setup)) for i, slot in enumerate(slots)]
         self.links += new
         return new
+
+    async def renew(self, *words):
+        return self.parts.renew(*words)
 
     def close(self):
         self.is_closed = True

@@ -158,6 +158,10 @@ class Bench:
         """How often each prompt arrived at the server."""
         return Counter(line.split()[1] for line in self.log.read_text(encoding="utf-8").splitlines())
 
+    def most_at_once(self, n_before: int) -> int:
+        """How many calls the server had at once, at most, after its first `n_before`."""
+        return max(int(line.split()[2]) for line in self.log.read_text(encoding="utf-8").splitlines()[n_before:])
+
     def asking_s(self) -> float:
         """Seconds from the first request to the last."""
         times = [float(line.split()[0]) for line in self.log.read_text(encoding="utf-8").splitlines()]

@@ -1,7 +1,7 @@
 """A server of its own process with planted latency: `python -m tests.runs.cluster.planted_server PORT SECONDS LOG`.
 
 It speaks as much of the OpenAI API as a study needs, answers by a hash of the prompt alone, refuses a key that ends in -wrong, and
-writes down when each request came (a line: seconds, the prompt's hash)."""
+writes down when each request came (a line: seconds, the prompt's hash, how many it then had at once, the key)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,21 @@ def key_of(prompt: str) -> str:
 
 def serve(port: int, latency_s: float, log: str) -> None:
     lines = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    n_now = 0
 
     async def answer(request: web.Request) -> web.Response:
+        nonlocal n_now
+        n_now += 1
+        try:
+            return await reply(request)
+        finally:
+            n_now -= 1
+
+    async def reply(request: web.Request) -> web.Response:
         prompt = (await request.json())["messages"][-1]["content"]
         key = key_of(prompt)
         authorization = request.headers.get("authorization", "")
-        os.write(lines, f"{time.time():.3f} {key} {authorization.removeprefix('Bearer ')}\n".encode())
+        os.write(lines, f"{time.time():.3f} {key} {n_now} {authorization.removeprefix('Bearer ')}\n".encode())
         if authorization.endswith("-wrong"):
             return web.json_response({"error": {"message": "Incorrect API key provided."}}, status=401)
         if latency_s:

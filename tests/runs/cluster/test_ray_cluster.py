@@ -88,6 +88,15 @@ def test_a_study_that_the_page_cancelled_is_resumed_on_its_cluster(ways):
 
 
 @pytest.mark.slow
+def test_two_runs_of_two_processes_share_what_the_server_takes(ways):
+    """Its card says eight, and it is taken to stand on each of the two machines."""
+    two = ways["two runs"]
+    assert len(two["words"]) == 2 and all("done. 240 calls, 0 reused, 0 failed" in words for words in two["words"])
+    assert two["n_requests"] == 480 and two["differing"] == []
+    assert ways["environment"]["most_at_once"] <= 16 and 8 < two["most_at_once"] <= 16  # 32 when each run went by its card
+
+
+@pytest.mark.slow
 def test_a_worker_that_fails_every_call_is_set_aside_and_named(ways):
     (words,) = ways["wrong worker"]["words"]
     assert words.startswith("0 ") and "done. 240 calls, 0 reused, 0 failed" in words

@@ -1,5 +1,6 @@
 """Ways to a real cluster: Ray's client, the address of the environment, a cancellation in the terminal and one by the registry, as the
-page makes it, a worker that fails every call, and machines without Flipscope. The study, server and tables are those of `killed.py`."""
+page makes it, two runs at once, a worker that fails every call, and machines without Flipscope. The study, server and tables are those
+of `killed.py`."""
 
 from __future__ import annotations
 
@@ -62,6 +63,7 @@ class Ways:
             self._way("environment", lambda path: [_ended(bench.driver(path, "ray"))])
             self._way("terminal", self._cancelled_in_the_terminal)
             self._way("registry", lambda path: [_ended(self._child(path))])
+            self._way("two runs", self._two_at_once)
             bench.stop_cluster()
             bench.start_cluster(2, n_wrong=1)
             self._way("wrong worker", lambda path: [_ended(bench.driver(path, bench.cluster.address))])
@@ -76,9 +78,13 @@ class Ways:
     def _way(self, name: str, run: Callable[[Path], list[str]]) -> None:
         path, before = self.folder / f"{name}.duckdb", self.bench.n_requests()
         words = run(path)
+        most_at_once = self.bench.most_at_once(before) if self.bench.n_requests() > before else 0
         tables = self.bench.tables(path)
         differing = [table for table in self.whole if self.whole[table] != tables[table]]
-        self.outcomes[name] = {"words": words, "n_requests": self.bench.n_requests() - before, "differing": differing}
+        n_requests = self.bench.n_requests() - before
+        self.outcomes[name] = {
+            "words": words, "n_requests": n_requests, "most_at_once": most_at_once, "differing": differing
+        }  # fmt: skip
 
     def _by_the_client(self, path: Path) -> list[str]:
         """Ray starts a server for each client and gives it half a minute, which a busy machine may need; nothing was asked then."""
@@ -94,6 +100,11 @@ class Ways:
         _wait(lambda: self.bench.n_requests() >= before + N_BEFORE_CANCEL)
         child.send_signal(signal.SIGINT)
         return [_ended(child), _ended(self.bench.driver(path, "ray"))]
+
+    def _two_at_once(self, path: Path) -> list[str]:
+        """Two drivers with a database each, begun together."""
+        children = [self.bench.driver(one, "ray") for one in (path, path.with_name("beside.duckdb"))]
+        return [_ended(child) for child in children]
 
     def _child(self, path: Path) -> subprocess.Popen:
         words = [sys.executable, "-m", "tests.runs.cluster", "registry", str(self.folder / "study.toml")]
