@@ -26,14 +26,21 @@ from flipcore.core.whole_files import DRAFT
 from flipcore.models import own_models
 from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import runner
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import store_logs, study_of
+from flipcore.runs.log_survey import survey
 from flipcore.store import backup
 from flipcore.store.archives import fingerprint
 from flipcore.store.archiving import archive, restore
 from flipcore.store.connection import Store
 from flipcore.store.export import export
+from flipcore.store.merge import merge
+from flipcore.store.queries.studies import delete_study
 from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_upload
 from tests.conftest import ROOT
+from tests.datasets.recorded import harness_files
+from tests.runs.kills import contents
 
 TABLE = Path(__file__).with_suffix(".md")
 FIRST = ROOT / "tests" / "store" / "schemas" / "1.sql"
@@ -45,6 +52,7 @@ STUDY = Study(
     (ModelUse("simulated-noisy", n_samples=4), ModelUse("simulated-artifact-prone", n_samples=4)),
 )
 N_OLD = 300_000  # rows of an old database
+N_LOG = 3_000  # rows of a log, each by two filters
 
 
 def _upload(folder: Path) -> None:
@@ -89,6 +97,39 @@ def _archive(folder: Path) -> None:
         (restore if STUDY.study_id in store.archives else archive)(store, STUDY.study_id)
 
 
+def _imported(store: Store, folder: Path) -> Study:
+    """A log of N_LOG rows, from wherever the last import of it was killed."""
+    if not (folder / "log").exists():  # a child may be killed while it is made
+        harness_files.lm_eval(folder / "becoming", n=N_LOG)
+        (folder / "becoming").rename(folder / "log")
+    log = survey([folder / "log"], corrections_of(()))
+    store_logs(log, store)
+    return study_of(log)
+
+
+def _merged(store: Store, folder: Path) -> Study:
+    """Another file with the study."""
+    path = folder / "other.duckdb"
+    if not path.exists():
+        other = Store.open(folder / "becoming.duckdb")  # a child may be killed here too
+        runner.run(STUDY, other)
+        other.close()
+        (folder / "becoming.duckdb").rename(path)
+    merge([path], store)
+    return STUDY
+
+
+def _again_and_again(do: Callable[[Store, Path], Study]) -> Callable[[Path], None]:
+    """What is there is deleted and made again; the child may be killed at either."""
+
+    def work(folder: Path) -> None:
+        store = Store.open(folder / "flips.duckdb")
+        while True:
+            delete_study(store, do(store, folder).study_id)
+
+    return work
+
+
 def _report(folder: Path) -> None:
     store = Store.open(folder / "flips.duckdb")
     while True:
@@ -104,7 +145,20 @@ WORKS: dict[str, Callable[[Path], None]] = {
     "export": _export,
     "archive": _archive,
     "report": _report,
+    "import": _again_and_again(_imported),
+    "merge": _again_and_again(_merged),
 }
+ENDS: dict[str, Callable[[Store, Path], Study]] = {"import": _imported, "merge": _merged}  # what a kill keeps from its end
+
+
+def rows_after(folder: Path, work: str) -> dict[str, object]:
+    """Table -> what is in it, once the work was done to its end; without times, since it was done at another."""
+    store = Store.open(folder / "flips.duckdb")
+    try:
+        rows: dict[str, object] = {**contents(store, ENDS[work](store, folder))}
+    finally:
+        store.close()
+    return rows | {f"rows of {name}": n for name, (n, _) in whole_tables(folder / "flips.duckdb").items()}
 
 
 def whole_tables(path: Path) -> dict[str, tuple[int, str]]:
@@ -152,8 +206,13 @@ def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, l
     """(kills at work, files that are not whole, whether the tables are what they were)."""
     rng, path = random.Random(seed), folder / "flips.duckdb"
     environment = {**os.environ, "FLIPSCOPE_DB": str(path), "FLIPSCOPE_HOME": str(folder / "home")}
+    expected: dict[str, object] = {}
+    if work in ENDS:
+        with tempfile.TemporaryDirectory() as alone:
+            expected = rows_after(Path(alone), work)
     store = Store.open(path)
-    runner.run(STUDY, store)
+    if work not in ENDS:
+        runner.run(STUDY, store)
     exported = {}
     if work == "export":
         for form in ("csv", "parquet"):
@@ -175,7 +234,7 @@ def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, l
         child.wait(30)
         child.stdout.close()
         wrong += half_files(folder, before, exported)
-    return n_at_work, wrong, whole_tables(path) == before
+    return n_at_work, wrong, rows_after(folder, work) == expected if work in ENDS else whole_tables(path) == before
 
 
 def main() -> None:
@@ -188,7 +247,8 @@ def main() -> None:
         "# Kills -9 while files are written",
         "",
         "`python -m tests.core.file_kills` writes this table. A child writes one kind of file after the other and is killed at seeded",
-        "moments; every file that has its name is read, and every table is compared with what it was before.",
+        "moments; every file that has its name is read, and every table is compared with what it was before. An import and a merge are",
+        "made, deleted and made again, killed at either, then finished: tables are those of one that nobody interrupted.",
         "",
         "| written | kills at work | half files | tables |",
         "|---|---|---|---|",
