@@ -51,6 +51,11 @@ BY_METHOD = {
     ),
     "percentile": Method("percentile bootstrap", "Whole items are resampled; the limits are percentiles of the means."),
     "wilson": Method("Wilson's score interval", "A share of items with the limits of the score test.", ("wilson1927probable",)),
+    "wilson_t": Method(
+        "Wilson's limits with Student's t",
+        "A share with Wilson's limits on the number of independent items that would vary as much.",
+        ("wilson1927probable",),
+    ),
     "bonett_price": Method(
         "Bonett and Price's interval",
         "A difference of two shares of the same items, by an adjusted Wald interval.",

@@ -5,7 +5,7 @@ import pytest
 
 from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.holdout.difficulty import conditions
-from flipcore.stats.holdout.verdict import inflation
+from flipcore.stats.holdout.verdict import difficulty_test
 from tests.stats.flips.test_surface import asked, frame
 
 
@@ -35,7 +35,7 @@ def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
         "Of all pairs, 0.33 [0.00, 0.73] flip under it alone, 0.00 [0.00, 0.24] under the reference alone, 0.67 [0.27, 1.00] "
         "under both."
     )
-    assert accuracy.text == "Accuracy 1.00 [0.76, 1.00] of 12 items." and accuracy.assertion is None
+    assert accuracy.text == "Accuracy 1.00 [0.71, 1.00] of 12 items." and accuracy.assertion is None
 
 
 def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
@@ -62,7 +62,7 @@ def test_sets_in_different_roles_are_not_pooled():
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
     assert headline(made).sentence.endswith(
-        " Accuracy benchmark 1.00 [0.76, 1.00] of 12 items, control 0.00 [0.00, 0.24] of 12 items."
+        " Accuracy benchmark 1.00 [0.71, 1.00] of 12 items, control 0.00 [0.00, 0.29] of 12 items."
     )
     assert {role: one.value for role, one in headline(made).accuracies.items()} == {"benchmark": 1.0, "control": 0.0}
 
@@ -75,7 +75,7 @@ def test_a_holdout_study_says_its_inflation():
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", retro 0.50 [0.25, 0.75] of 12 items: inflation +50.0 pp [" in headline(made).sentence
+    assert ", retro 0.50 [0.22, 0.78] of 12 items: inflation +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 
@@ -90,7 +90,9 @@ def test_items_of_one_template_are_one_in_every_interval_of_a_card():
     base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
     (one,) = conditions(base.assign(layout="", source_id=base["family"]))
     assert one.is_clustered and f"inflation {one.inflation().text_pp()}" in headline(sides).sentence
-    assert one.inflation().low < inflation(*one.counts).low - 0.1  # as wide as 30 templates make it, not 120 items
+    assert (
+        one.inflation().low < difficulty_test(*one.counts).estimate.low - 0.1
+    )  # as wide as 30 templates make it, not 120 items
 
 
 def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
@@ -98,7 +100,7 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = frame(rows)
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
-    assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.76, 1.00] of 12 items.")
+    assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.71, 1.00] of 12 items.")
     assert not found.claims[0].is_made
     assert claimed_headline(made, set()).total.value == 1.0
 

@@ -1,27 +1,29 @@
 """The accuracy of a set of items, with the one interval that every page, file and sentence gives it."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from flipcore.stats.base.estimate import MIN_N, Estimate
-from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.families import clustered_mean
 
 
 def accuracy(right: ArrayLike, families: ArrayLike | None = None) -> Estimate:
     """Mean correctness, one number from 0 to 1 an item (several samples give a fraction); NaN is left out.
 
-    Wilson's interval where each is 0 or 1, the house's default for means otherwise. Where items share one of `families` (a name
-    or number an item), those are the units (`families.clustered_mean`), as for flip rates, and `n` counts them.
+    Wilson's limits on the number of items that would vary as much, with Student's t: those of a score over other questions. Where
+    items share one of `families` (a name or number an item), those are the units, as for flip rates, and `n` counts them.
     """
     x = np.asarray(right, dtype=float)
     there = ~np.isnan(x)
-    x, names = x[there], None if families is None else np.asarray(families)[there]
-    if names is not None and 0 < np.unique(names).size < x.size:
-        return mean_interval(x, names)
-    return mean_interval(x, kind="wilson" if x.size >= MIN_N and np.isin(x, (0, 1)).all() else "default")
+    x = x[there]
+    names = np.arange(x.size) if families is None else np.asarray(families)[there]
+    estimate = clustered_mean(x, names).estimate()
+    if not estimate.has_interval or estimate.n < x.size:
+        return estimate
+    return replace(estimate, method="wilson_t", effective=None)
 
 
 def accuracy_of(readouts: pd.DataFrame) -> Estimate:

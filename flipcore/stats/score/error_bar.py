@@ -130,7 +130,10 @@ class ErrorBar:
         if why_not := self.why_not[name]:
             return Estimate(self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not)
         variance, df = self.variances[name]
-        if name == "elsewhere":
+        if name == "questions" and self.cells.shape[1] == 1 and self.cells.is_unit:  # as an accuracy: pages never print two
+            one = clustered_mean(self.cells.mean[:, 0], _families(self.cells), level=self.level)
+            limits = (one.low, one.high)
+        elif name == "elsewhere":
             half = self.half_width(name)
             limits = _cut((self.value - half, self.value + half), self.cells.is_unit)
         else:
@@ -187,8 +190,7 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
             "No question was asked in every wording, so no score of all wordings is defined. Ask the missing ones first."
         )
     squares, n_cells, mean = mean_squares(cells), cells.mean.size, float(cells.mean.mean())
-    names = np.arange(n_questions) if cells.families is None else cells.families
-    by_question = clustered_mean(cells.mean.mean(axis=1), names, level=level, bounds=None)
+    by_question = clustered_mean(cells.mean.mean(axis=1), _families(cells), level=level, bounds=None)
     v_questions = by_question.se**2
     v_reruns = float((squares.reruns / cells.n_runs).sum()) / n_cells**2
     excess = max(squares.wordings - squares.residual, 0.0) / n_cells
@@ -207,6 +209,10 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
     parts = components(squares, n_questions, n_wordings, mean_runs(cells))
     families = by_question.n_families, by_question.n_effective
     return ErrorBar(cells, squares, parts, mean, variances, why_not, *families, level)
+
+
+def _families(cells: ScoreCells) -> np.ndarray:
+    return np.arange(cells.shape[0]) if cells.families is None else cells.families
 
 
 def _why_not(n_questions: int, n_effective: float, n_wordings: int, df_reruns: float) -> dict[str, str]:

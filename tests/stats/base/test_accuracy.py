@@ -3,13 +3,27 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from flipcore.core.randomness import generator
 from flipcore.stats.base.accuracy import accuracy, accuracy_of
+from flipcore.stats.score.cells import ScoreCells
+from flipcore.stats.score.error_bar import error_bar
 
 
-def test_single_answers_have_wilsons_interval():
-    one = accuracy([1] * 38 + [0] * 2)
-    assert (one.method, one.n) == ("wilson", 40)
-    assert (one.low, one.high) == pytest.approx((0.8350, 0.9862), abs=1e-4)
+def test_single_answers_have_wilsons_limits_with_students_t():
+    # of a score over other questions: 38 of 40 vary as 39 independent answers, t of 39
+    one, n, t = accuracy([1] * 38 + [0] * 2), 39, stats.t.ppf(0.975, 39)
+    centre, half = 0.95 + t**2 / (2 * n), t * (0.95 * 0.05 / n + t**2 / (4 * n**2)) ** 0.5
+    assert (one.method, one.n, one.effective) == ("wilson_t", 40, None)
+    assert (one.low, one.high) == pytest.approx(((centre - half) / (1 + t**2 / n), (centre + half) / (1 + t**2 / n)))
+    assert accuracy([1] * 40).high == 1.0 and accuracy([1] * 40).low < 0.93
+
+
+def test_an_accuracy_and_a_score_in_one_wording_have_the_same_limits():
+    rng = generator(3)
+    runs = (rng.random((60, 3)) < rng.random(60)[:, None]).astype(float)
+    cells = ScoreCells(runs.mean(axis=1)[:, None], np.full((60, 1), 3), runs.var(axis=1)[:, None] * 3)
+    one, score = accuracy(runs.mean(axis=1)), error_bar(cells).by_questions
+    assert (one.value, one.low, one.high) == pytest.approx((score.value, score.low, score.high))
 
 
 def test_items_of_one_family_count_once():
