@@ -9,9 +9,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "invitations/test_command.py": ("a link by command lets its person in", "commands/access"),
     "commands/test_commands.py": (
         "every command stands in one table and closes what it opened",
-        "commands/archive commands/audit commands/demo commands/export commands/merge commands/opening commands/plugins commands/reread "
+        "commands/archive commands/demo commands/export commands/merge commands/opening commands/plugins commands/reread "
         "commands/restore commands/stats commands/variants",
     ),
+    "commands/test_audit.py": ("the command's ten lines", "reports/verdict"),
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
         "access/acting access/levels access/person access/tables access/observers",

@@ -66,6 +66,9 @@ SMALL = {
     "datasets/generic/test_text_files.py": {
         "test_the_real_genesis_and_humaneval": (HERE, "test_a_zip_and_a_folder_give_the_same_passages")
     },
+    "commands/test_audit.py": {
+        "test_every_public_log_has_its_own_number_as_the_headline": (HERE, "test_every_headline_is_the_logs_own_number")
+    },
     "datasets/recorded/test_columns.py": {
         "test_ten_orders_in_numbered_columns_are_found": (
             HERE,

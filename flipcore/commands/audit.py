@@ -1,18 +1,87 @@
-"""`python -m flipcore audit STUDY`: what an imported log says, and whether it holds."""
+"""`flipscope audit FILE…` or `audit STUDY`: what a log says, and whether it holds, the answer first."""
 
 import argparse
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-from flipcore.commands.opening import add_study, on_study
+from flipcore.commands.opening import open_store
+from flipcore.core import folders
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey, tables_in
 from flipcore.store.connection import Store
 
-HELP = "what an imported log says, and whether it holds"
-add_arguments = add_study
+HELP = "what logs or tables say, and whether it holds"
+IN_MEMORY = ":memory:"
 
 
-@on_study
-def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Prints the audit."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit`."""
+    parser.add_argument(
+        "study", metavar="FILE or STUDY", nargs="+", help="logs, folders, zips or tables, as import takes them; or one study"
+    )
+    parser.add_argument(
+        "--map", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="corrects a guess, as import does"
+    )
+    parser.add_argument("--keep", action="store_true", help="store the files as a study; without it nothing is written")
+    parser.add_argument("--all", action="store_true", help="every finding, and what could not be checked")
+    parser.add_argument("--json", action="store_true", help="machine-readable")
+    parser.add_argument("--html", metavar="OUT", help="also write the study's report to this file")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Prints the audit. Raises a FlipscopeError with a sentence for files that are no log, and where no study is named so."""
     from flipcore.reports.audit import audit
+    from flipcore.reports.verdict import verdict
+    from flipcore.reports.whole_study import study_of, whole_study
 
-    print(audit(store, study_id).text())
+    start = time.monotonic()
+    are_files = all(Path(one).exists() for one in options.study)
+    if not are_files and len(options.study) > 1:
+        missing = next(one for one in options.study if not Path(one).exists())
+        print(f"There is no file or folder {missing!r}; check the path.", file=sys.stderr)
+        return 1
+    with _store_of(options, are_files) as store:
+        study_id = _read(options, store) if are_files else study_of(store, options.study[0])
+        whole, findings = whole_study(store, study_id), audit(store, study_id)
+        answer = verdict(whole, findings)
+        if options.json:
+            print(json.dumps(answer.as_dict(), indent=2, ensure_ascii=False))
+        elif options.all or not are_files:
+            print("\n".join([*answer.score_lines, "", findings.text()]))
+        else:
+            print(answer.text())
+        if options.html:
+            from flipcore.commands.report import write_report
+
+            print(write_report(store, study_id, options.html, None), file=sys.stderr)
+    if are_files:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        where = f"Stored as study {study_id}." if options.keep else "Nothing was stored; --keep stores a study."
+        print(f"{time.monotonic() - start:.1f} s, at most {peak:,.0f} MB of memory. {where}", file=sys.stderr)
     return 0
+
+
+@contextmanager
+def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
+    """The database, or one in memory for files that are not to be kept."""
+    if options.keep or not are_files:
+        with open_store() as store:
+            yield store
+        return
+    store = Store.open(IN_MEMORY)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _read(options: argparse.Namespace, store: Store) -> str:
+    """The files as a study."""
+    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.study))
+    return store_logs(survey(options.study, corrections_of(options.map, bool(tables_in(options.study, options.map)))), store)

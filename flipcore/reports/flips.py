@@ -25,12 +25,14 @@ FIELD = FIRST_TOKEN
 class Headline:
     """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a log with several tasks, task) ->
     accuracy at the base prompt under the reference extractor, of a log its own score: what differs is not pooled. `flips` is the
-    decomposition over all axes of the compared extractor, None before there is anything; T and G are its `total` and `genuine`."""
+    decomposition over all axes of the compared extractor, None before there is anything; T and G are its `total` and `genuine`. `score` is
+    the claim of the accuracies."""
 
     claims: tuple[Claim, ...]
     model: str = ""
     accuracies: Mapping[str, Estimate] = field(default_factory=dict)
     flips: Decomposition | None = None
+    score: Claim | None = None
 
     @property
     def sentence(self) -> str:
@@ -82,17 +84,18 @@ def headline(
     if total is None or math.isnan(total.T.value):
         axes = set(frame["axis"].unique()) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
-        return Headline((accuracy_claim, description(why)), model, accuracies)
+        return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
     flips = claims.headline_of(totals, total.extractor, None, temperature)
-    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total)
+    return Headline(
+        (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total, accuracy_claim
+    )
 
 
 def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:
     """Of a model whose log holds scores and no answer that could flip."""
     why = description("No answer was recorded, so there is no flip rate.")
-    return Headline(
-        (score_claim(scores, model, f"{model}: " if n_models > 1 else ""), why), model, _own_accuracies(scores, model)
-    )
+    score = score_claim(scores, model, f"{model}: " if n_models > 1 else "")
+    return Headline((score, why), model, _own_accuracies(scores, model), score=score)
 
 
 def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estimate]:

@@ -1,0 +1,106 @@
+"""An audit in ten lines, the answer first: the score, what does not hold, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.claims.audit_input import Finding
+from flipcore.extractors import title_of
+from flipcore.reports.audit import Audit
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.text.counts import count_of
+
+MOST_SCORES, MOST_FINDINGS = 3, 4
+DESCRIPTIONS = ("repeats", "prompts", "two logs")  # findings that tell what a log shows, and contradict nothing in it
+ADVICE = {  # what a finding is about -> what to do
+    "reported score": "Do not quote the reported score: take the one from the rows, and ask for the rows that are missing.",
+    "score against answer": "Look at the answers that contradict their scores, and mend the scorer.",
+    "impossible rate": "Ask how the reported rate was counted: it cannot come from these scores.",
+    "contradicting golds": "Settle the right answers that contradict each other before comparing models.",
+    "SCORE rate": "Quote the share of pairs that agree, not lm-eval's rate.",
+    "failed": "Run the calls that failed again; they count as wrong or are left out.",
+    "were cut off": "Raise the token limit and ask the cut items again.",
+    "unreadable": "Read the unreadable answers, and say how many they are beside the score.",
+    "readouts": "Say which scorer the score is by: another reads the same outputs otherwise.",
+    "repeated items": "Count each question once.",
+    "standard error": "Give the interval by subject or template.",
+}
+DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at its page Audit."
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`score_lines` a line a model, `wrong` the findings that contradict the log, worst first, `shows` all others."""
+
+    recognised: str
+    score_lines: tuple[str, ...]
+    wrong: tuple[Finding, ...]
+    shows: tuple[Finding, ...]
+    checks: str
+    notes: Sequence[str]
+
+    @property
+    def headline(self) -> str:
+        """Whether the score holds, in a sentence."""
+        if not self.wrong:
+            return f"Nothing that could be checked contradicts this log. {self.checks}"
+        return f"{count_of(len(self.wrong), 'thing')} in this log {'does' if len(self.wrong) == 1 else 'do'} not hold."
+
+    def advice(self) -> list[str]:
+        """What to do, the most urgent first, each once."""
+        return list(dict.fromkeys(ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.wrong))
+
+    def text(self) -> str:
+        """Ten lines."""
+        scores = [*self.score_lines[:MOST_SCORES]]
+        more = len(self.score_lines) - len(scores)
+        scores += [f"… and {count_of(more, 'further model')} (--all)."] * bool(more)
+        findings = [f"- {one.claim.text}" for one in self.wrong[:MOST_FINDINGS]]
+        rest = len(self.wrong) - len(findings)
+        findings += [f"- … and {count_of(rest, 'further finding')} (--all)."] * (rest > 0)
+        todo = [f"What to do: {self.advice()[0]}"] if self.wrong else [f"- {one.claim.text}" for one in self.shows[:2]]
+        return "\n".join([*scores, self.headline, *findings, *todo, self.recognised])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "holds": not self.wrong,
+            "headline": self.headline,
+            "scores": list(self.score_lines),
+            "findings": [_finding(one, True) for one in self.wrong] + [_finding(one, False) for one in self.shows],
+            "advice": self.advice(),
+            "recognised": self.recognised,
+            "checks": self.checks,
+            "notes": list(self.notes),
+        }
+
+
+def _finding(one: Finding, contradicts: bool) -> dict[str, Any]:
+    return {
+        "about": one.about,
+        "contradicts": contradicts,
+        "sentence": one.claim.text,
+        "detail": one.claim.detail,
+        "model": one.model,
+        "extractor": one.extractor,
+        "items": list(one.items),
+    }
+
+
+def verdict(whole: WholeStudy, audit: Audit) -> Verdict:
+    """Of one study: its scores as `stats` says them, and the audit's findings."""
+    lines = tuple(_score_line(whole, model) for model in whole.models)
+    wrong = tuple(one for one in audit.findings if one.about not in DESCRIPTIONS)
+    shows = tuple(one for one in audit.findings if one.about in DESCRIPTIONS)
+    return Verdict(audit.recognised, lines, wrong, shows, audit.coverage.sentence, audit.notes)
+
+
+def _score_line(whole: WholeStudy, model: str) -> str:
+    """The score with its whole error bar where it has one, and by which scorer; else the headline's sentence."""
+    bar = whole.score.of(model) if whole.score else None
+    if bar and whole.score:
+        return f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {bar.claim.detail}".rstrip("; ")
+    score = whole.report.headlines[model].score
+    return f"{model}: {score.text.removeprefix(f'{model}: ') if score else 'No score was recorded.'}"

@@ -1,0 +1,74 @@
+"""`audit FILE…`: the answer first, in ten lines, from memory alone."""
+
+import json
+
+import pytest
+
+from flipcore import __main__ as command
+from flipcore.core import folders
+from tests import headlines
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "kept" / "flips.duckdb"))
+    samples = [
+        made.inspect_sample(i, text="ANSWER: A" if i % 3 else "ANSWER: B", value="C" if i % 3 else "I") for i in range(1, 31)
+    ]
+    return made.inspect_eval(tmp_path / "woods.eval", samples, made.inspect_header(2 / 3, 30))
+
+
+def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsys):
+    assert command.main(["audit", str(log)]) == 0
+    said, told = capsys.readouterr()
+    lines = said.strip().splitlines()
+    assert "answers 0.67 right" in lines[0] and "By choice" in lines[0] and len(lines) <= 10
+    assert lines[1].startswith("Nothing that could be checked contradicts this log.")
+    assert "MB of memory. Nothing was stored" in told
+    assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
+
+
+def test_what_does_not_hold_stands_before_what_to_do(log, tmp_path, capsys):
+    samples = [made.inspect_sample(i, value="C" if i % 3 else "I") for i in range(1, 31)]
+    made.inspect_eval(log, samples, made.inspect_header(0.9, 30))
+    assert command.main(["audit", str(log), "--json"]) == 0
+    answer = json.loads(capsys.readouterr()[0])
+    assert not answer["holds"] and "reported 0.900, recomputed 0.667" in answer["findings"][0]["sentence"]
+    assert answer["advice"][0].startswith("Do not quote the reported score")
+    assert command.main(["audit", str(log)]) == 0
+    lines = capsys.readouterr()[0].splitlines()
+    assert "do not hold" in lines[1] and lines[-2].startswith("What to do: ") and len(lines) <= 10
+
+
+def test_kept_files_are_a_study_that_can_be_asked_again(log, tmp_path, capsys):
+    assert command.main(["audit", str(log), "--keep", "--html", str(tmp_path / "out.html")]) == 0
+    study_id = capsys.readouterr()[1].partition("Stored as study ")[2].partition(".")[0]
+    assert (tmp_path / "out.html").stat().st_size > 10_000
+    assert command.main(["audit", study_id]) == 0
+    assert "answers 0.67 right" in capsys.readouterr()[0]
+
+
+def test_a_file_that_is_not_there_and_one_that_is_no_log_get_a_sentence(log, tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("no log")
+    assert command.main(["audit", str(tmp_path / "notes.txt")]) == 1
+    assert command.main(["audit", str(log), "away.eval"]) == 1
+    assert command.main(["audit", "away.eval"]) == 1
+    told = capsys.readouterr()[1]
+    assert "no log that is known" in told and told.count("'away.eval'") == 2 and "Traceback" not in told
+
+
+def test_every_headline_is_the_logs_own_number(log, tmp_path, capsys):
+    """What `python -m tests.headlines` prints of any folder of logs."""
+    assert headlines.main([str(tmp_path)]) == 0
+    assert "0.666667  0.666667" in capsys.readouterr()[0]
+    samples = [made.inspect_sample(i) for i in range(1, 31)]
+    made.inspect_eval(log, samples, made.inspect_header(0.5, 30))
+    assert headlines.main([str(tmp_path)]) == 1
+
+
+def test_every_public_log_has_its_own_number_as_the_headline(shared_data, capsys):
+    folders.admit(shared_data)
+    assert headlines.main([str(shared_data / name) for name in ("inspect_logs", "logs", "scores")]) == 0
+    assert "NOT EQUAL" not in capsys.readouterr()[0]
