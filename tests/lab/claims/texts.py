@@ -67,6 +67,23 @@ def _copied(n: int, share: float) -> Draw:
     return draw
 
 
+def _beside(n: int, templates: int, paired: bool) -> Draw:
+    """Two sets without difference whose entries share sources, within a set (`templates` each) or across (`paired`), and the neighbours
+    that are counted of them."""
+    items = entries(n, n, templates, paired)
+    labels = np.repeat([0, 1], n)
+    sources = np.unique([item.source_id or item.item_id for item in items], return_inverse=True)[1]
+    first = np.sort(np.unique(2 * sources + labels, return_index=True)[1])
+    half = len(first) // 2
+
+    def draw(rng: Rng) -> HoldoutTest:
+        units, seed = embedded(rng, items, n, 0.9, 0.0), int(rng.integers(2**31))
+        copies = [cross_neighbours(nearest_by_vector(units, sources), labels, sources, seed, 199)]
+        return semantic_test(units[first[:half]], units[first[half:]], 0.5, paired, 99, seed, copies)
+
+    return draw
+
+
 def nearest_mean(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
     """A classifier: 1 where a row lies nearer to the mean of label 1."""
     if len(set(labels.tolist())) < 2:
@@ -117,6 +134,8 @@ CELLS: tuple[Cell, ...] = (
     no_difference("copied holdout, 30 %", "150 v 150 texts", _copied(150, 0.3), "planted", N_SLOW),
     no_difference("copied holdout, 10 %", "150 v 150 texts", _copied(150, 0.1), "planted", N_SLOW),
     no_difference("identical sets", "80 v 80 texts, neighbours", _copied(80, 0.0), n_runs=N_SLOW),
+    no_difference("source-paired sets", "80 pairs of texts, neighbours", _beside(80, 0, True), n_runs=N_SLOW),
+    no_difference("templated entries", "30 x 5 v 30 x 5 texts, neighbours", _beside(150, 5, False), n_runs=N_SLOW),
     *_at(AT, "20 v 20 texts, classified", _classified(20, 20, 0.4), SETS_EQUIVALENT),
     *_at(AT, "80 v 80 texts, classified", _classified(80, 80, 0.3), SETS_EQUIVALENT),
     *_at(UNEQUAL, "60 v 15 texts, classified", _classified(60, 15, 0.4), SETS_EQUIVALENT),
