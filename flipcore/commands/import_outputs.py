@@ -34,9 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         help="corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
+        "control=random|paired|other (what the controls are), "
         "target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no, cluster:TASK=family|subject|none, join=id|text, "
         "prompt:FILE=base|NAME, sample:FILE=NUMBER|rows, "
-        "format=NAME (table: as a table), leave=READOUT; of tables also prompt=question text=response and so on; KEY= clears one",
+        "format=NAME (table: as a table), leave=READOUT; of tables also prompt=question "
+        "text=response role=COLUMN pair=COLUMN and so on; KEY= clears one",
     )
     parser.add_argument(
         "--read",

@@ -16,10 +16,10 @@ from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.errors import BadInput
-from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.core.records import BASE, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import DETECTORS, Detector, Evidence, Pearl, detectors, detectors_in, origin_of
+from flipcore.detectors import DETECTORS, Detector, DropGap, Evidence, Pearl, detectors, detectors_in, origin_of
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
@@ -292,7 +292,26 @@ def why_no_test(frame: pd.DataFrame) -> str:
     for roles, what in ((item_roles, "benchmark or target"), (control_roles, "control, non_member or retro")):
         if not roles:
             return f"No detector was run: no item has the role {what}. Declare items with it, or give a column of roles when importing."
-    return "No detector was run: declare a rewriting axis, losses or flipped bits, or a control that is a random split of the benchmark."
+    return _no_rewriting(frame) or (
+        "No detector was run: declare a rewriting axis, losses or flipped bits, or a control that is a random split of the benchmark."
+    )
+
+
+def _no_rewriting(frame: pd.DataFrame) -> str:
+    """What a log lacks whose items have roles: the name of its rewriting, or the published wording beside it; "" for neither."""
+    rewritings = [one.axis for one in detectors() if isinstance(one, DropGap)]
+    is_base = frame["variant"] == BASE
+    changes = [axis for axis in frame["axis"][~is_base].unique() if axis and axis != IDENTITY]
+    bases = [axis for axis in frame["axis"][is_base].unique() if axis not in (*changes, *rewritings, IDENTITY)]
+    words = [] if set(changes) & set(rewritings) else [f"axis:{axis}=paraphrase" for axis in changes[:1]]
+    words += [f"axis:{axis}=identity" for axis in bases[:1]]
+    if not changes or not words:
+        return ""
+    return (
+        f"No detector was run: a rewriting is compared with the published wording. Its changes are {', '.join(changes)}; "
+        f"the rewritings that detectors compare are {', '.join(rewritings)}. Say when importing which is which, for example --map "
+        f"{' '.join(words)}, and what the controls are: control=random, paired or other."
+    )
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[str] = tuple(NAMES)) -> Claim:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, KINDS, ROLES
+from flipcore.core.study import CONTROLS
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.tables import COLUMN, COLUMN_KEYS, READ, TABLE, column_correction
 from flipcore.datasets.recorded.log_documents import JOINS
@@ -14,7 +15,22 @@ from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
-KEYS = ("model", "kind", "role", "name", "format", "leave", "join", "cluster", "axis", "harmless", "target", "prompt", "sample")
+KEYS = (
+    "model",
+    "kind",
+    "role",
+    "control",
+    "name",
+    "format",
+    "leave",
+    "join",
+    "cluster",
+    "axis",
+    "harmless",
+    "target",
+    "prompt",
+    "sample",
+)
 CLUSTERS = ("family", "subject", "none")
 ROWS = "rows"  # each row of a prompt is its next sample, whatever the log says
 MOST_SAMPLES = 60_000
@@ -90,9 +106,10 @@ def in_order(files: Sequence[_File], corrections: Mapping[str, str], name_of: Ca
 
 
 def corrections_of(words: Iterable[str], of_tables: bool = False) -> dict[str, str]:
-    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`,
-    `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS as it
-    is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers are written; none leaves them out),
+    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `control=…` (what the controls are), `name=…`,
+    `format=…`, `leave=READOUT,…`, `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`,
+    `harmless:AXIS=yes|no` (AXIS as it is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers
+    are written; none leaves them out),
     `prompt:FILE=NAME` (the prompt that the file's outputs answer; "base" is the one that others are compared with),
     `sample:FILE=N` (the number of its first sample), `sample=rows`, `sample:FILE=rows` (each row is a further sample).
 
@@ -129,7 +146,7 @@ _NAMES_NONE = {
 
 def _check_value(word: str, plain: str, key: str, value: str) -> None:
     formats = (*(one.name for one in READERS), TABLE)
-    choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}
+    choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS, "control": CONTROLS}
     choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
     if plain in choices and value not in choices[plain]:
         raise BadInput(f"{word!r}: {plain} is one of {', '.join(choices[plain])}.")

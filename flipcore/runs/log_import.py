@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
-from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
-from flipcore.datasets.recorded.formats.tables import is_of_columns
+from flipcore.core.study import OTHER_CONTROL, RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
@@ -24,8 +24,10 @@ from flipcore.runs.log_corrections import corrected, model_of
 from flipcore.runs.log_survey import Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
+from flipcore.stats.memory.frames import ITEM_ROLES
 from flipcore.store import rows
 from flipcore.store.connection import Store
+from flipcore.store.queries.pairs import store_pairs
 from flipcore.store.recorded import (
     BATCH,
     BATCH_CHARS,
@@ -68,7 +70,7 @@ def study_of(survey: Survey) -> Study:
         return _study_of_table(survey, parts)
     source = ItemSource(
         RECORDED,
-        columns={key: value for key, value in survey.corrections.items() if key != "name"},
+        columns={key: value for key, value in survey.corrections.items() if key not in ("name", "control")},
         options={
             "content": [file.revision for file in survey.files],
             "formats": sorted({file.about.format for file in survey.files}),
@@ -86,6 +88,7 @@ def study_of(survey: Survey) -> Study:
         tuple(parts),
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
         protocol=Part(RECORDED),
+        control=survey.corrections.get("control", OTHER_CONTROL),
     )
 
 
@@ -123,7 +126,11 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     options: dict = {"content": file.revision}
     if file.about.columns.get("score") and (scorers := _scorers(survey)):
         options["scorers"] = scorers
-    more = {key: value for key, value in survey.corrections.items() if not is_of_columns(key) and key not in ("name", "format")}
+    more = {
+        key: value
+        for key, value in survey.corrections.items()
+        if not is_of_columns(key) and key not in ("name", "format", "control")
+    }
     return Study(
         survey.name,
         (ItemSource(RECORDED, columns={**file.about.columns, **more}, options=options),),
@@ -131,6 +138,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
         tuple(parts),
         tuple(ModelUse(model) for model in survey.models),
         protocol=Part(RECORDED),
+        control=survey.corrections.get("control", OTHER_CONTROL),
     )
 
 
@@ -171,10 +179,13 @@ def store_logs(
         if not _all_stored(study, survey, store, before, elsewhere, refusals, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
-        outcome = _read_again(study, survey, store, elsewhere, on_progress, stop)
+        pairs = _DeclaredPairs()
+        outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop)
     if outcome is None:
         return study.study_id
     n_outputs, astray = outcome
+    if pairs.control_of:
+        store_pairs(store, pairs.control_of, {"by": [f"the column {survey.corrections[COLUMN + 'pair']}"]}, "import").result()
     sentence = f"Imported: {count_of(survey.n_records, 'row')} of {count_of(len(survey.files), 'file')}."
     if refusals.n_rows:
         sentence += f" {count_of(refusals.n_rows, 'row was', 'rows were')} refused; the first: {refusals.first}"
@@ -204,15 +215,32 @@ class _Sentences:
         self.n_rows, self.first = self.n_rows + 1, self.first or sentence
 
 
+class _DeclaredPairs:
+    """Which control a benchmark item is paired with, by what both rows say; of several the first."""
+
+    def __init__(self) -> None:
+        self._sides: dict[str, dict[bool, str]] = {}
+
+    def take(self, row: LogRow) -> None:
+        if row.pair:
+            self._sides.setdefault(row.pair, {}).setdefault(row.role in ITEM_ROLES, row.item.item_id)
+
+    @property
+    def control_of(self) -> dict[str, str]:
+        return {sides[True]: sides[False] for sides in self._sides.values() if len(sides) == 2}
+
+
 def _read_again(
     study: Study,
     survey: Survey,
     store: Store,
     elsewhere: HashTable,
+    pairs: _DeclaredPairs,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> tuple[int, _Sentences] | None:
-    """Reads the files a second time and compares each row with what is stored: its text, and the calls that its readouts name.
+    """Reads the files a second time, notes the `pairs` that rows declare, and compares each row with what is stored: its text, and the
+    calls that its readouts name.
 
     (outputs, rows that are stored otherwise), or None where it was stopped."""
     leave, n_outputs, n_seen, astray = _left_out(survey), 0, 0, _Sentences()
@@ -239,6 +267,7 @@ def _read_again(
             n_outputs += log_row.is_new
             n_chars += sum(len(completion.text) for _, completion in log_row.calls)
             waiting.append(log_row)
+            pairs.take(log_row)
         if n_seen % BATCH and n_chars < BATCH_CHARS:
             continue
         compare()

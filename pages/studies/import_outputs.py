@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from flipcore.claims.memory_gap import CONTROL_TITLES
+from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import corrections_of
@@ -48,10 +50,10 @@ def offer(paths: list[str]) -> None:
     """What lies in the files, corrected as the command line does, and the button."""
     key = Path(paths[0]).name
     if tables := _tables(tuple(paths)):
-        log_survey = _survey(tuple(paths), tuple(column_words(tables[0], key)), True)
+        log_survey = _survey(tuple(paths), (*column_words(tables[0], key), *_control(key)), True)
     else:
         base = _survey(tuple(paths), (), False)
-        words = corrections(base, key)
+        words = [*corrections(base, key), *_control(key)]
         log_survey = _survey(tuple(paths), tuple(words), False) if words else base
     for sentence in log_survey.sentences():
         st.markdown(plain(sentence))
@@ -62,6 +64,20 @@ def offer(paths: list[str]) -> None:
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         if study_id := run_import(lambda *progress: store_survey(log_survey, session.store(), *progress)):
             st.switch_page("audit/page.py", query_params={"study": study_id})
+
+
+def _control(key: str) -> list[str]:
+    """What the controls are, which decides what may be said of memory; the word that `--map` takes."""
+    control = st.selectbox(
+        "The controls are",
+        CONTROLS,
+        CONTROLS.index(OTHER_CONTROL),
+        key=f"log-control-{key}",
+        format_func=CONTROL_TITLES.__getitem__,
+        help="For Memorization, where items have the roles benchmark and control. Only a random split of the benchmark's own source, or "
+        "pairs, allow the word memory.",
+    )
+    return [f"control={control}"] if control != OTHER_CONTROL else []
 
 
 @st.cache_data(show_spinner=False, max_entries=4)

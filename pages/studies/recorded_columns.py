@@ -24,6 +24,7 @@ LABELS = {
     "role": "Item role",
     "harmless": "Harmless change",
     "sample": "Sample",
+    "pair": "Pair",
 }
 HELP = {
     "prompt": "What the model was sent.",
@@ -38,6 +39,7 @@ HELP = {
     "axes": "What was changed, row by row.",
     "role": "benchmark or control, row by row.",
     "sample": "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample.",
+    "pair": "A benchmark item and the control that it is paired with have the same value.",
     "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."

@@ -29,7 +29,8 @@ class Recording:
     the keys in the column `options`, or what `option_pattern` finds in the prompt (one group); with neither the answers are
     numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
     are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
-    option by text, label or place from 0; a variant's own right answer is its own. `model` is the model's name, or `models` the
+    option by text, label or place from 0; a variant's own right answer is its own. `pair` is a column that a benchmark item
+    shares with the control that it is paired with. `model` is the model's name, or `models` the
     column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
     ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
 
@@ -63,6 +64,7 @@ class Recording:
     tasks: str = ""
     category: str = ""
     cluster: str = ""
+    pair: str = ""
 
     @property
     def kind(self) -> str:
@@ -74,14 +76,14 @@ class Recording:
         own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
         inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
         more = (self.score, self.scorer, self.tasks, self.category, self.cluster)
-        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, *more, *inner)
+        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, self.pair, *more, *inner)
 
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
 COLUMNS = (  # keys that name a column
     *("prompt", "question", "options", "order", "item", "variant", "text", "target", "models"),
-    *("axes", "role", "harmless", "sample", "score", "scorer", "tasks", "category", "cluster"),
+    *("axes", "role", "harmless", "sample", "score", "scorer", "tasks", "category", "cluster", "pair"),
 )
 SCORES = (
     *(

@@ -76,6 +76,7 @@ class LogRecord:
     target_is_place: bool = False
     kind: str = ""
     role: str = "benchmark"
+    pair: str = ""  # what a benchmark item and its control share
     axis: str = ""
     variant: str = ""
     harmless: bool = True

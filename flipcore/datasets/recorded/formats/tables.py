@@ -219,6 +219,7 @@ class _Rows:
             target_is_place=item.kind == "choice",
             kind=item.kind,
             role=self._role(values),
+            pair=str(values.get(recording.pair) or "") if recording.pair else "",
             axis=str(values.get(recording.axes) or "") or recording.axis if recording.axes else recording.axis,
             variant=name,
             harmless=not (recording.harmless and str(values.get(recording.harmless)).lower() in ("false", "0", "no")),
