@@ -215,6 +215,12 @@ def main(words: list[str]) -> None:
                 fresh += looks(address, 1)
         told("has arrived: a server that nobody has looked at", [one["map"] for one in fresh])
         told("  its title", [one["title"] for one in fresh])
+        fresh = []
+        for _ in range(3):
+            with server(path) as address:
+                fresh += looks(address, chosen.viewers)
+        told(f"has arrived: {chosen.viewers} viewers at once, of such a server", [one["map"] for one in fresh])
+        told("  their titles", [one["title"] for one in fresh])
         with server(path) as address:
             looks(address, 1, "glossary")
             told("has arrived: nothing was counted yet", [looks(address, 1)[0]["map"]])
