@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import re
+import shutil
 import tempfile
 import zipfile
 import zlib
@@ -126,17 +128,34 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
     return [inner for one in files for inner in _unpacked(one)]
 
 
-def _unpacked(source: Source) -> Iterator[Source]:
+def _unpacked(source: Source) -> list[Source]:
     """The files in a zip, or the file itself. A zip that is a log of its own (Inspect) stays whole."""
     try:
         names = source.members
     except BadInput:
-        yield source  # its reader says what is wrong with it
-        return
+        return [source]  # its reader says what is wrong with it
     if not names or any(name in ("header.json", "_journal/start.json") for name in names):
-        yield source
-        return
-    folder = Path(tempfile.mkdtemp(prefix="flipscope-log-"))
+        return [source]
+    state = source.path.stat()
+    key = str(source.path.resolve()), source.name, state.st_mtime_ns, state.st_size
+    if key not in _unpacked_zips:
+        folder = Path(tempfile.mkdtemp(prefix="flipscope-log-"))
+        try:
+            _unpacked_zips[key] = list(_unpacked_into(folder, source))
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                why = f"{source.name} could not be unpacked in {folder.parent} ({error.strerror or error})."
+                raise BadInput(f"{why} Make room there, or unpack it yourself and give the folder.") from error
+            raise
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return _unpacked_zips[key]
+
+
+_unpacked_zips: dict[tuple[str, str, int, int], list[Source]] = {}  # read more than once, unpacked once; gone with the process
+
+
+def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
     total = 0
     with zipfile.ZipFile(source.path) as packed:
         for number, info in enumerate(packed.infolist()):

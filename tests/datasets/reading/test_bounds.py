@@ -1,10 +1,14 @@
 """What is read is bounded by unpacked bytes, by line and by item, however small the file is that holds it."""
 
+import errno
 import gzip
 import json
 import subprocess
 import sys
+import tempfile
+import zipfile
 from collections import deque
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -12,7 +16,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import MAX_VALUES, json_lines
-from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.log_files import Source, sources
 from flipcore.datasets.reading.rows import MAX_ROW, read_rows
 
 LONG = "x" * (MAX_ROW + 1)
@@ -63,6 +67,44 @@ def test_a_part_of_a_table_that_unpacks_to_a_thousand_times_its_size_is_refused_
     pa.parquet.write_table(pa.table({"question": ["x" * 120_000_000]}), tmp_path / "a.parquet", compression="zstd")
     with pytest.raises(BadInput, match="would unpack from"):
         list(read_rows(tmp_path / "a.parquet"))
+
+
+UNPACKS = """
+import sys
+from flipcore.core import folders
+from flipcore.datasets.reading.log_files import sources
+folders.admit(sys.argv[1].rpartition("/")[0])
+print(*{one.path.parent for _ in range(3) for one in sources(sys.argv[1:])})
+"""
+
+
+def of_two_files(path):
+    with zipfile.ZipFile(path, "w") as packed:
+        for name in ("a.jsonl", "b.jsonl"):
+            packed.writestr(name, "{}\n")
+    return path
+
+
+def test_a_zip_that_is_read_again_and_again_is_unpacked_once_and_leaves_nothing(tmp_path):
+    path = of_two_files(tmp_path / "logs.zip")
+    ended = subprocess.run([sys.executable, "-c", UNPACKS, str(path)], capture_output=True, text=True, check=True)
+    (folder,) = ended.stdout.split()  # three before, and all of them stayed
+    assert Path(folder).name.startswith("flipscope-log-") and not Path(folder).exists()
+
+
+def test_a_disk_that_has_no_room_for_what_is_unpacked_is_a_sentence(tmp_path, monkeypatch):
+    path, place = of_two_files(tmp_path / "logs.zip"), tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+
+    def full(self, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(BadInput, match=r"could not be unpacked in .*No space left.*Make room"):
+            sources([path])
+    assert not list(place.iterdir()) and [one.name for one in sources([path])] == ["logs/a.jsonl", "logs/b.jsonl"]
 
 
 @pytest.mark.parametrize("text", ['{"a": [%s]}', '[{"a": [%s]}, {"b": 1}]', '{"rows": [{"a": [%s]}]}', '{"a": [%s]}\n{"b": 1}'])
