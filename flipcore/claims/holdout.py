@@ -187,7 +187,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         sentence = f"{verb} the target better than retro; the largest difference is {model}'s, {size}."
         detail = "Holm over the models. The largest of several differences is on average too large."
     cut = " ".join(f"{one.model}: {one.cut_sentence()}" for one in conditions if one.cut_sentence())
-    detail = f"{detail} {cut}".strip()
+    detail = " ".join(filter(None, (detail, cut, "Intervals are over questions only.")))
     numbers = {"inflation": estimates[largest], "p": min(p), "better": better, "models": len(conditions)}
     return Claim(
         TARGET_BETTER if better else None, "inflated" if better else UNDECIDED, sentence, bool(better), detail, "", numbers

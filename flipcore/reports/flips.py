@@ -8,6 +8,7 @@ import pandas as pd
 
 from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
+from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.stats.base.accuracy import accuracy_of
@@ -122,7 +123,8 @@ def _accuracy_words(base: pd.DataFrame, accuracies: Mapping[str, Estimate]) -> s
     by_role = [
         _one_accuracy(role, one, _answers(base[base["role"] == role] if role else base)) for role, one in accuracies.items()
     ]
-    return f"Accuracy {', '.join(by_role)}{_inflation_words(base) if len(by_role) > 1 else ''}"
+    only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
+    return f"Accuracy {', '.join(by_role)}{_inflation_words(base) if len(by_role) > 1 else ''}{only}"
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:

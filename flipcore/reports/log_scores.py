@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim, description
+from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, number_text, without_interval
@@ -127,7 +128,8 @@ def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
     for one in first[:MOST_TASKS]:
         labels = [one.task] * several_tasks + [one.role.replace("_", " ")] * bool(one.role)
         label = f"{', '.join(labels)}: " if labels else ""
-        sentences.append(f"{label}{one.name} {one.words()}.")
+        only = f", {QUESTIONS_ONLY}" if one.mean.has_interval else ""
+        sentences.append(f"{label}{one.name} {one.words()}{only}.")
     more = max(0, len(first) - MOST_TASKS)
     sentences += [f"{count_of(more, 'further task')} under Every estimate."] * bool(more)
     return description(f"{of}{' '.join(sentences)}")

@@ -11,6 +11,7 @@ import pandas as pd
 from flipcore.claims import ranking as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
+from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.study import Study
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.audit.paired import PairedScores, paired_scores
@@ -197,7 +198,8 @@ def accuracies_sentence(report: RankingReport) -> str:
     if contest.own < 0:
         return ""
     parts = [f"{contest.models[m]} {accuracy(contest, contest.own, m).text()}" for m in by_rank(contest)]
-    return f"Accuracy on {int(contest.order.n[contest.own]):,} {report.role.replace('_', ' ')} items: {'; '.join(parts)}."
+    of = f"{int(contest.order.n[contest.own]):,} {report.role.replace('_', ' ')} items"
+    return f"Accuracy, {QUESTIONS_ONLY}, on {of}: {'; '.join(parts)}."
 
 
 def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:

@@ -169,6 +169,11 @@ class ScoreReport:
         """The sentence of each model, and what another wording would give."""
         return tuple(claim for one in self.models for claim in (one.claim, one.elsewhere) if claim.text)
 
+    @property
+    def whole_claims(self) -> tuple[Claim, ...]:
+        """The sentences of the models whose wordings were measured."""
+        return tuple(one.claim for one in self.models if one.bar.by_wordings.has_interval)
+
     def of(self, model: str) -> ModelScore | None:
         return next((one for one in self.models if one.model == model), None)
 
@@ -365,25 +370,28 @@ def score_bars(one: ModelScore) -> ScoreBars:
 
 def score_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row an interval, from inside out."""
-    return [
+    rows = (
         {
             "interval over": title,
             "score": estimate.text(3),
             "±": number_text(one.bar.half_width(name), 3),
             "degrees of freedom": number_text(one.bar.df[name] if estimate.has_interval else math.nan, 1),
+            "note": estimate.note,
         }
-        | ({"note": estimate.note} if estimate.note else {})
         for name, title in INTERVALS.items()
         for estimate in [one.bar.estimate(name)]
-    ]
+    )
+    return _noted(list(rows))
 
 
 def share_rows(one: ModelScore) -> list[dict[str, Any]]:
     """Whose the variance is."""
-    return [
-        {"part": name, "share": share.text()} | ({"note": share.note} if share.note else {})
-        for name, share in one.shares.items()
-    ]
+    return _noted([{"part": name, "share": share.text(), "note": share.note} for name, share in one.shares.items()])
+
+
+def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without their notes where none has one."""
+    return rows if any(row["note"] for row in rows) else [{k: v for k, v in row.items() if k != "note"} for row in rows]
 
 
 def next_rows(one: ModelScore) -> list[dict[str, Any]]:

@@ -5,11 +5,13 @@ from functools import partial
 
 import streamlit as st
 
+from flipcore.claims.claim import Claim
 from flipcore.core.work import say_step
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
+from flipcore.reports.score import score_report
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import cells, gates, session
@@ -87,6 +89,20 @@ def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) 
     scorers = session.declared(study_id).scorer_names
     report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates), scorers=scorers)
     return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
+
+
+def score_headline(study_id: str) -> tuple[Claim, ...]:
+    """The sentence of each model whose score was asked in several wordings; of any other its accuracy says "questions only"."""
+    return _score_headline(study_id, tuple(gates.closed_in(study_id).items()))
+
+
+@cached("Adding up the error bar", 64, _revision)
+def _score_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[Claim, ...]:
+    study = session.declared(study_id)
+    report = score_report(
+        session.readouts(study_id), is_recorded=study.is_recorded, closed_gates=dict(closed_gates), scorers=study.scorers
+    )
+    return report.whole_claims if report else ()
 
 
 def harness_headline(study_id: str) -> str:

@@ -13,10 +13,12 @@ from flipcore.store.queries import budgets, studies
 from pages.common import repeats, session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
-from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, tenth_of
+from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, score_headline, tenth_of
 from pages.common.notes import plain, shown_problem
 from pages.common.tab_title import draw_again
 from pages.navigation import PAGES
+
+MOST_SCORES = 3  # models whose scores a card says
 
 
 def card(row: dict, running: bool) -> None:
@@ -42,6 +44,9 @@ def card(row: dict, running: bool) -> None:
 def _summary(study_id: str) -> None:
     """The study's sentences and its bar, which no other card waits for; of a running study as of the last tenth of its calls."""
     summary = headline(study_id)
+    for claim in score_headline(study_id)[:MOST_SCORES]:
+        st.markdown(plain(claim.text))
+        st.caption(plain(claim.detail))
     if memory := memory_headline(study_id) if len(session.declared(study_id).roles) > 1 else "":
         st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
     first, accuracies = ranking_headline(study_id)

@@ -87,7 +87,7 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
     with pytest.MonkeyPatch.context() as patch, walk_over(store_with(tmp_path, study)) as store:
         patch.setattr(Claim, "text", property(marked))
         link = {"study": study.study_id}
-        pages = ("studies/page.py", FLIPS, DECOMPOSITION, "ranking/page.py", AUDIT, "report/page.py")
+        pages = ("studies/page.py", "score/page.py", FLIPS, DECOMPOSITION, "ranking/page.py", AUDIT, "report/page.py")
         there = {page: claims_of(sent(page_of(page, {} if "studies" in page else link))) for page in pages}
         for command in ("stats", "audit"):
             assert command_line.main([command, study.study_id]) == 0

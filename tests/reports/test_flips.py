@@ -35,7 +35,7 @@ def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
         "Of all pairs, 0.33 [0.00, 0.73] flip under it alone, 0.00 [0.00, 0.24] under the reference alone, 0.67 [0.27, 1.00] "
         "under both."
     )
-    assert accuracy.text == "Accuracy 1.00 [0.71, 1.00] of 12 items." and accuracy.assertion is None
+    assert accuracy.text == "Accuracy 1.00 [0.71, 1.00] of 12 items, questions only." and accuracy.assertion is None
 
 
 def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
@@ -62,7 +62,7 @@ def test_sets_in_different_roles_are_not_pooled():
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
     assert headline(made).sentence.endswith(
-        " Accuracy benchmark 1.00 [0.71, 1.00] of 12 items, control 0.00 [0.00, 0.29] of 12 items."
+        " Accuracy benchmark 1.00 [0.71, 1.00] of 12 items, control 0.00 [0.00, 0.29] of 12 items, questions only."
     )
     assert {role: one.value for role, one in headline(made).accuracies.items()} == {"benchmark": 1.0, "control": 0.0}
 
@@ -85,7 +85,7 @@ def test_items_of_one_template_are_one_in_every_interval_of_a_card():
     made = frame([row for i in range(120) for row in asked(f"i{i}", "A" if i // 4 % 3 else "B", axis="identity")])
     template = [f"t{int(item[1:]) // 4}" for item in made["item_id"]]
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"], family=template)
-    assert headline(made).sentence.startswith("Accuracy 0.67 [0.48, 0.81] of 120 items in 30 families.")
+    assert headline(made).sentence.startswith("Accuracy 0.67 [0.48, 0.81] of 120 items in 30 families, questions only.")
     sides = made.assign(role=["target" if int(item[1:]) < 72 else "retro" for item in made["item_id"]])
     base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
     (one,) = conditions(base.assign(layout="", source_id=base["family"]))
@@ -100,7 +100,9 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = frame(rows)
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
-    assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.71, 1.00] of 12 items.")
+    assert found.sentence == (
+        "Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.71, 1.00] of 12 items, questions only."
+    )
     assert not found.claims[0].is_made
     assert claimed_headline(made, set()).total.value == 1.0
 

@@ -75,4 +75,7 @@ def test_items_that_lack_an_answer_are_said_and_left_out():
 
 
 def test_every_model_is_named_with_its_accuracy_the_best_first(report):
-    assert accuracies_sentence(report) == "Accuracy on 40 benchmark items: A 0.75 [0.59, 0.86]; B 0.25 [0.14, 0.41]."
+    assert (
+        accuracies_sentence(report)
+        == "Accuracy, questions only, on 40 benchmark items: A 0.75 [0.59, 0.86]; B 0.25 [0.14, 0.41]."
+    )

@@ -12,6 +12,7 @@ from flipcore.reports.exports.markup import Markup, data_link, folded, joined, p
 from flipcore.reports.exports.memory_part import memory_table
 from flipcore.reports.exports.models_part import ranking_tables
 from flipcore.reports.exports.record_part import decisions_table
+from flipcore.reports.exports.score_part import score_tables
 from flipcore.reports.study import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
@@ -85,7 +86,16 @@ def tables(c: WholeStudy) -> list[Table]:
     report = c.report
     flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
     memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
-    every = [*ranking_tables(c), *flips, *memory, tests_table(c), inflation_table(c), numbers_table(c), decisions_table(c)]
+    every = [
+        *score_tables(c),
+        *ranking_tables(c),
+        *flips,
+        *memory,
+        tests_table(c),
+        inflation_table(c),
+        numbers_table(c),
+        decisions_table(c),
+    ]
     return [one for one in every if one.rows]
 
 

@@ -23,6 +23,7 @@ from flipcore.reports.exports.methods_text import methods_part
 from flipcore.reports.exports.models_part import ranking_part
 from flipcore.reports.exports.outputs_part import outputs_part
 from flipcore.reports.exports.record_part import decisions_part, moment, settings_part
+from flipcore.reports.exports.score_part import opening_score, score_part
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 
@@ -40,9 +41,11 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     store.told("wrote a report", study_id)
     flips, boards = flips_part(c)
     memory, lines = memory_part(c)
+    scores, bars = score_part(c)
     ranking, order = ranking_part(c)
     sets, margins = holdout_part(c)
     parts = [
+        scores,
         ranking,
         flips,
         memory,
@@ -53,7 +56,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         methods_part(c),
         data_part(c),
     ]
-    return _page(c, [part for part in parts if part is not None], boards | lines | order | margins)
+    return _page(c, [part for part in parts if part is not None], boards | bars | lines | order | margins)
 
 
 def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
@@ -98,7 +101,8 @@ def _opening(c: WholeStudy) -> Markup:
 
 def _says(c: WholeStudy) -> list[Markup]:
     """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
-    first = [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
+    first = opening_score(c)
+    first += [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
     first += opening_holdout(c)
     lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]

@@ -95,7 +95,10 @@ def test_it_says_what_stats_says_word_for_word(store, flips, memory, whole):
 def test_several_models_and_two_sets_have_their_claims_tables_and_board(store, monkeypatch):
     few_permutations(monkeypatch)
     text = report(store, TWO.study_id, 0)
-    said, ranking = everything_in(text), whole_study(store, TWO.study_id).ranking
+    whole = whole_study(store, TWO.study_id)
+    said, ranking, score = everything_in(text), whole.ranking, whole.score
+    assert score is not None and [claim.text for claim in score.claims if claim.text not in said] == []
+    assert {"score-intervals-1.csv", "score-intervals-2.csv"} <= files_in(text).keys() and 'data-part="score_board"' in text
     assert ranking is not None and [claim.text for claim in ranking.claims if claim.text not in said] == []
     assert "the target better than retro" in said
     assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-part="ranking_board"' in text

@@ -1,0 +1,55 @@
+"""The report's part on the scores: the sentence of each model, the board that still moves, and the tables."""
+
+from typing import Any
+
+from flipcore.extractors import title_of
+from flipcore.reports.browser_data.parts import part
+from flipcore.reports.browser_data.score import board
+from flipcore.reports.exports.data_tables import Table, data_table
+from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.score import LEVEL, next_rows, reader_rows, score_rows, share_rows, wording_rows
+from flipcore.reports.whole_study import WholeStudy
+
+BOARD = "scores"
+
+
+def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
+    """(the part, its board); nothing where nothing was judged right or wrong."""
+    report = c.score
+    if report is None:
+        return None, {}
+    place = tag("div", Markup(part("score_board").html), data_part="score_board", data_board=BOARD, cls="board-place")
+    parts = [
+        *(paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls="claim") for one in report.claims),
+        *(paragraph(note, cls="quiet") for note in report.notes),
+        place,
+        *(data_table(one) for one in score_tables(c)),
+    ]
+    return section("How much of the score to trust?", BOARD, *parts), {
+        BOARD: {"part": "score_board", "data": board(report, LEVEL)}
+    }
+
+
+def opening_score(c: WholeStudy) -> list[Markup]:
+    """The sentences of the models whose wordings were measured; the accuracy of any other says "questions only"."""
+    return [paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())]
+
+
+def score_tables(c: WholeStudy) -> list[Table]:
+    """Of each model its intervals, whose the variance is, what the next call buys, its wordings and readers."""
+    kinds = {
+        "intervals": ("Score", score_rows),
+        "shares": ("Whose the uncertainty is", share_rows),
+        "next": ("Where the next call goes", next_rows),
+        "wordings": ("Each wording", wording_rows),
+        "readers": ("Each reader", reader_rows),
+    }
+    several = c.score is not None and len(c.score.models) > 1
+    out = []
+    for number, one in enumerate(c.score.models if c.score else (), start=1):
+        for kind, (title, rows_of) in kinds.items():
+            if (rows := rows_of(one)) and not (kind == "readers" and len(rows) < 2):
+                name = f"score-{kind}-{number}" if several else f"score-{kind}"
+                of = f"{one.model}, read by {title_of(one.reader).lower()}; {c.provenance}."
+                out.append(Table(name, f"{title}: {one.model}" if several else title, rows, f"{title} of {of}"))
+    return out
