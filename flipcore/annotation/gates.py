@@ -7,7 +7,7 @@ names by `claim.not_claimed(reason)`.
 from collections.abc import Callable, Iterable
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
-from flipcore.core.wordings import LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
+from flipcore.core.wordings import COMBINED, LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
 from flipcore.extractors import needs_judge
 from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.store.connection import Store
@@ -16,7 +16,7 @@ from flipcore.store.queries import studies
 
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
-_OF = {PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
+_OF = {COMBINED: "Paraphrases", PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
 
 
 def reasons(store: Store, study_id: str, judge: Callable[[], JudgeReport] | None = None) -> dict[str, str]:
@@ -32,7 +32,7 @@ def closed_gates(
 ) -> dict[str, str]:
     """Of these axes and extractors those whose gate is closed: name -> what is missing."""
     reason_of = {}
-    for axis in sorted({*axes} & {*REVIEW_AXES}):
+    for axis in sorted({*axes} & {*REVIEW_AXES, COMBINED}):
         if why := _wordings(store, study_id, axis):
             reason_of[axis] = why
     judges = sorted({name for name in extractors if needs_judge(name)})
@@ -47,7 +47,7 @@ def closed_gates(
 
 def _wordings(store: Store, study_id: str, axis: str) -> str:
     """What closes the gates of the sources whose wordings the study asked on this axis; "" when all are open. Typos that follow the
-    axis's own rule, and paraphrases that came with their items, need no reviewer."""
+    axis's own rule, and paraphrases that came with their items, need no reviewer; ways of asking are gated like the wordings in them."""
     gates = [
         (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
         for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id, axis)
@@ -57,4 +57,6 @@ def _wordings(store: Store, study_id: str, axis: str) -> str:
     ]
     if gates:
         return " ".join(shut)
+    if axis == COMBINED and not studies.asks_stored_wordings(store, study_id, axis):
+        return ""
     return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN

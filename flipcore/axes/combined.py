@@ -19,6 +19,7 @@ from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import Item, Prompt, Variant
+from flipcore.core.wordings import COMBINED
 from flipcore.text.prompts import layout_by_name
 
 MOST = 64
@@ -34,7 +35,7 @@ class CombinedWordings(Axis):
     n: int = param(8, "how many ways")
     parts: tuple[str, ...] = param(("option_order", "label_set", "prompt_format", "answer_format"), "changes", tuple(PARTS))
     draw: int = param(0, "random seed of the ways")
-    name: ClassVar[str] = "combined"
+    name: ClassVar[str] = COMBINED
     title: ClassVar[str] = "Ways of asking, drawn at random"
     about: ClassVar[str] = "Each way changes several things at once: option order, labels, format, instruction."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})

@@ -5,6 +5,7 @@ import re
 from flipcore.core.errors import BadInput
 
 PARAPHRASE, TYPOS, LANGUAGE = "paraphrase", "typos", "language"  # also the axes that ask them
+COMBINED = "combined"  # the axis of ways of asking, which may join stored wordings with other changes
 REVIEW_AXES = (PARAPHRASE, TYPOS, LANGUAGE)
 # what one wording of an axis is called, and several
 NOUNS = {

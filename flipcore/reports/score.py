@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.axes.combined import CombinedWordings
 from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.rows import Row, plain
@@ -27,7 +27,6 @@ from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
-COMBINED = CombinedWordings.name
 OWN = "own prompt"
 MOST_QUESTIONS = 100_000  # that a budget may be split into
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores

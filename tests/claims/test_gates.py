@@ -1,6 +1,7 @@
 """What people have not checked enough is shown and enters no claim: on the pages, in the report, on the command line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,8 @@ from flipcore.annotation.gates import closed_gates, reasons
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.claims import gates
+from flipcore.core.study import Part
+from flipcore.reports.score import score_report
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.stats.base import gate_rules
@@ -66,6 +69,26 @@ def test_rewordings_enter_claims_when_their_source_has_passed(path):
     for name in ("Ada", "Bea", "Cem"):
         take(store, name, [message(pair, SAME, n=name) for pair in review.pairs(store)])
     assert closed_gates(store, study_id, {"paraphrase"}, ()) == {}
+    store.close()
+
+
+@pytest.mark.slow
+def test_ways_of_asking_are_gated_like_the_paraphrases_in_them(path):
+    store = Store.open(path)
+    demo.fill_store(store)
+    drawn = {"n": 4, "parts": ["option_order", "paraphrase"]}
+    study = replace(
+        reworded_study(),
+        axes=(Part("identity"), Part("paraphrase", {"unreviewed": True}), Part("combined", drawn)),
+        name="ways",
+    )
+    plain = replace(study, axes=(Part("identity"), Part("combined", drawn | {"parts": ["option_order"]})), name="orders")
+    for one in (study, plain):
+        runner.run(one, store)
+    shut = reasons(store, study.study_id)
+    assert "No pair has been reviewed yet" in shut["combined"] and "combined" not in reasons(store, plain.study_id)
+    report = score_report(studies.readouts(store, study.study_id), closed_gates=shut)
+    assert report.random_axes == () and report.notes[0] == f"Left out of the wordings: {shut['combined']}"
     store.close()
 
 

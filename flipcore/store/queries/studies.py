@@ -184,6 +184,12 @@ def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase
     return bool(store.rows(_CONSTRUCTED, study_id=study_id, axis=axis)[0][0])
 
 
+def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
+    """Whether any wording that the study asked on this axis is one that is stored beside its item, as a paraphrase is."""
+    sql = "SELECT count(material_id) > 0 FROM study_variants WHERE study_id = $study_id AND axis = $axis"
+    return bool(store.rows(sql, study_id=study_id, axis=axis)[0][0])
+
+
 _UNREVIEWED = f"""
 WITH {PAIR_STATES}
 SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
