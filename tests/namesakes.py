@@ -58,7 +58,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "the parts of a report are right when the whole file is",
         "reports/exports/data_part reports/exports/flips_part reports/exports/holdout_part reports/exports/memory_part "
         "reports/exports/methods_text "
-        "reports/exports/models_part reports/exports/score_part reports/exports/outputs_part reports/exports/record_part commands/report reports/badges reports/rows",
+        "reports/exports/models_part reports/exports/score_part "
+        "reports/exports/outputs_part reports/exports/record_part commands/report reports/badges reports/rows",
     ),
     "store/test_audit_log.py": ("what was removed or changed shows, by the command too", "commands/verify store/verifying"),
     "reports/exports/test_dataset.py": ("the command writes the folder", "commands/publish"),

@@ -28,6 +28,7 @@ from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
+COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family")]
 MOST_QUESTIONS = 100_000  # that a budget may be split into
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
 INTERVALS = {
@@ -228,7 +229,7 @@ def score_report(
     rights and wrongs on one task."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
-    part = scores_of(frame[frame["role"] == of_role]) if len(frame) else frame
+    part = scores_of(_where(frame[COLUMNS], frame["role"] == of_role)) if len(frame) else frame
     if part.empty or not part["score"].notna().any():
         return None
     of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
@@ -249,7 +250,11 @@ def score_report(
     models = [
         one
         for model in dict.fromkeys(part["model"])
-        if (one := _model_score(part[part["model"] == model], str(model), own_reader, readers, ways, shut, level, stated))
+        if (
+            one := _model_score(
+                _where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated
+            )
+        )
     ]
     if not models:
         return None
@@ -266,7 +271,12 @@ def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
     """The readouts with `score`: 1 and 0 for right and wrong, else the number that a scorer gave."""
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
-    return frame.assign(score=score.astype(float))
+    return frame.drop(columns="is_correct").assign(score=score.astype(float))
+
+
+def _where(frame: pd.DataFrame, is_there: pd.Series) -> pd.DataFrame:
+    """The rows where it is so; the frame itself where that is everywhere, because ten million rows cost a second to copy."""
+    return frame if is_there.all() else frame[is_there]
 
 
 def _model_score(
@@ -279,10 +289,10 @@ def _model_score(
     level: float,
     stated: Mapping[tuple[str, str], float],
 ) -> ModelScore | None:
-    bars = {name: one for name in readers if (one := _bar(frame[frame["extractor"] == name], axes, level))}
+    bars = {name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level))}
     if reader not in bars:
         return None
-    own_frame = frame[frame["extractor"] == reader]
+    own_frame = _where(frame, frame["extractor"] == reader)
     others = [str(one) for one in dict.fromkeys(frame["axis"]) if one not in {*axes, IDENTITY, COMBINED, *shut}]
     changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level)) and one.cells.shape[1] > 1}
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
@@ -314,9 +324,11 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     base = frame[is_base & (COMBINED not in axes)].drop_duplicates(["item_id", "variant_id", "sample"])
     rest = frame[~is_base & frame["axis"].isin(axes).to_numpy()]
     own = f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""
-    codes, places = pd.MultiIndex.from_frame(rest[["axis", "variant"]].astype(str)).factorize()
-    ways = np.array([own, *("|".join(place) for place in places)], dtype=object)
-    wording = ways[np.concatenate([np.zeros(len(base), dtype=int), codes + 1])]
+    (axis, axes_here), (key, keys) = (pd.factorize(rest[name]) for name in ("axis", "variant"))
+    codes, places = pd.factorize(axis.astype(np.int64) * max(len(keys), 1) + key)
+    ways = [own, *(f"{axes_here[place // len(keys)]}|{keys[place % len(keys)]}" for place in places.tolist())]
+    at = np.concatenate([np.zeros(len(base), dtype=np.int64), codes + 1])
+    wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
     return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
 

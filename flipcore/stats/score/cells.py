@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,12 @@ class ScoreCells:
         rows, columns = self.mean.shape
         return rows, columns
 
-    @property
+    @cached_property
+    def mean_runs(self) -> float:
+        """Harmonic mean of the reruns a cell."""
+        return float(1 / (1 / self.n_runs).mean())
+
+    @cached_property
     def is_unit(self) -> bool:
         """Whether every score lies between 0 and 1, so that limits do too."""
         return bool(self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1)

@@ -88,7 +88,7 @@ class ErrorBar:
     @property
     def n_runs(self) -> float:
         """Reruns a cell (harmonic mean)."""
-        return mean_runs(self.cells)
+        return self.cells.mean_runs
 
     @property
     def by_reruns(self) -> Estimate:
@@ -142,11 +142,6 @@ class ErrorBar:
         method = "prediction" if name == "elsewhere" else "crossed"
         few = self.n_effective if self.n_families < self.cells.shape[0] else None
         return Estimate(self.value, *limits, self.level, method, self.n_families, None, effective=few)
-
-
-def mean_runs(cells: ScoreCells) -> float:
-    """Harmonic mean of the reruns a cell."""
-    return float(1 / (1 / cells.n_runs).mean())
 
 
 def mean_squares(cells: ScoreCells) -> MeanSquares:
@@ -206,7 +201,7 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
         "elsewhere": ((1 + 1 / n_wordings) * squares.wordings / n_questions, squares.df_wordings),
     }
     why_not = _why_not(n_questions, by_question.n_effective, n_wordings, squares.df_reruns)
-    parts = components(squares, n_questions, n_wordings, mean_runs(cells))
+    parts = components(squares, n_questions, n_wordings, cells.mean_runs)
     families = by_question.n_families, by_question.n_effective
     return ErrorBar(cells, squares, parts, mean, variances, why_not, *families, level)
 
@@ -277,7 +272,7 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
 def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
     """(4, …) parts of the variance, from (4, …) mean squares."""
     questions, wordings, residual, reruns = squares
-    noise = np.minimum(reruns / mean_runs(cells), residual)
+    noise = np.minimum(reruns / cells.mean_runs, residual)
     parts = np.array([np.maximum(questions - residual, 0.0), np.maximum(wordings - residual, 0.0), residual - noise, noise])
     total = parts.sum(axis=0)
     return np.divide(parts, total, out=np.full_like(parts, math.nan), where=total > 0)

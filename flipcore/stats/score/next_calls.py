@@ -8,7 +8,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.proportions import t_quantile
-from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar, mean_runs
+from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 
 MOST_WORDINGS, MOST_RUNS = 64, 16
 
@@ -45,7 +45,7 @@ def gains(bar: ErrorBar, n_calls: int = 100) -> dict[str, Design]:
     if not bar.by_wordings.has_interval:
         raise BadInput(f"{bar.by_wordings.note} Ask in {LEAST_WORDINGS} ways or more to see what the next call is worth.")
     n, m = bar.cells.shape
-    runs = mean_runs(bar.cells)
+    runs = bar.cells.mean_runs
     sizes = {
         "wordings": (n, m + n_calls / (n * runs), runs),
         "questions": (n + n_calls / (m * runs), m, runs),
