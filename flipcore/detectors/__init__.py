@@ -10,12 +10,14 @@ from flipcore.axes import AXES
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.plugins import Origin, Registry
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
+from flipcore.core.study import RANDOM_CONTROL, Study
 from flipcore.detectors import drop_gap, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.losses import Loss, MinK
 from flipcore.detectors.pearl import Pearl
 from flipcore.detectors.published import PublishedScore
+from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 
 T = TypeVar("T")
@@ -45,6 +47,17 @@ def origin_of(name: str) -> Origin:
 def detectors_in(frame: pd.DataFrame) -> list[Detector]:
     """Those that the readouts of `frame` can tell anything of."""
     return [one for one in detectors() if one.is_in(frame)]
+
+
+def sees_memory(study: Study) -> bool:
+    """Whether a study has items to judge, controls, and what at least one detector needs: an axis, an extractor, or a random control,
+    with which the published score alone is one."""
+    axes, extractors = {one.name for one in study.axes}, {one.name for one in study.extractors}
+    return frames.compares(study) and any(
+        (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
+        for one in detectors()
+        if study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore)
+    )
 
 
 def drop_gaps_in(frame: pd.DataFrame) -> list[DropGap]:
@@ -130,4 +143,5 @@ __all__ = [
     "opened_under",
     "origin_of",
     "pearls_in",
+    "sees_memory",
 ]

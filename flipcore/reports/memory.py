@@ -308,7 +308,7 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
     if not changes or not words:
         return ""
     return (
-        f"No detector was run: a rewriting is compared with the published wording. Its changes are {', '.join(changes)}; "
+        f"No detector was run: a rewriting is compared with the published wording. The study's changes are {', '.join(changes)}; "
         f"the rewritings that detectors compare are {', '.join(rewritings)}. Say when importing which is which, for example --map "
         f"{' '.join(words)}, and what the controls are: control=random, paired or other."
     )

@@ -26,8 +26,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         + plain(
             "No detector flags an item."
             if not share.n
-            else f"Of {len(by_detector)} detectors, one or more flag {count_of(share.n, 'item')}; all that judged an item flag "
-            f"{share.text()} of those."
+            else f"{count_of(share.n, 'item is', 'items are')} flagged by one or more of {len(by_detector)} detectors"
+            + (
+                f", {round(share.value * share.n):,} of them by every detector that judged them."
+                if share.value
+                else ", none by all."
+            )
         )
     )
     st.caption(

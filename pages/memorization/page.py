@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from flipcore.detectors import sees_memory
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.stats.memory.frames import compares
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
@@ -15,7 +15,7 @@ from pages.memorization.titles import KINDS, PARTS
 PAGE = "memorization"
 TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}
 
-study_id = page_header("memorization", fits=compares)
+study_id = page_header("memorization", fits=sees_memory)
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         tab = st.segmented_control(
@@ -61,7 +61,7 @@ if study_id is not None:
                 "under New study.",
                 icon=":material/compare:",
             )
-            offer_suited("memorization/page.py", compares)
+            offer_suited("memorization/page.py", sees_memory)
             st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():

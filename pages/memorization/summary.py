@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.claims.memory import POSITIVE
 from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.training_end import control_rows, control_sentence
@@ -26,7 +27,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     truth.in_a_line(view)
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
     with st.container(key="memory-tests"):
-        st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
+        marks = [_with_mark(one) for one in verdicts]
+        st.table(
+            {name: marks if name == "verdict" else [plain(row[name]) for row in table] for name in table[0]},
+            border="horizontal",
+            hide_index=True,
+        )
     offer_table("memory-summary", table)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
@@ -39,6 +45,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "*Do they agree?*. *None shown* means that the test saw nothing; it does not show that there is nothing. Where "
         "exposure is known, *Ground truth* says which detector to trust."
     )
+
+
+def _with_mark(one: MemoryTest) -> str:
+    """The verdict's word, heavy and filled where something is claimed of the items, light and empty where nothing is shown."""
+    word = plain(one.decision)
+    return f"**● {word}**" if one.claim.is_made and one.claim.outcome in POSITIVE else f"○ {word}"
 
 
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:

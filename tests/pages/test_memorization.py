@@ -105,7 +105,7 @@ def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_a
 
 def test_detectors_are_compared_item_by_item():
     app = shown("agreement")
-    assert not app.exception and "detectors, one or more flag" in words(app)
+    assert not app.exception and "flagged by one or more of" in words(app)
 
 
 def test_pearl_of_completions_stands_beside_pearl_of_summaries():

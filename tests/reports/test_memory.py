@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.detectors import DETECTORS
+from flipcore.detectors import DETECTORS, sees_memory
 from flipcore.models.cards import ModelCard
 from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting, summary
 from flipcore.reports.study import Report
-from flipcore.stats.memory.published_score import score_gap
+from flipcore.stats.base.proportions import clopper_pearson
+from flipcore.stats.memory.published_score import score_gap, score_gap_of
 from tests.conftest import ROOT
 from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -289,3 +291,31 @@ def test_a_study_that_names_no_detectors_keeps_its_id_and_its_file():
     assert set(STUDY.detectors) <= set(DETECTORS) and Study.from_toml(STUDY.to_toml()) == STUDY
     more = replace(STUDY, detectors=(*STUDY.detectors, RATIO))
     assert more.study_id != STUDY.study_id and Study.from_toml(more.to_toml()) == more
+
+
+def test_memorization_opened_bare_prefers_a_study_that_some_detector_can_read():
+    """`data/holdout.toml` has target and retro items, one prompt and no loss: Memorization opened on it and was empty."""
+    declared = {
+        path.stem: Study.from_toml(path.read_text(encoding="utf-8"))
+        for path in (ROOT / "data").glob("*.toml")
+        if path.stem != "models"
+    }
+    assert {name for name, study in declared.items() if sees_memory(study)} == {"memory", "ground_truth"}
+    assert sees_memory(replace(declared["holdout"], axes=(Part("paraphrase"),)))
+    assert sees_memory(replace(declared["holdout"], control="random"))
+
+
+def test_the_upper_limit_of_a_published_score_lies_below_the_truth_in_at_most_a_twentieth():
+    """Every outcome of 1,319 v 1,319 items at a true difference of 5 pp. A simulation had counted .0555 [.0486, .0631]."""
+    n, difference = 1_319, 0.05
+    k = np.arange(n + 1)
+    limits = np.array([clopper_pearson(int(one), n, 0.90) for one in k])
+    reach = limits - (k / n)[:, None]
+    high = (k / n)[:, None] - k / n + np.hypot(reach[:, 1][:, None], reach[:, 0])
+    for first, second in ((1_200, 1_100), (700, 690), (3, 0)):
+        assert score_gap_of((first, n), (second, n), "random").high == pytest.approx(high[first, second])
+    sizes = [
+        binom.pmf(k, n, share + difference) @ (high < difference) @ binom.pmf(k, n, share)
+        for share in np.arange(0.02, 0.95, 0.03)
+    ]
+    assert 0.04 < max(sizes) < 0.05

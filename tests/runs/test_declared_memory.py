@@ -58,7 +58,7 @@ def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch)
     store, whole = imported(tmp_path, monkeypatch)
     assert whole.report.memory["m"] == []
     said = why_no_test(whole.everything)
-    assert "Its changes are reworded;" in said and f"--map {' '.join(REWRITING)}, " in said
+    assert "The study's changes are reworded;" in said and f"--map {' '.join(REWRITING)}, " in said
     store.close()
 
 
