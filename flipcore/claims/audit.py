@@ -1,13 +1,14 @@
 """What a log says, and whether it holds: findings from its own rows, worst first, none where there is nothing.
 
-Most findings describe (a count, a share, two numbers that do not agree). Two assert something of the world beyond the rows: that two
-readouts differ in score, with a false-discovery rate over all such pairs of the log, and that one model scores higher than another,
-which is what the Ranking page says of them, by its p over all pairs of models.
+Most findings describe (a count, a share, two numbers that do not agree). Three assert something of the world beyond the rows: that two
+readouts differ in score and that scores differ by subject, with one false-discovery rate over the log, and that one model scores
+higher than another, which is what the Ranking page says of them, by its p over all pairs of models.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -26,7 +27,7 @@ from flipcore.claims.audit_input import (
     scored,
     spoken_name,
 )
-from flipcore.claims.audit_items import flip_rates, golds, repeated_items, standard_errors
+from flipcore.claims.audit_items import GROUPS_DIFFER, flip_rates, golds, grouped_scores, repeated_items, standard_errors
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
@@ -48,10 +49,10 @@ READOUTS_DIFFER = Assertion(
     "two readouts of the same texts give different scores",
     0.05,
     2,
-    "all pairs of readouts of a log, false-discovery rate",
+    "all checks of a log that have a p, false-discovery rate",
     ("no difference", "templates", "a log of many pairs", "several samples"),
 )
-ASSERTIONS = (READOUTS_DIFFER,)
+ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER)
 NOT_OF_RANKING = "A description: what is claimed of models is claimed under the reference extractor, over all tasks."
 
 
@@ -63,14 +64,22 @@ def findings(log: AuditInput) -> list[Finding]:
         own_contradictions,
         calls_lost,
         unreadable,
-        readouts_differ,
         models_differ,
         answer_flips,
         score_consistency,
     )
     all_findings = [one for check in checks for one in check(log, frame)]
-    all_findings += [*golds(log), *repeated_items(log), *standard_errors(log, frame), *flip_rates(log)]
+    all_findings += [*golds(log), *repeated_items(log), *flip_rates(log), *_of_one_family(log, frame)]
     return sorted(all_findings, key=lambda one: -one.rank)
+
+
+def _of_one_family(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """What has a p and is not Ranking's: one false-discovery rate over all of it."""
+    by_group = grouped_scores(log, frame)
+    p_groups = [one.spread.p for one in by_group]
+    pairs, places = readout_pairs(log, frame)
+    yield from readouts_differ(pairs, places, p_groups)
+    yield from standard_errors(by_group, bh([*p_groups, *(one.p for one in pairs)])[: len(by_group)])
 
 
 def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -186,18 +195,22 @@ class ReadoutPair:
     of_second: np.ndarray
     families: np.ndarray | None = None
 
-
-def readout_claims(pairs: Sequence[ReadoutPair]) -> list[Claim]:
-    """One claim a pair of a log. The p is Benjamini's and Hochberg's over all of them, and the interval the one that agrees with it: it
-    excludes 0 exactly where p is .05 or less."""
-    tests = [guarded_t(one.of_second - one.of_first, SIGNED, one.families) for one in pairs]
-    adjusted = bh([float(test.p) for test in tests])
-    return [_readout_claim(one, float(test.p), p, len(pairs)) for one, test, p in zip(pairs, tests, adjusted, strict=True)]
+    @cached_property
+    def p(self) -> float:
+        """Of these two alone."""
+        return float(guarded_t(self.of_second - self.of_first, SIGNED, self.families).p)
 
 
-def _readout_claim(one: ReadoutPair, alone: float, p: float, n_pairs: int) -> Claim:
+def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -> list[Claim]:
+    """One claim a pair of a log. The p is Benjamini's and Hochberg's over all of them and the p of `others` checks, and the interval the
+    one that agrees with it: it excludes 0 exactly where p is .05 or less."""
+    adjusted = bh([*(one.p for one in pairs), *others])[: len(pairs)]
+    return [_readout_claim(one, p, len(pairs) + len(others)) for one, p in zip(pairs, adjusted, strict=True)]
+
+
+def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     rate, scores = READOUTS_DIFFER.error_rate, paired_scores(one.of_first, one.of_second, one.families)
-    alpha = rate * (alone / p if 0 < p < 1 else 1 / n_pairs) / 2
+    alpha = rate * (one.p / p if 0 < p < 1 else 1 / n_tests) / 2
     difference = one.of_second - one.of_first
     low, high = guarded_limits(difference, difference, SIGNED, alpha, one.families)
     gap = replace(scores.difference, low=low, high=high, level=1 - 2 * alpha, method="guarded t", coverage=None, note="")
@@ -216,15 +229,18 @@ def _readout_claim(one: ReadoutPair, alone: float, p: float, n_pairs: int) -> Cl
         if sign > 0
         else replace(scores.unpaired, value=-scores.unpaired.value, low=-scores.unpaired.high, high=-scores.unpaired.low)
     )
-    family = f" p over {n_pairs} pairs of readouts of this log (false-discovery rate)." if n_pairs > 1 else ""
+    family = f" p over {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_pp()}.{family}"
     return Claim(
         READOUTS_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", {"difference": gap, "p": p}
     )
 
 
-def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each pair of readouts of one model on the texts that both saw: where they call different things right."""
+Place = tuple[str, float, pd.Index]  # first readout, share of runs called otherwise, their items
+
+
+def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
+    """Each pair of readouts of one model on the texts that both saw."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     pairs, places = [], []
     for model, part in base.groupby("model", sort=False):
@@ -241,7 +257,12 @@ def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             of_first, of_second = (means[name].to_numpy(dtype=float) for name in (first, second))
             pairs.append(ReadoutPair(str(model), spoken_name(first), spoken_name(second), of_first, of_second, numbers))
             places.append((first, len(apart) / len(both), apart.index.get_level_values("item_id")))
-    for claim, one, (first, share, items) in zip(readout_claims(pairs), pairs, places, strict=True):
+    return pairs, places
+
+
+def readouts_differ(pairs: Sequence[ReadoutPair], places: Sequence[Place], others: Sequence[float]) -> Iterator[Finding]:
+    """Where two readouts call different things right; `others` are the p of the other checks of the log."""
+    for claim, one, (first, share, items) in zip(readout_claims(pairs, others), pairs, places, strict=True):
         if share:
             rank = (55 if claim.asserted else 30) + 40 * share
             yield Finding("readouts", claim, rank, tuple(dict.fromkeys(items))[:N_LISTED], one.model, extractor=first)

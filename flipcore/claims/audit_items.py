@@ -1,7 +1,8 @@
 """Findings of an audit that concern the items and the reported numbers themselves: golds, repeats, standard errors, impossible
 rates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import pandas as pd
@@ -16,11 +17,20 @@ from flipcore.claims.audit_input import (
     item_scores,
     spoken_name,
 )
-from flipcore.claims.claim import description
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.audit.groups import GroupSpread, group_spread
 from flipcore.stats.audit.paired import largest_flip_rate
-from flipcore.stats.base.estimate import number_text
-from flipcore.stats.base.intervals import clt, cluster_clt
+from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.text.answers import normalised_text
+
+GROUPS_DIFFER = Assertion(
+    "audit subjects",
+    "scores differ by subject or template",
+    0.05,
+    1,
+    "all checks of a log that have a p, false-discovery rate",
+    ("equal subjects", "equal subjects of unequal size", "equal subjects and readouts"),
+)
 
 
 def _questions(items: pd.DataFrame) -> pd.Series:
@@ -69,29 +79,55 @@ def repeated_items(log: AuditInput) -> Iterator[Finding]:
         yield Finding("repeated items", claim, 42 + 40 * extra / len(same), tuple(log.items.loc[twice, "item_id"])[:N_LISTED])
 
 
-def standard_errors(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """The standard error by items against the one by template or subject, where that is at least a fifth larger."""
+@dataclass(frozen=True)
+class GroupedScores:
+    """One model's scores under one readout, of items in one role, and how they spread over subjects or templates."""
+
+    model: str
+    extractor: str
+    of_role: str
+    spread: GroupSpread
+
+
+def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
+    """Every score whose items name subjects or templates, `LEAST_TEMPLATES` of them at least."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     category = log.items.set_index("item_id")["category"]
     base = base if "role" in base else base.assign(role="")
+    rows = []
     for (model, extractor, role), part in base.groupby(["model", "extractor", "role"], sort=False):
         means = item_scores(part)
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        by_item, by_group = clt(means)["se"], cluster_clt(means, groups)["se_cr1"]
-        if by_item > 0 and by_group / by_item >= 1.2:
-            of_role = f", {str(role).replace('_', ' ')} items" if base["role"].nunique() > 1 else ""
-            sentence = (
-                f"{model}, {spoken_name(extractor)}{of_role}: the standard error is {number_text(by_group, 4)} by subject or template "
-                f"and {number_text(by_item, 4)} by items."
-            )
-            detail = (
-                f"{groups.nunique()} groups. Intervals of accuracy take single items; for other subjects or templates than these they "
-                f"would be about {by_group / by_item:.1f} times as wide."
-            )
-            claim = description(sentence, "clustered", detail)
-            yield Finding("standard error", claim, 38, model=str(model), extractor=str(extractor))
+        of_role = f", {str(role).replace('_', ' ')} items" if base["role"].nunique() > 1 else ""
+        rows.append(GroupedScores(str(model), str(extractor), of_role, group_spread(means, groups)))
+    return rows
+
+
+def standard_error_claim(one: GroupedScores, p: float) -> Claim:
+    """That items of one subject or template are alike; `p` is corrected over the log."""
+    spread, who = one.spread, f"{one.model}, {spoken_name(one.extractor)}{one.of_role}"
+    asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
+    sizes = f"standard error {number_text(spread.by_group, 4)} by group, {number_text(spread.by_item, 4)} by items"
+    if not asserted:
+        return Claim(
+            GROUPS_DIFFER, "undecided", f"{who}: scores are not shown to differ by subject or template ({p_text(p)}).", False
+        )
+    detail = (
+        f"{spread.n_groups} groups. Intervals of accuracy take single items; for other subjects or templates than these they "
+        f"would be about {spread.ratio:.1f} times as wide."
+    )
+    sentence = f"{who}: scores differ by subject or template beyond chance, {p_text(p)}: {sizes}."
+    return Claim(GROUPS_DIFFER, "differ", sentence, True, detail, "", {"p": p, "ratio": spread.ratio})
+
+
+def standard_errors(scores: Sequence[GroupedScores], adjusted: Sequence[float]) -> Iterator[Finding]:
+    """Where subjects or templates differ beyond chance; their p, corrected over the log."""
+    for one, p in zip(scores, adjusted, strict=True):
+        claim = standard_error_claim(one, p)
+        if claim.asserted:
+            yield Finding("standard error", claim, 38, model=one.model, extractor=one.extractor)
 
 
 def flip_rates(log: AuditInput) -> Iterator[Finding]:

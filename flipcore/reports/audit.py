@@ -15,7 +15,9 @@ from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 
-ALONE = "Each p is corrected: of models over all pairs (Holm, as on Ranking), of readouts over all pairs of the log (false-discovery rate)."
+ALONE = (
+    "Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the log (false-discovery rate)."
+)
 
 
 @dataclass(frozen=True)

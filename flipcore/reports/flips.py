@@ -18,6 +18,7 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions, de
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.text.counts import count_of
+from flipcore.text.templates import repeated_templates, wordings
 
 FIELD = FIRST_TOKEN
 
@@ -104,6 +105,21 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     first = leading(scores, model)
     tasks = len({one.task for one in first}) > 1
     return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
+
+
+def by_wording(frame: pd.DataFrame, items: pd.DataFrame) -> str:
+    """Accuracy and flips of the first model with each wording as one unit, where a tenth of the items repeat another's: what stands
+    beside intervals over items. "" where none do. `items` have item_id, question and family."""
+    questions, families = list(items["question"]), list(items["family"])
+    if frame.empty or not repeated_templates(questions, families):
+        return ""
+    units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
+    model = frame["model"].iloc[0]
+    of_units = headline(frame[frame["model"] == model].assign(family=lambda rows: rows["item_id"].map(units)))
+    parts = [f"{role or 'accuracy'} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)]
+    if of_units.total is not None:
+        parts.append(f"pairs that flip {of_units.total.text()}")
+    return f"With each wording as one unit, {model}: {', '.join(parts)}." if parts else ""
 
 
 def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:

@@ -15,6 +15,16 @@ def template(question: str) -> str:
     return " ".join(_NAME.sub("@", _NUMBER.sub("#", question)).lower().split())
 
 
+def wordings(questions: Sequence[str], families: Sequence[str]) -> list[str]:
+    """What each item would be a member of if wordings were units: its wording where another family has it too, else its family."""
+    names = [template(q) if len(q.split()) >= FEWEST_WORDS else "" for q in questions]
+    n_families = Counter(wording for wording, _ in set(zip(names, families, strict=True)))
+    return [
+        f"wording {wording}" if wording and n_families[wording] > 1 else str(family)
+        for wording, family in zip(names, families, strict=True)
+    ]
+
+
 def repeated_templates(questions: Sequence[str], families: Sequence[str]) -> str:
     """A sentence where a tenth of the items or more repeat another's wording and are families of their own; else empty.
 

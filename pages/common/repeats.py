@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.core.records import Item
+from flipcore.reports.flips import by_wording
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.cached import cached
@@ -35,4 +36,5 @@ def _warn(warning: str) -> None:
 @cached()
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
-    return repeated_templates(list(items["question"]), list(items["family"]))
+    warning = repeated_templates(list(items["question"]), list(items["family"]))
+    return f"{warning} {by_wording(session.readouts(study_id), items)}".strip() if warning else ""

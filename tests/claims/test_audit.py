@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims.audit import ReadoutPair, findings, models_differ, readout_claims
 from flipcore.claims.audit_checks import CHECKS
 from flipcore.claims.audit_input import AuditInput, scored
-from flipcore.claims.ranking import BETTER
+from flipcore.core.randomness import generator
 from flipcore.core.study import Study
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
@@ -97,10 +97,11 @@ def test_two_models_are_a_paired_difference(tmp_path, store):
     made.lm_eval(tmp_path / "one", "m-1", n=60, n_right=50)
     made.lm_eval(tmp_path / "two", "m-2", n=60, n_right=30)
     several = about(audited(store, tmp_path / "one", tmp_path / "two"), "two logs")
-    (one,) = (finding for finding in several if finding.claim.is_made)
-    assert one.claim.assertion is BETTER and "m-1 scores higher than m-2 on the same 60 items, read by " in one.claim.text
-    (other,) = (finding.claim for finding in several if finding.extractor == "flexible-extract")
-    assert not other.is_made and other.text.startswith("m-1 is +33.3 pp [") and "ahead of m-2 on these 60 items" in other.text
+    # the log's first filter, its score, reads no answer of either model, so that nothing is claimed; the others are described
+    assert sorted(finding.extractor for finding in several) == ["flexible-extract", "regex"]
+    assert not any(finding.claim.is_made for finding in several)
+    other = next(finding.claim for finding in several if finding.extractor == "flexible-extract")
+    assert other.text.startswith("m-1 is +33.3 pp [") and "ahead of m-2 on these 60 items" in other.text
 
 
 def test_an_audit_says_of_models_what_ranking_says_of_them():
@@ -170,6 +171,23 @@ def test_contradicting_golds_and_repeated_items():
     assert said["repeated items"].startswith("2 questions occur more than once: 2 of 4 items")
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_wider_standard_error_is_said_where_subjects_differ_beyond_chance(apart):
+    n, rng = 240, generator(8)
+    subject = np.arange(n) % 12
+    readouts, items, calls = frame_of(n)
+    right = rng.random(n) < (0.2 + 0.6 * (subject % 2) if apart else 0.5)
+    readouts = readouts.assign(is_correct=right, answer=np.where(right, "1", "2"))
+    items["category"] = [f"subject {one}" for one in subject]
+    found = [one for one in findings(AuditInput(readouts, items, calls)) if one.about == "standard error"]
+    assert bool(found) == apart
+    if apart:
+        sentence = found[0].claim.sentence.replace("\xa0", " ")
+        assert sentence.startswith(
+            "m, e: scores differ by subject or template beyond chance, p = .001: standard error 0.1016 by group"
+        )
+
+
 def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
     readouts, items, calls = frame_of()
     reported = [
@@ -199,7 +217,7 @@ def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
     equal = [ReadoutPair("m", "a", f"c{i}", first, rng.permutation(first)) for i in range(9)]
     alone, among = readout_claims([one])[0], readout_claims([one, *equal])[0]
     assert alone.is_made and alone.text.startswith("m: a scores higher than b on the same 200 items: +3.5 pp [+")
-    assert not among.is_made and "+3.5 pp [−" in among.text and "p over 10 pairs of readouts" in among.detail
+    assert not among.is_made and "+3.5 pp [−" in among.text and "p over 10 checks of this log" in among.detail
     for claim in readout_claims([one, *equal]):
         assert (claim.numbers["difference"].low > 0) == claim.is_made
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from flipcore.reports.flips import claimed_headline, headline
+from flipcore.reports.flips import by_wording, claimed_headline, headline
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
 from tests.stats.flips.test_surface import asked, frame
@@ -126,3 +126,17 @@ def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
         variant_id=made["variant"],
     )
     assert (headline(made).accuracies[""].value, headline(made).accuracies[""].n) == (0.5, 2)
+
+
+def test_templates_that_nobody_declared_give_a_second_interval():
+    # 30 wordings of four items, each right or wrong as a whole: as wide as 30 units make it
+    made = frame([row for i in range(120) for row in asked(f"i{i}", "A" if i // 4 % 3 else "B", axis="identity")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    themes = [f"{chr(97 + i)}{chr(98 + i % 7)}{'e' * (i % 5)}{chr(97 + i // 3)}" for i in range(26)] + ["ww", "xx", "yy", "zz"]
+    items = pd.DataFrame({"item_id": [f"i{i}" for i in range(120)], "family": [f"i{i}" for i in range(120)]}).assign(
+        question=[f"How many {themes[i // 4]} does a farmer bring home with {i} of them in every bag?" for i in range(120)]
+    )
+    declared = headline(made.assign(family=[f"t{int(one[1:]) // 4}" for one in made["item_id"]]))
+    found = by_wording(made, items)
+    assert found.startswith(f"With each wording as one unit, m: accuracy {declared.accuracies[''].text()}")
+    assert by_wording(made, items.assign(family=[f"t{i // 4}" for i in range(120)])) == ""

@@ -1,4 +1,5 @@
-"""How often the Audit page claims that two readouts differ where they do not. What it says of models is Ranking's claim."""
+"""How often the Audit page claims that two readouts, or the subjects of a log, differ where they do not. What it says of models is
+Ranking's claim."""
 
 from __future__ import annotations
 
@@ -8,7 +9,11 @@ from functools import partial
 import numpy as np
 
 from flipcore.claims.audit import READOUTS_DIFFER, ReadoutPair, readout_claims
-from tests.lab.claims.cell import Cell, Simulation
+from flipcore.claims.audit_items import GROUPS_DIFFER, GroupedScores, standard_error_claim
+from flipcore.stats.audit.groups import group_spread
+from flipcore.stats.base.multiplicity import bh
+from tests.lab.claims.cell import Cell, Simulation, each
+from tests.lab.claims.family_sizes import eights, mmlu, numbers
 
 N_RUNS = 2_000
 Log = Callable[[np.random.Generator], list[ReadoutPair]]
@@ -55,7 +60,34 @@ def _loses(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
     return [ReadoutPair("m", "first", "second", first, np.where(rng.random(n) < 0.1, 0.0, first)), *pairs[1:]]
 
 
+def _subjects(sizes: np.ndarray, spread: float, n_pairs: int = 0) -> Simulation:
+    """Scores of items in subjects of these sizes, whose shares right lie `spread` apart; beside `n_pairs` pairs of readouts."""
+
+    def one(rng: np.random.Generator) -> bool:
+        share = np.clip(0.7 + rng.normal(0, spread, sizes.size), 0, 1)[numbers(sizes)]
+        right = (rng.random(share.size) < share).astype(float)
+        found = group_spread(right, numbers(sizes), int(rng.integers(2**31)))
+        others = [pair.p for pair in _single(rng, 100, 0.2, n_pairs)] if n_pairs else []
+        return standard_error_claim(GroupedScores("m", "first", "", found), bh([found.p, *others])[0]).is_made
+
+    return each(one)
+
+
 CELLS = (
+    *(
+        Cell(GROUPS_DIFFER, world, f"{sizes.sum():,} in {sizes.size}", _subjects(sizes, 0.0, n_pairs), n_runs=N_RUNS)
+        for world, sizes, n_pairs in (
+            ("equal subjects", np.full(12, 5), 0),
+            ("equal subjects", np.full(57, 25), 0),
+            ("equal subjects of unequal size", mmlu(1_000), 0),
+            ("equal subjects of unequal size", eights(60), 0),
+            ("equal subjects and readouts", np.full(12, 25), 6),
+        )
+    ),
+    *(
+        Cell(GROUPS_DIFFER, "subjects .15 apart", f"{sizes.sum():,} in {sizes.size}", _subjects(sizes, 0.15), "planted", N_RUNS)
+        for sizes in (np.full(12, 25), mmlu(1_000))
+    ),
     *(
         _cell("no difference", f"{n:,}", partial(_single, n=n, disagree=share))
         for n, share in ((40, 0.2), (300, 0.1), (1_319, 0.1))
