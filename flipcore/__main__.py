@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import traceback
 from contextlib import redirect_stderr, redirect_stdout
 
 from flipcore.commands import COMMANDS
@@ -20,18 +21,29 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know. A run also says
-    that calls failed (3), that its budget is used up (4) or that it was interrupted (130)."""
+    that calls failed (3), that its budget is used up (4) or that it was interrupted (130). A command whose verdict is its code, `check`,
+    has a code of its own for every error."""
     with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
         return _acted(arguments)
 
 
 def _acted(arguments: list[str] | None) -> int:
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    of_error = getattr(COMMANDS.get(next(iter(words), "")), "ERROR", None)
+    try:
+        options = parser().parse_args(words)
+    except SystemExit as end:
+        raise SystemExit(of_error) if end.code and of_error else end from None
     try:
         return COMMANDS[options.command].act(options)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
-        return 1
+        return of_error or 1
+    except Exception:
+        if not of_error:
+            raise
+        traceback.print_exc()
+        return of_error
     except KeyboardInterrupt:
         print("\nStopped. What came back is stored; run the same command to continue.", file=sys.stderr)
         return 130

@@ -13,6 +13,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "commands/restore commands/stats commands/variants",
     ),
     "commands/test_audit.py": ("the command's ten lines", "reports/verdict"),
+    "commands/test_check.py": ("the gate's command, from two files to its code", "reports/regression"),
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
         "access/acting access/levels access/person access/tables access/observers",

@@ -1,0 +1,84 @@
+"""`flipscope check OLD NEW --margin 2pp`: is the new run worse than the old one, by more than a margin?"""
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from contextlib import ExitStack
+from pathlib import Path
+
+from flipcore.core import folders
+from flipcore.core.errors import BadInput
+from flipcore.core.whole_files import write
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+
+HELP = "a regression gate: PASS 0, FAIL 1, UNDECIDED 2, an error 3"
+ERROR = 3  # the exit code where nothing was judged, a wrong command line included
+CODES = {"PASS": 0, "FAIL": 1, "UNDECIDED": 2}
+_MARGIN = re.compile(r"\s*(\d*\.?\d+)\s*(pp|%|)\s*")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `check`."""
+    parser.add_argument("old", metavar="OLD", help="logs or tables of the run that is compared with: a file, a folder or a zip")
+    parser.add_argument("new", metavar="NEW", help="the same of the run that is judged")
+    parser.add_argument(
+        "--margin", default="", help="the largest loss that is accepted: 2pp, or a number on the score's own scale"
+    )
+    parser.add_argument("--old-model", default="", metavar="NAME", help="where the old run has several")
+    parser.add_argument("--new-model", default="", metavar="NAME", help="where the new run has several")
+    parser.add_argument(
+        "--config", metavar="FILE", help="TOML with any of margin, old-model and new-model; options come before it"
+    )
+    parser.add_argument("--json", metavar="OUT", help="machine-readable, to a file (- prints it in place of the text)")
+    parser.add_argument("--markdown", metavar="OUT", help="a summary for a pull request, to a file")
+    parser.add_argument("--junit", metavar="OUT", help="JUnit XML, to a file: a case a task")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Prints the verdict; its exit code. Raises BadInput with a sentence where nothing can be judged."""
+    from flipcore.reports.regression import Run, regression_check
+
+    settings = _settings(options)
+    margin, in_points = margin_of(settings["margin"])
+    with ExitStack() as stack:
+        runs = []
+        for path, model in ((options.old, settings["old-model"]), (options.new, settings["new-model"])):
+            store = Store.open(":memory:")
+            stack.callback(store.close)
+            folders.admit(".", Path(path) if Path(path).is_dir() else Path(path).parent)
+            runs.append(Run(store, store_logs(survey([path]), store), model))
+        check = regression_check(runs[0], runs[1], margin, in_points)
+    as_json = json.dumps(check.as_dict(), indent=2, ensure_ascii=False)
+    print(as_json if options.json == "-" else check.text())
+    for out, text in ((options.json, as_json), (options.markdown, check.markdown()), (options.junit, check.junit())):
+        if out and out != "-":
+            write(Path(out), text)
+            print(f"Written: {out}", file=sys.stderr)
+    return CODES[check.outcome]
+
+
+def margin_of(text: str) -> tuple[float, bool]:
+    """(margin in units of the score, whether it was given in percentage points). Raises BadInput for anything that is none."""
+    match = _MARGIN.fullmatch(text)
+    if not match or not float(match[1]):
+        raise BadInput(f"--margin {text!r} is no margin; write --margin 2pp, or a number above 0 on the score's own scale.")
+    return (float(match[1]) / 100, True) if match[2] else (float(match[1]), False)
+
+
+def _settings(options: argparse.Namespace) -> dict[str, str]:
+    """The options, and what they leave open from the file of settings."""
+    own = {"margin": options.margin, "old-model": options.old_model, "new-model": options.new_model}
+    if not options.config:
+        return own
+    try:
+        table = tomllib.loads(Path(options.config).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The settings in {options.config} could not be read: {error}.") from None
+    unknown = sorted(set(table) - set(own))
+    if unknown:
+        raise BadInput(f"{options.config} has {unknown[0]!r}, which is no setting; there are {', '.join(own)}.")
+    return {key: value or str(table.get(key, "")) for key, value in own.items()}

@@ -1,0 +1,75 @@
+"""`check OLD NEW`: a verdict as an exit code, its summaries, and every error apart."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from flipcore import __main__ as command
+from flipcore.commands.check import margin_of
+from flipcore.core.errors import BadInput
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run_of(folder, name, n_right, n=200, scorer="choice"):
+    samples = [
+        made.inspect_sample(i, text="ANSWER: A" if i < n_right else "ANSWER: B", value="C" if i < n_right else "I")
+        for i in range(n)
+    ]
+    samples = [one | {"scores": {scorer: one["scores"]["choice"]}} for one in samples]
+    return str(made.inspect_eval(folder / f"{name}.eval", samples, made.inspect_header(n_right / n, n)))
+
+
+@pytest.mark.parametrize(("n_new", "code", "word"), [(150, 0, "PASS"), (100, 1, "FAIL"), (148, 2, "UNDECIDED")])
+def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
+    old, new = run_of(folder, "old", 150), run_of(folder, "new", n_new)
+    outs = [f"--{name}={folder / name}" for name in ("json", "markdown", "junit")]
+    assert command.main(["check", old, new, "--margin", "2pp", *outs]) == code
+    said = capsys.readouterr()[0]
+    assert said.startswith(f"{word}: ") and "Traceback" not in said
+    assert "The stored outputs of both runs read by written answer" in said  # the model changed, and no reader
+    assert json.loads((folder / "json").read_text())["outcome"] == word
+    assert f"{word} |" in (folder / "markdown").read_text()
+    suite = ElementTree.fromstring((folder / "junit").read_text())
+    assert (suite.get("failures"), suite.get("skipped")) == (str(int(code == 1)), str(int(code == 2)))
+
+
+def test_errors_end_with_three_whatever_they_are(folder, capsys):
+    old = run_of(folder, "old", 150)
+    other = run_of(folder, "other", 150)
+    for words in (
+        [old],
+        [old, other],
+        [old, other, "--margin", "lots"],
+        [old, other, "--margin=2pp", "--colour=red"],
+        [old, "away.eval", "--margin", "2pp"],
+        [old, other, "--margin", "2pp", "--new-model", "nobody"],
+    ):
+        try:
+            code = command.main(["check", *words])
+        except SystemExit as end:
+            code = end.code
+        assert code == 3, words
+    assert "Traceback" not in capsys.readouterr()[1]
+
+
+def test_a_file_of_settings_gives_what_the_options_leave_open(folder, capsys):
+    old, new = run_of(folder, "old", 150), run_of(folder, "new", 140)
+    (folder / "gate.toml").write_text('margin = "20pp"\n')
+    assert command.main(["check", old, new, "--config", "gate.toml"]) == 0
+    assert command.main(["check", old, new, "--config", "gate.toml", "--margin", "1pp"]) == 1
+    (folder / "gate.toml").write_text('margins = "20pp"\n')
+    assert command.main(["check", old, new, "--config", "gate.toml"]) == 3
+
+
+def test_a_margin_is_points_or_a_number_on_the_scale():
+    assert margin_of("2pp") == (0.02, True) and margin_of("0.5") == (0.5, False) and margin_of(" 3 % ") == (0.03, True)
+    for text in ("", "0pp", "-2pp", "two"):
+        with pytest.raises(BadInput, match="no margin"):
+            margin_of(text)
