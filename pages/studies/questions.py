@@ -8,9 +8,11 @@ from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
+from flipcore.claims.holdout import verdict_claim
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
 from flipcore.reports.holdout import inflation_of
 from flipcore.runs.demo import demo_studies
+from flipcore.stats.holdout.verdict import HoldoutVerdict
 from pages.common import repeats, session
 from pages.common.cached import cached
 from pages.common.header import show_progress
@@ -85,21 +87,26 @@ def _memory(study_id: str) -> None:
 
 
 def _holdout(study_id: str) -> None:
+    """The four tests' verdict, which takes longest and so is drawn last, above the inflation that would follow from it."""
+    verdict = st.container()
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
         _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
-        st.markdown(plain(claim.text))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
+        st.caption(plain(f"What would follow from a fair one: {claim.text}"))
     st.page_link(
         "holdout/page.py",
         label="Read both sets side by side",
         icon=":material/arrow_forward:",
         query_params={"sets": f"study:{study_id}", "part": "Look inside"},
     )
-    st.caption("Inflation is contamination only as far as both sets share a source. The page Holdout tests that.")
     repeats.in_small_type(study_id)
+    if sets:
+        with verdict:
+            tests, _, _ = holdout_cached.four_tests(sets, holdout_cached.START, False)
+            st.markdown(plain(verdict_claim(HoldoutVerdict(tuple(tests.values()))).text))
 
 
 def _link(page: str, params: dict[str, str]) -> None:

@@ -94,6 +94,23 @@ def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, m
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
 
 
+def test_the_first_page_asks_whether_a_holdout_is_fair_and_answers_that(path, monkeypatch):
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)  # it knows pages by the app's navigation alone
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    store.close()
+
+    def card(study_id):
+        from pages.studies.questions import _holdout
+
+        _holdout(study_id)
+
+    app = AppTest.from_function(card, args=(STUDY.study_id,), default_timeout=300).run()
+    verdict, *_ = [one.value.replace("\\", "") for one in app.markdown]
+    assert not app.exception and verdict.startswith(("Undecided: ", "The sets c", "All 4"))
+    assert "What would follow from a fair one" in app.caption[0].value
+
+
 def test_two_sets_of_ones_own_are_asked_for(path):
     app = shown(sets="own")
     assert not app.exception and "Add items as target and as retro to compare two sets" in words(app)
