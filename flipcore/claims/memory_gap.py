@@ -124,8 +124,11 @@ def gap_claim(
     detail = _detail(decision, adjusted, n_family)
     if decision.is_larger:
         if adjusted is not None and adjusted > FAMILY_LEVEL:
-            sentence = f"None shown: {decision.gap.text_pp()} ({holm_text(adjusted, n_family)})."
-            return Claim(_ASSERTS[decision.control], NONE_SHOWN, sentence, False, detail, "", numbers)
+            sentence = (
+                f"Undecided: rewriting costs the benchmark {decision.gap.text_pp()} more than its control by this test alone, and "
+                f"{holm_text(adjusted, n_family)}."
+            )
+            return Claim(_ASSERTS[decision.control], UNDECIDED, sentence, False, detail, "", numbers)
         return Claim(_ASSERTS[decision.control], *_larger(decision), True, detail, "", numbers)
     low, high = decision.gap_90.low, decision.gap_90.high
     if -margin < low and high < margin:

@@ -1,7 +1,7 @@
 """What may be said of a published score that is higher on the benchmark than on its controls."""
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.memory_gap import CAUTION, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, holm_text
+from flipcore.claims.memory_gap import CAUTION, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, UNDECIDED, holm_text
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
 
@@ -48,8 +48,11 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
         if score.control == RANDOM:
             return Claim(assertion, MEMORY, f"Memory: {higher}", True, detail, "", numbers)
         return Claim(assertion, HIGHER, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
-    p = p_text(score.p) if adjusted is None or not score.is_higher else holm_text(adjusted, n_family)
-    finding = f"the published score is {gap} against {_CONTROLS[score.control]} ({p})."
+    if score.is_higher and adjusted is not None:
+        p = holm_text(adjusted, n_family)
+        sentence = f"Undecided: the published score is {gap} against {_CONTROLS[score.control]} by this test alone, and {p}."
+        return Claim(assertion, UNDECIDED, sentence, False, detail, "", numbers)
+    finding = f"the published score is {gap} against {_CONTROLS[score.control]} ({p_text(score.p)})."
     opening = "No memory shown" if score.control == RANDOM else "No higher score is shown"
     return Claim(assertion, NONE_SHOWN, f"{opening}: {finding}", False, detail, "", numbers)
 

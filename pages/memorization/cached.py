@@ -140,7 +140,7 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
         for readout in readouts_of(view)[:1]:
             rows = drop.scores(view.frame, view.item_roles, readout)
             right = rows[rows["before"] == 1]
-            by_detector[f"Broke when {drop.past}"] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
+            by_detector[drop.title] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
     return by_detector
 
 
@@ -149,5 +149,6 @@ def scores(view: View) -> dict[str, dict[str, float]]:
     roles = (*view.item_roles, *view.control_roles)
     by_detector = {one.title: item_scores(one, view.frame, roles) for one in (*lines_of(view).values(), *pearls_in(view.frame))}
     for drop in drop_gaps_in(view.frame):
-        by_detector |= {f"Drop, {drop.past}": drop.scores(view.frame, roles, name) for name in readouts_of(view)[:1]}
+        for name in readouts_of(view)[:1]:
+            by_detector[drop.title] = drop.scores(view.frame, roles, name)
     return {title: dict(zip(rows["item_id"], rows["d"], strict=True)) for title, rows in by_detector.items() if len(rows)}

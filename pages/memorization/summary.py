@@ -49,7 +49,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 def _with_mark(one: MemoryTest) -> str:
     """The verdict's word, heavy and filled where something is claimed of the items, light and empty where nothing is shown."""
-    word = plain(one.decision)
+    word = plain(one.decision).replace(" ", "\u00a0")
     return f"**● {word}**" if one.claim.is_made and one.claim.outcome in POSITIVE else f"○ {word}"
 
 
@@ -61,7 +61,7 @@ def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
         "detector": detector_title(one.detector),
         "verdict": one.decision,
         "what it says": one.sentence,
-        "control": f"{n_control:,} controls",
+        "controls": f"{n_control:,}",
         "error rate, one-sided": rate,
     }
 

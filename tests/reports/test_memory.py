@@ -9,13 +9,17 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from flipcore.claims.memory_gap import gap_claim
+from flipcore.claims.memory_score import score_claim
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS, sees_memory
 from flipcore.models.cards import ModelCard
 from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting, summary
 from flipcore.reports.study import Report
 from flipcore.stats.base.proportions import clopper_pearson
+from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.published_score import score_gap, score_gap_of
+from flipcore.stats.memory.rewritten import Rewritten
 from tests.conftest import ROOT
 from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -319,3 +323,23 @@ def test_the_upper_limit_of_a_published_score_lies_below_the_truth_in_at_most_a_
         for share in np.arange(0.02, 0.95, 0.03)
     ]
     assert 0.04 < max(sizes) < 0.05
+
+
+def test_a_difference_that_holm_does_not_reach_is_undecided_and_names_its_size():
+    score = score_gap(np.repeat([1.0, 0.0], [22, 2]), np.repeat([1.0, 0.0], [14, 10]), "random")
+    claim = score_claim(score, 0.10, 11)
+    assert score.is_higher and claim.outcome == "undecided" and not claim.is_made  # it was "No memory shown"
+    assert (
+        claim.text.startswith("Undecided: the published score is +33.3 pp [") and "p = .10 by Holm over 11 tests" in claim.text
+    )
+    sides = Sides(
+        *(
+            Rewritten.make([f"{s}{i}" for i in range(40)], [1.0] * 40, [1.0] * n + [0.0] * (40 - n))
+            for s, n in (("b", 24), ("c", 34))
+        )
+    )
+    decision = gap_decision(sides, "random", m=999)
+    claim = gap_claim(decision, adjusted=0.2, n_family=11)
+    assert (
+        decision.is_larger and claim.outcome == "undecided" and "+25.0 pp [" in claim.text and "p = .20 by Holm" in claim.text
+    )
