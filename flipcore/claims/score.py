@@ -47,7 +47,15 @@ ELSEWHERE = Assertion(
     "each score",
     _WORLDS,
 )
-ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE)
+HIGHER = Assertion(
+    "one model scores higher in any wording",
+    "a model's mean over all questions and all wordings like these is higher than another's",
+    SHORT_RATE,
+    2,
+    "all pairs of models, Bonferroni",
+    ("equal models", "equal models, wordings suit one or the other", "equal models on questions in families"),
+)
+ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE, HIGHER)
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
@@ -76,6 +84,22 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, " ".join(parts) + otherwise, is_made, detail(bar), "", numbers)
     return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} families carry this score; 6 are needed."))
+
+
+def difference_claim(first: str, second: str, bar: ErrorBar, ahead: tuple[int, int, int], why_not: str = "") -> Claim:
+    """Whether the first of two models scores higher over other questions and wordings. `bar` is of their differences cell by cell, its
+    level that of one pair of all; `ahead` says under how many wordings the first leads, the second leads, and neither."""
+    whole = bar.by_wordings
+    if not whole.has_interval:
+        return description("")
+    asserted = bool(whole.excludes_zero()) and not whole.is_too_short
+    start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
+    sentence = f"{start}: {whole.text_pp()} over other questions and wordings."
+    ties = f", they tie under {ahead[2]}" if ahead[2] else ""
+    small = f"{first} leads under {ahead[0]} of {sum(ahead)} wordings, {second} under {ahead[1]}{ties}."
+    further = f" Questions only: {bar.by_questions.text_pp()}. In one further wording: {bar.elsewhere.text_pp()}."
+    claim = Claim(HIGHER, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole})
+    return claim.not_claimed(why_not)
 
 
 def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,22 @@ class ModelScore:
 
 
 @dataclass(frozen=True, eq=False)
+class Difference:
+    """Two models on the same questions and wordings, the one with the higher score first; `bar` is of their differences."""
+
+    first: str
+    second: str
+    bar: ErrorBar
+    claim: Claim
+
+    def rows(self) -> Iterator[Row]:
+        """The difference over other questions, and over other questions and wordings."""
+        for name in ("questions", "wordings"):
+            claim, of = self.claim if name == "wordings" else None, {"first": self.first, "second": self.second}
+            yield Row(self.first, INTERVALS[name], f"lead over {self.second}", self.bar.estimate(name), claim, of)
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreReport:
     """What is said of the scores of a study's models; `role` is that of the items counted, `random_axes` those whose wordings count as
     drawn at random, `notes` what was left out and why."""
@@ -164,10 +181,16 @@ class ScoreReport:
     random_axes: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
 
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Of every pair of models whose wordings were measured."""
+        return tuple(_differences(self.models))
+
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The sentence of each model, and what another wording would give."""
-        return tuple(claim for one in self.models for claim in (one.claim, one.elsewhere) if claim.text)
+        """The sentence of each model, what another wording would give, and which of two models scores higher."""
+        of_models = (claim for one in self.models for claim in (one.claim, one.elsewhere) if claim.text)
+        return (*of_models, *(one.claim for one in self.differences))
 
     @property
     def whole_claims(self) -> tuple[Claim, ...]:
@@ -184,12 +207,15 @@ class ScoreReport:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
             further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence)
             lines += [f"    {line}" for line in further if line]
+        lines += [f"  {one.claim.text} {one.claim.detail}".rstrip() for one in self.differences]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def rows(self) -> Iterator[Row]:
         """Of every model its intervals, shares, readers and wordings."""
         for one in self.models:
             yield from one.rows()
+        for pair in self.differences:
+            yield from pair.rows()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
@@ -198,6 +224,17 @@ class ScoreReport:
             "reader": self.reader,
             "wordings_drawn_from": list(self.random_axes),
             "models": [one.as_dict() for one in self.models],
+            "differences": [
+                {
+                    "first": one.first,
+                    "second": one.second,
+                    "sentence": one.claim.text,
+                    "detail": one.claim.detail,
+                    "is_claimed": one.claim.is_made,
+                    **{name: plain(one.bar.estimate(name)) for name in ("questions", "wordings", "elsewhere")},
+                }
+                for one in self.differences
+            ],
             "notes": list(self.notes),
         }
 
@@ -331,6 +368,20 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
     return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
+
+
+def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
+    pairs = list(combinations(sorted(models, key=lambda one: -one.bar.value), 2))
+    for first, second in pairs:
+        cells = first.bar.cells.less(second.bar.cells)
+        if not cells.mean.size:
+            continue
+        bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
+        gaps = cells.mean.mean(axis=0)
+        ahead = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum()), int((abs(gaps) <= 1e-12).sum())
+        claim = claims.difference_claim(first.model, second.model, bar, ahead, first.why_not or second.why_not)
+        if claim.text:
+            yield Difference(first.model, second.model, bar, claim)
 
 
 def behind(one: ModelScore, way: str, reader: str) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
+from flipcore.reports.score import Difference, score_report
 from pages.common import gates, session
 from pages.common.cached import cached
 
@@ -35,6 +36,22 @@ def roles(study_id: str, lock: str | None) -> list[str]:
 @cached("Comparing the models", 16)
 def report(view: View, level: float) -> RankingReport | None:
     return ranking_report(view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level)
+
+
+@cached("Adding up the error bar", 16)
+def differences(view: View, level: float) -> tuple[Difference, ...]:
+    """Which of two models scores higher over other questions and other wordings, where these were measured."""
+    study = session.declared(view.study_id)
+    score = score_report(
+        view.readouts(),
+        is_recorded=study.is_recorded,
+        reader=view.reference,
+        closed_gates=dict(view.closed_gates),
+        role=view.role or None,
+        level=level,
+        scorers=study.scorers,
+    )
+    return score.differences if score else ()
 
 
 @cached(max_entries=16)

@@ -23,6 +23,9 @@ def under_board(report: ScoreReport) -> None:
     for one in report.models:
         if one.elsewhere.text:
             st.markdown(plain(one.elsewhere.text))
+    for difference in report.differences:
+        st.markdown(plain(difference.claim.text))
+        st.caption(plain(difference.claim.detail))
     names = [one.model for one in report.models]
     name = st.selectbox("Model", names, key="score-model", bind="query-params", width=330) if len(names) > 1 else names[0]
     one = report.of(name) or report.models[0]

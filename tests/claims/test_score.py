@@ -6,10 +6,12 @@ import numpy as np
 
 from flipcore.claims.score import (
     FEW,
+    HIGHER,
     QUESTIONS,
     QUESTIONS_ONLY,
     WHOLE,
     WHOLE_BAR,
+    difference_claim,
     elsewhere_claim,
     next_words,
     read_words,
@@ -75,3 +77,21 @@ def test_small_sentences_name_the_largest_first():
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
     assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == ("", "", "", "Read otherwise: 0.50.")
+
+
+def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing():
+    strong, weak = (score_cells(rows_of(n=60, seed=seed)) for seed in (0, 1))
+    much = ScoreCells(np.ones((60, 5)), strong.n_runs, strong.squares, weak.questions, weak.wordings)
+    claim = difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0))
+    assert claim.is_made and claim.assertion is HIGHER
+    assert claim.text.startswith("A scores higher than B: +") and claim.text.endswith("] over other questions and wordings.")
+    assert claim.detail.startswith("A leads under 5 of 5 wordings, B under 0. Questions only: +")
+    alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
+    assert not alike.is_made and alike.text.startswith("Undecided whether A or B scores higher: ")
+    assert ", they tie under 1." in alike.detail
+    assert (
+        difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0), "nobody checked it.").text
+        == "Not claimed: nobody checked it."
+    )
+    one = error_bar(score_cells(rows_of(n=60, m=1)).less(score_cells(rows_of(n=60, m=1, seed=1))))
+    assert difference_claim("A", "B", one, (1, 0, 0)).text == ""

@@ -90,6 +90,23 @@ def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 
 
+def test_two_models_are_compared_cell_by_cell_the_better_one_first():
+    strong_rows = readouts("combined", model="strong", seed=1)
+    strong_rows["is_correct"] = (strong_rows["is_correct"].astype(bool) | (strong_rows["sample"] == 0)).astype(object)
+    frame = pd.concat([readouts("combined", model="weak"), strong_rows])
+    report = score_report(frame)
+    (one,) = report.differences
+    strong, weak = (report.of(model).bar for model in ("strong", "weak"))
+    assert (one.first, one.second) == ("strong", "weak") and one.claim in report.claims
+    assert one.bar.value == pytest.approx(strong.value - weak.value)
+    assert one.claim.text in report.text() and report.as_dict()["differences"][0]["sentence"] == one.claim.text
+    rows = [row for row in report.rows() if row.quantity == "lead over weak"]
+    assert [row.where for row in rows] == ["other questions", "other questions and wordings"]
+    assert rows[1].estimate.low == one.bar.by_wordings.low and rows[1].claim is one.claim
+    three = score_report(pd.concat([frame, readouts("combined", model="third", seed=2)]))
+    assert len(three.differences) == 3 and three.differences[0].bar.level == pytest.approx(1 - 0.05 / 3)
+
+
 def test_wordings_behind_a_closed_gate_are_left_out_and_named():
     report = score_report(readouts("combined"), closed_gates={"combined": "too few were reviewed."})
     assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.score import ELSEWHERE, QUESTIONS, WHOLE, elsewhere_claim, score_claim
+from flipcore.claims.score import ELSEWHERE, HIGHER, QUESTIONS, WHOLE, difference_claim, elsewhere_claim, score_claim
+from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.simulations.score_coverage import World, draw
@@ -63,6 +65,32 @@ def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Ce
     ]
 
 
+def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int) -> Claim:
+    """Two models that are equally good over all wordings; `suits` is how far a wording suits one of them, on the logit, `size` the most
+    questions a family that leans to one of them."""
+    family = np.repeat(np.arange(n), rng.integers(1, size + 1, n))[:n]
+    ability, wording = 1 + 1.5 * rng.standard_normal(n)[:, None], 0.3 * rng.standard_normal(m)[None, :]
+    lean = (0.7 if size > 1 else 0.0) * rng.standard_normal(n)[family][:, None]
+    cells = []
+    for side in (1, -1):
+        centre = ability[family] + wording + suits * rng.standard_normal(m) + side * lean / 2
+        right = (rng.random((n, m)) < 1 / (1 + np.exp(-centre))).astype(float)
+        names = [str(i) for i in range(n)], [str(j) for j in range(m)]
+        families = family.astype(str) if size > 1 else None
+        cells.append(ScoreCells(right, np.ones((n, m), dtype=int), np.zeros((n, m)), *names, families))
+    return difference_claim("a", "b", error_bar(cells[0].less(cells[1])), (m, 0, 0))
+
+
+def _pairs() -> list[Cell]:
+    suit, families = "equal models, wordings suit one or the other", "equal models on questions in families"
+    worlds = (("equal models", 0.0, 1), (suit, 0.4, 1), (families, 0.0, 9))
+    return [
+        Cell(HIGHER, name, f"{n:,} × {m}", each(partial(_pair, n=n, m=m, suits=suits, size=size)))
+        for name, suits, size in worlds
+        for n, m in ((20, 3), (60, 8), (300, 3))
+    ]
+
+
 def _one_wording() -> list[Cell]:
     """What a score says that was asked in one wording alone: nothing of other wordings, and of other questions the truth."""
     cells = []
@@ -73,6 +101,7 @@ def _one_wording() -> list[Cell]:
 
 
 CELLS = (
+    *_pairs(),
     *_cells(QUESTIONS, _score, "questions", "by_questions"),
     *_one_wording(),
     *_cells(WHOLE, _score, "wordings", "by_wordings"),

@@ -30,9 +30,7 @@ NOT_RUN: tuple[str, ...] = (
     "artifact or genuine",
     "artifact or genuine, all cells",
     "plan of flips",
-    "score over other questions",
-    "score over other questions and wordings",
-    "another wording's score",
+    "one model scores higher in any wording",
 )
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
