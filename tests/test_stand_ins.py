@@ -152,6 +152,9 @@ SMALL = {
             "test_placeholder_scores_are_missing",
         ),
     },
+    "reports/test_log_scores.py": {
+        "test_the_public_agents_file_gives_its_published_numbers": (HERE, "test_agents_own_result_files_give_pass_hat_k")
+    },
     "runs/test_log_import.py": {
         "test_the_public_logs_give_the_numbers_that_they_report": (HERE, "test_two_filters_are_two_readouts_of_one_completion"),
         "test_the_public_lm_eval_rows_keep_every_score": (HERE, "test_log_likelihoods_are_a_cloze_by_sum_and_by_length"),

@@ -24,6 +24,7 @@ from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.text.counts import count_of
 
+MOST_PASSES = 8
 MOST_TASKS = 3  # that a headline names
 
 
@@ -42,6 +43,12 @@ class TaskScore:
     n_epochs: int
     scale: tuple[float, float]
     is_share: bool
+    passes: tuple[tuple[str, Estimate], ...] = ()
+
+    def passes_words(self) -> str:
+        """ "airline, reward, of 4 runs an item: pass^1 0.42 [0.31, 0.54], …"; empty where an item ran once, and of grades."""
+        every = [f"{name} {one.text()}" for name, one in self.passes]
+        return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item: {', '.join(every)}." if every else ""
 
     def words(self) -> str:
         """ "0.42 [0.31, 0.54] of 50 items, by reward (mean of 4 epochs)"."""
@@ -108,7 +115,17 @@ def _score(
     mean = accuracy(by_item, families) if is_unit else mean_interval(by_item, families, bounds=scale)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
     is_share = is_unit and bool(part["score"].dropna().isin((0.0, 1.0)).all())
-    return TaskScore(model, task, role, scorer, reducer, mean, int(by_item.notna().sum()), n_epochs, scale, is_share)
+    passes = tuple(_passes(part, families, n_epochs)) if is_share and n_epochs > 1 else ()
+    return TaskScore(model, task, role, scorer, reducer, mean, int(by_item.notna().sum()), n_epochs, scale, is_share, passes)
+
+
+def _passes(part: pd.DataFrame, families: pd.Series, n_epochs: int) -> Iterator[tuple[str, Estimate]]:
+    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them is, for the most."""
+    for k in range(1, min(n_epochs, MOST_PASSES) + 1):
+        by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
+        yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
+    by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
+    yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
 
 
 def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:

@@ -11,7 +11,7 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
-from flipcore.reports.log_scores import TaskScore
+from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -115,7 +115,8 @@ def study_report(
             if reference or reference_name == REFERENCE
             else [f"Reference extractor: {flips.title_of(reference_name).lower()}."]
         )
-        notes[model] = [*reference_notes, repeats] if repeats else reference_notes
+        passes = [words for one in leading(own, model) if (words := one.passes_words())]
+        notes[model] = [*reference_notes, *passes, *([repeats] if repeats else [])]
         if reference_name not in answers.extractors:
             cells[model], claimed[model] = [], [flips.lacking_reference(reference_name, answers.extractors)]
             headlines[model] = replace(headlines[model], claims=(claimed[model][0],))

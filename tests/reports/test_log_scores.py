@@ -189,3 +189,67 @@ def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
     study_id, study = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
     sentence = whole_study(store, study_id).report.headlines["m-1"].sentence
     assert "Mean score 0.29 by bleu, as the log reports it" in sentence and "0.50" not in sentence
+
+
+def trials(rewards):
+    """τ-bench's own file: rewards (tasks, trials)."""
+    return [
+        {
+            "task_id": i,
+            "trial": k,
+            "reward": float(reward),
+            "info": {"task": {"instruction": f"You want {i}."}} | ({"error": "The tool broke."} if reward is None else {}),
+            "traj": [
+                {"role": "system", "content": "The policy."},
+                {"role": "user", "content": f"Hello {k}."},
+                {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "look", "arguments": "{}"}}]},
+                {"role": "tool", "content": "found"},
+                {"role": "assistant", "content": f"Bye {i} {k}."},
+            ],
+        }
+        for i, item in enumerate(rewards)
+        for k, reward in enumerate(item)
+    ]
+
+
+def test_agents_own_result_files_give_pass_hat_k(tmp_path, store):
+    path = tmp_path / "trials.json"
+    path.write_text(json.dumps(trials([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3)), encoding="utf-8")
+    study_id, study = study_of(store, path)
+    (one,) = task_scores(store, study_id, study)
+    expected = {"pass^1": 7 / 16, "pass^2": (1 + 1 / 6) / 4, "pass^3": 0.25, "pass^4": 0.25, "pass@4": 0.75}
+    assert {name: round(value.value, 6) for name, value in one.passes} == {name: round(v, 6) for name, v in expected.items()}
+    assert "pass^1 0.44 [" in whole_study(store, study_id).text()
+
+
+def test_the_second_generation_of_agents_files_is_read_by_its_layout(tmp_path, store):
+    """By tau2-bench's published code; no file of it was at hand."""
+    document = {
+        "info": {"environment_info": {"domain_name": "retail"}, "agent_info": {"llm": "m-2"}},
+        "tasks": [{"id": str(i), "user_scenario": {"instructions": f"Return {i}."}} for i in range(12)],
+        "simulations": [
+            {
+                "id": f"s{i}{k}",
+                "task_id": str(i),
+                "trial": k,
+                "reward_info": {"reward": float(i % 2)},
+                "agent_cost": 0.01,
+                "termination_reason": "user_stop",
+                "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Done."}],
+            }
+            for i in range(12)
+            for k in range(2)
+        ],
+    }
+    (tmp_path / "retail.json").write_text(json.dumps(document), encoding="utf-8")
+    study_id, study = study_of(store, tmp_path / "retail.json")
+    (one,) = task_scores(store, study_id, study)
+    assert (one.model, one.task, one.mean.value, one.n_epochs) == ("m-2", "retail", 0.5, 2)
+
+
+def test_the_public_agents_file_gives_its_published_numbers(shared_data, store):
+    study_id, study = study_of(store, shared_data / "agents" / "gpt-4o-airline.json")
+    (one,) = task_scores(store, study_id, study)
+    passes = [round(value.value, 3) for _, value in one.passes]
+    assert one.mean.value == pytest.approx(0.42) and passes[:4] == [0.42, 0.273, 0.22, 0.2]
+    assert "0.29 [" in audit(store, study_id).text()  # the floor of outcomes

@@ -319,8 +319,24 @@ def _as_table(path, outputs):
     return made.lines(path / "outputs.jsonl", rows)
 
 
+def _as_tau_bench(path, outputs):
+    rows = [
+        {
+            "task_id": item,
+            "reward": 1.0,
+            "info": {"task": {"instruction": question}},
+            "traj": [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": text}],
+            "trial": sample,
+        }
+        for item, question, sample, text in outputs
+    ]
+    (path / "trials.json").write_text(json.dumps(rows), encoding="utf-8")
+    return path / "trials.json"
+
+
 WRITERS = {
     "table": _as_table,
+    "tau-bench": _as_tau_bench,
     "lm-eval": _as_lm_eval,
     "inspect": _as_inspect,
     "every_eval_ever": _as_eee,

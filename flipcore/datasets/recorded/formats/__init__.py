@@ -9,6 +9,7 @@ from flipcore.datasets.recorded.formats import (
     openai_evals,
     planned_answers,
     promptfoo,
+    tau_bench,
     zeroeval,
 )
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -22,5 +23,6 @@ READERS: tuple[Reader, ...] = (
     zeroeval.READER,
     promptfoo.READER,
     openai_evals.READER,
+    tau_bench.READER,
     planned_answers.READER,
 )
