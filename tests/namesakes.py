@@ -13,6 +13,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "commands/restore commands/stats commands/variants",
     ),
     "commands/test_audit.py": ("the command's ten lines", "reports/verdict"),
+    "reports/test_log_scores.py": (
+        "scores of logs, agents' own result files among them",
+        "datasets/recorded/formats/tau_bench store/queries/scores",
+    ),
+    "claims/test_audit_prompts.py": ("faults planted in a log, from its file to its findings", "runs/log_facts"),
     "commands/test_check.py": ("the gate's command, from two files to its code", "reports/regression"),
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
@@ -153,7 +158,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "reports/test_flips.py": ("a headline over all axes", "stats/flips/pooled"),
     "store/queries/test_set_aside.py": (
         "no query shows what was set aside: all of them at once",
-        "store/queries/audit store/queries/exchange store/queries/memory store/queries/scores",
+        "store/queries/audit store/queries/exchange store/queries/memory",
     ),
     "store/test_merge.py": ("a merge as a whole", "store/merge_readouts store/merge_source store/queries/planning"),
     "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),

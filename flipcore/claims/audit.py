@@ -28,6 +28,7 @@ from flipcore.claims.audit_input import (
     spoken_name,
 )
 from flipcore.claims.audit_items import GROUPS_DIFFER, flip_rates, golds, grouped_scores, repeated_items, standard_errors
+from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
@@ -69,7 +70,14 @@ def findings(log: AuditInput) -> list[Finding]:
         score_consistency,
     )
     all_findings = [one for check in checks for one in check(log, frame)]
-    all_findings += [*golds(log), *repeated_items(log), *flip_rates(log), *_of_one_family(log, frame)]
+    all_findings += [Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88) for one in log.facts]
+    all_findings += [
+        *prompt_findings(replace(log, frame=frame)),
+        *golds(log),
+        *repeated_items(log),
+        *flip_rates(log),
+        *_of_one_family(log, frame),
+    ]
     return sorted(all_findings, key=lambda one: -one.rank)
 
 

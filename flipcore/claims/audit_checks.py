@@ -7,6 +7,7 @@ from itertools import combinations
 import pandas as pd
 
 from flipcore.claims.audit_input import LEAST_TEMPLATES, MOST_READOUTS, NO_ANSWER, OURS, OWN_PROMPT, AuditInput, scored
+from flipcore.claims.audit_prompts import LEAST_ITEMS
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,14 @@ def _reports_flips(log: AuditInput, base: pd.DataFrame) -> bool:
     return any("flip" in str(one.get("metric") or one["readout"]).lower() for one in log.reported)
 
 
+def _has_texts(log: AuditInput, base: pd.DataFrame) -> bool:
+    return len(log.prompts) >= LEAST_ITEMS
+
+
+def _has_options(log: AuditInput, base: pd.DataFrame) -> bool:
+    return sum(len(one) > 1 for one in log.items["options"]) >= LEAST_ITEMS
+
+
 CHECKS = (
     Check(
         "Reported scores against the rows",
@@ -146,4 +155,11 @@ CHECKS = (
         f"the scored items do not name {LEAST_TEMPLATES} subjects or templates",
     ),
     Check("Reported flip rates", ("impossible rate",), _reports_flips, "the log reports no flip rate"),
+    Check(
+        "Wordings, examples and leaks of prompts",
+        ("wordings", "own examples", "leaked answers"),
+        _has_texts,
+        "too few prompts are there",
+    ),
+    Check("Keys and answers by place", ("keys at one place", "one answer always"), _has_options, "no item has options"),
 )

@@ -50,7 +50,8 @@ class AuditInput:
     """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
     made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
     with counts by status and finish reason, `reported` what the logs say, `scorers` the
-    readouts of the logs' own scorers, the one that leads first."""
+    readouts of the logs' own scorers, the one that leads first, `prompts` the base prompt of each item,
+    `facts` what rows say against their log."""
 
     frame: pd.DataFrame
     items: pd.DataFrame
@@ -59,6 +60,8 @@ class AuditInput:
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
+    prompts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"]))
+    facts: Sequence[Mapping[str, Any]] = ()
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:

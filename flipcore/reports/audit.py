@@ -60,6 +60,8 @@ def audit(store: Store, study_id: str) -> Audit:
         queries.reported(study),
         queries.notes(study),
         study.scorer_names,
+        queries.prompts(store, study_id),
+        queries.facts(study),
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]

@@ -14,7 +14,16 @@ from flipcore.text.counts import count_of
 
 MOST_SCORES, MOST_FINDINGS = 3, 4
 DESCRIPTIONS = ("repeats", "prompts", "two logs")  # findings that tell what a log shows, and contradict nothing in it
+_PLAN = "Run the items and epochs that are missing, and drop what is there twice, before quoting the score."
 ADVICE = {  # what a finding is about -> what to do
+    **dict.fromkeys(("rows doubled", "rows missing", "epochs missing", "items of no plan"), _PLAN),
+    "several models": "Split the log by the model that answered.",
+    "several temperatures": "Split the log by temperature.",
+    "wordings": "Ask all items in one wording, or compare the wordings as variants.",
+    "own examples": "Take each item out of its own examples and ask it again.",
+    "leaked answers": "Take the answer out of the prompt and ask again.",
+    "keys at one place": "Shuffle the options, so that no place is right more often.",
+    "one answer always": "Look at what the model writes: it does not answer the question.",
     "reported score": "Do not quote the reported score: take the one from the rows, and ask for the rows that are missing.",
     "score against answer": "Look at the answers that contradict their scores, and mend the scorer.",
     "impossible rate": "Ask how the reported rate was counted: it cannot come from these scores.",
@@ -101,6 +110,9 @@ def _score_line(whole: WholeStudy, model: str) -> str:
     """The score with its whole error bar where it has one, and by which scorer; else the headline's sentence."""
     bar = whole.score.of(model) if whole.score else None
     if bar and whole.score:
-        return f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {bar.claim.detail}".rstrip("; ")
+        passes = [note for note in whole.report.notes.get(model, ()) if "pass^" in note]
+        return "\n".join(
+            [f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {bar.claim.detail}".rstrip("; "), *passes]
+        )
     score = whole.report.headlines[model].score
     return f"{model}: {score.text.removeprefix(f'{model}: ') if score else 'No score was recorded.'}"

@@ -76,6 +76,7 @@ def study_of(survey: Survey) -> Study:
             "formats": sorted({file.about.format for file in survey.files}),
             "files": [file.source.name for file in survey.files],
             "reported": reported,
+            **({"facts": facts} if (facts := [{"about": about, "sentence": text} for about, text in survey.facts]) else {}),
             **({"scorers": scorers} if (scorers := _scorers(survey)) else {}),
             "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
         },

@@ -23,6 +23,7 @@ from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of
+from flipcore.runs.log_facts import LogFacts
 from flipcore.text.counts import count_of
 
 LEAST_FAMILIES = 10  # fewer clusters give no interval
@@ -65,6 +66,7 @@ class Survey:
     has_text: bool = False
     has_scores: bool = False
     scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
+    facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
 
@@ -205,10 +207,12 @@ def survey(
     votes: dict[str, Counter] = {}
     items = _Items(corrections.get("join", ""), log_survey.placed)
     for number, file in enumerate(files):
+        facts = LogFacts(file.source.name, file.about)
         try:
             for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
+                    facts.add(record)
                     derived = items.axis(record, model_of(corrections, record.model), number, file.about.format)
                     axis = axis_of(corrections, derived)
                     log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
@@ -216,6 +220,7 @@ def survey(
                     on_progress(log_survey.n_records)
         except BadInput as error:
             log_survey.unread.append(f"{error} What stands before that place is used.")
+        log_survey.facts += facts.sentences()
     if not log_survey.n_records:
         raise BadInput(" ".join([*log_survey.refusals[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
     for task, kind_counts in votes.items():

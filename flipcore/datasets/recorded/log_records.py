@@ -101,6 +101,8 @@ class LogRecord:
     item_id: str = ""  # of a format whose items had ids of their own before all formats went one way
     repeat: str = ""  # the name under which a table asks a prompt of its item again
     raw_reply: str = ""  # what was recorded of an output beside its text, or in place of one
+    served_model: str = ""  # what the server called the model that answered
+    is_backward: bool = False  # it ended before it began
     mark: PlanMark | None = None  # the prompt of a study of ours that another harness asked
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -130,7 +132,8 @@ class ReportedScore:
 @dataclass
 class LogAbout:
     """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
-    says it holds; `columns` is how a table's columns are read."""
+    says it holds; `columns` is how a table's columns are read; `plan` has the `items`, `epochs` and perhaps `ids` that were to be
+    asked."""
 
     format: str
     reported: list[ReportedScore] = field(default_factory=list)
@@ -138,6 +141,7 @@ class LogAbout:
     uses: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any] = field(default_factory=dict)
 
 
 def as_text(value: Any) -> str:

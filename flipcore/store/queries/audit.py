@@ -34,6 +34,23 @@ def items(store: Store, study_id: str) -> pd.DataFrame:
     return store.frame(_ITEMS, study_id=study_id)
 
 
+_PROMPTS = f"""
+SELECT i.item_id, any_value(array_to_string(w.parts->>'$[*][1]', '')) AS prompt
+FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN variants w USING (variant_id)
+WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i.position ORDER BY i.position, i.item_id
+"""
+
+
+def prompts(store: Store, study_id: str) -> pd.DataFrame:
+    """The prompt of each item that its other versions are compared with."""
+    return store.frame(_PROMPTS, study_id=study_id)
+
+
+def facts(study: Study) -> list[dict]:
+    """What the rows of an imported study's logs say against the logs: `about` and `sentence`."""
+    return [one for source in study.items for one in source.options.get("facts", ())]
+
+
 def reported(study: Study) -> list[dict]:
     """The scores that an imported study's logs report of themselves."""
     return [one for source in study.items for one in source.options.get("reported", ())]

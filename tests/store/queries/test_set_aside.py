@@ -129,6 +129,8 @@ CALLS = {
     "audit.items": lambda s: audit.items(s, S),
     "audit.reported": lambda s: audit.reported(STUDY),
     "audit.notes": lambda s: audit.notes(STUDY),
+    "audit.facts": lambda s: audit.facts(STUDY),
+    "audit.prompts": lambda s: audit.prompts(s, S),
     "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),

@@ -77,6 +77,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         )
     evaluation = _mapping(header.get("eval"))
     task, model = task_of(evaluation), str(evaluation.get("model") or "")
+    about.plan = _plan(evaluation) if status == "success" else {}
     results = _mapping(header.get("results"))
     about.reported = list(_reported(results, task, model, _scorers_of(source) if results else ()))
     return about
@@ -98,6 +99,19 @@ def _mapping(value: Any) -> Mapping:
 def task_of(evaluation: Mapping) -> str:
     """The task's name without its package."""
     return str(evaluation.get("task_display_name") or evaluation.get("task") or "task").rpartition("/")[2]
+
+
+def _plan(evaluation: Mapping) -> dict[str, Any]:
+    """How many items and epochs a finished log set out to ask, and their ids."""
+    dataset, config = _mapping(evaluation.get("dataset")), _mapping(evaluation.get("config"))
+    ids = dataset.get("sample_ids")
+    own_ids = {str(one) for one in ids} if isinstance(ids, list) and not config.get("sample_id") else set()
+    limit, n = config.get("limit"), dataset.get("samples")
+    n_items = limit if isinstance(limit, int) and isinstance(n, int) and limit < n else n
+    if isinstance(limit, list) or config.get("sample_id"):
+        n_items = len(own_ids)
+    n_items = min(n_items, len(own_ids)) if own_ids and isinstance(n_items, int) else n_items
+    return {"items": n_items if isinstance(n_items, int) else 0, "epochs": config.get("epochs") or 1, "ids": own_ids}
 
 
 def _scorers_of(source: Source) -> tuple[str, ...]:

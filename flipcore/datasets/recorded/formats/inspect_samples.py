@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from flipcore.core.errors import BadInput
@@ -56,7 +57,10 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
         options=tuple(as_text(one) for one in sample.get("choices") or ()),
         targets=tuple(as_text(one) for one in (target if isinstance(target, list) else [target]) if as_text(one).strip()),
         sample=max(0, int(sample.get("epoch") or 1) - 1),
+        served_model=str(output.get("model") or ""),
+        is_backward=_is_backward(sample),
         sampling={key: settings.get(key) for key in ("temperature", "top_p", "max_tokens", "seed")}
+        | _own_temperature(sample.get("events"))
         | {"stop": settings.get("stop_seqs")},
         text=text,
         raw_reply=json.dumps({"messages": turns}, ensure_ascii=False) if len(turns) > 1 else "",
@@ -130,6 +134,23 @@ def _error(sample: Mapping, output: Mapping) -> str:
         kind = limit.get("type") if isinstance(limit, Mapping) else limit
         return "" if output.get("choices") or output.get("completion") else f"Stopped at the sample's {kind} limit."
     return ""
+
+
+def _own_temperature(events: Any) -> dict[str, Any]:
+    """At which temperature the first call of the sample was made, where its events say so."""
+    first = next((one for one in events or () if isinstance(one, Mapping) and one.get("event") == "model"), {})
+    config = first.get("config")
+    temperature = config.get("temperature") if isinstance(config, Mapping) else None
+    return {} if temperature is None else {"temperature": temperature}
+
+
+def _is_backward(sample: Mapping) -> bool:
+    """Whether it was completed before it was started."""
+    try:
+        start, end = (datetime.fromisoformat(str(sample[key])) for key in ("started_at", "completed_at"))
+        return end < start
+    except (KeyError, TypeError, ValueError):
+        return (number_of(sample.get("total_time")) or 0) < 0
 
 
 def _is_at_limit(sample: Mapping) -> bool:

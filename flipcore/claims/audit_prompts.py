@@ -1,0 +1,145 @@
+"""Findings of an audit on what was asked and how answers and keys lie: wordings, examples, leaks, positions.
+
+Each describes the rows. Measured on clean twins (150 items, 200 logs): 0 to 1 in 200 each (`tests/claims/test_audit_prompts.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from flipcore.claims.audit_input import N_LISTED, OURS, OWN_PROMPT, AuditInput, Finding, spoken_name
+from flipcore.claims.claim import description
+from flipcore.stats.base.estimate import percent_text
+from flipcore.text.answers import normalised_text
+from flipcore.text.counts import count_of
+from flipcore.text.prompts import labels_of
+
+LEAST_ITEMS = 20
+MOST_WORDINGS = 4
+LEAST_SHARE = 0.05  # of the items, for a wording to count as one
+_LEAK = re.compile(r"answer(?:\s+is|\s*:|\s*=)\s*\(?([A-Z])\b(?!\s*[a-z])", re.IGNORECASE)
+
+
+def prompt_findings(log: AuditInput) -> Iterator[Finding]:
+    """Of the base prompts and of the keys."""
+    prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
+    if len(prompts) >= LEAST_ITEMS:
+        yield from _wordings(prompts)
+        yield from _own_examples(prompts)
+        yield from _leaks(prompts)
+    yield from _keys(log.items)
+    yield from _one_answer(log)
+
+
+def _rest(row: pd.Series) -> str:
+    """A prompt without what is the item's own: question, options and numbers."""
+    text = str(row["prompt"])
+    for own in sorted([str(row["question"]), *map(str, row["options"])], key=len, reverse=True):
+        text = text.replace(own, " ") if len(own.strip()) > 1 else text
+    return " ".join(re.sub(r"\d+", "#", text).split())
+
+
+def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
+    """Few wordings around the question, each of many items: the prompt was changed on the way. One of its own an item is a prompt with
+    a passage or drawn examples."""
+    rests = prompts.apply(_rest, axis=1)
+    counts = rests.value_counts()
+    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(rests):
+        sizes = " and ".join(f"{n:,}" for n in counts)
+        sentence = f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
+        items = tuple(prompts["item_id"][rests == counts.index[-1]])[:N_LISTED]
+        yield Finding("wordings", description(sentence, "wordings"), 72, items)
+
+
+def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
+    """Items whose question stands in their prompt more than once: they are among their own examples."""
+    is_twice = [
+        len(q.strip()) >= 12 and p.count(q.strip()) > 1 for p, q in zip(prompts["prompt"], prompts["question"], strict=True)
+    ]
+    items = tuple(prompts["item_id"][is_twice])
+    if items and len(items) < 0.9 * len(prompts):  # where every prompt repeats its question, that is its layout
+        stand = count_of(len(items), "item stands", "items stand")
+        sentence = f"{stand} among the examples of {'its' if len(items) == 1 else 'their'} own prompt."
+        yield Finding("own examples", description(sentence, "own examples"), 84, items[:N_LISTED])
+
+
+def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
+    """Items whose right answer stands in the prompt after the question, outside of its options."""
+    leaking = [row["item_id"] for _, row in prompts.iterrows() if _leaks_answer(row)]
+    if leaking:
+        sentence = f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind the question."
+        yield Finding("leaked answers", description(sentence, "leaked answers"), 90, tuple(leaking)[:N_LISTED])
+
+
+def _leaks_answer(row: pd.Series) -> bool:
+    if not isinstance(row["target"], str) or str(row["question"]) not in str(row["prompt"]):
+        return False
+    behind, options = str(row["prompt"]).rpartition(str(row["question"]))[2], list(row["options"])
+    if options:
+        labels = labels_of("upper", len(options))
+        hits = [one.upper() for one in _LEAK.findall(behind) if one.isupper()]
+        right = {labels[int(one)] for one in row["target"].split("\n") if one.isdecimal() and int(one) < len(labels)}
+        return bool(hits) and hits[-1] in right
+    words = normalised_text(behind).split()
+    targets = [one.split() for one in row["target"].split("\n")]
+    question_words = normalised_text(str(row["question"])).split()
+    return any(
+        len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one) and _LEAK_WORD.search(behind)
+        for one in targets
+    )
+
+
+_LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)
+
+
+def _holds(words: list[str], part: list[str]) -> bool:
+    return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
+
+
+def _keys(items: pd.DataFrame) -> Iterator[Finding]:
+    """Right answers that nearly all stand at one place among the options."""
+    places = [int(t) for t, options in zip(items["target"], items["options"], strict=True) if len(options) > 1 and _is_place(t)]
+    share, place = _top_share(places)
+    n_options = max((len(one) for one in items["options"]), default=0)
+    if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
+        label = labels_of("upper", n_options)[place]
+        sentence = f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always answering {label} scores as much."
+        yield Finding("keys at one place", description(sentence, "keys"), 78)
+
+
+def _one_answer(log: AuditInput) -> Iterator[Finding]:
+    """A model that gives one option nearly always, where the keys do not lie so."""
+    options = {item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)}
+    base = log.frame[log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()]
+    base = base[base["item_id"].map(options).fillna(0) > 1]
+    for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
+        if extractor in OURS and (base["extractor"] != extractor).any():
+            continue
+        places = [int(one) for one in part["answer"] if _is_place(one)]
+        share, place = _top_share(places)
+        of_items = part["item_id"].nunique()
+        if of_items >= LEAST_ITEMS and share >= 0.9:
+            label = labels_of("upper", max(options.values()))[place]
+            among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
+            sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."
+            items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
+            yield Finding(
+                "one answer always", description(sentence, "one answer"), 76, items, str(model), extractor=str(extractor)
+            )
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, str) and value.isdecimal()
+
+
+def _top_share(places: list[int]) -> tuple[float, int]:
+    """The share of the most common place, and the place."""
+    if not places:
+        return np.nan, 0
+    place, n = Counter(places).most_common(1)[0]
+    return n / len(places), place

@@ -1,0 +1,166 @@
+"""Faults planted in a good log (150 items × 2 epochs): each is named, and its clean twin gives no such finding."""
+
+import json
+import random
+
+import pandas as pd
+import pytest
+
+from flipcore.claims.audit_input import AuditInput
+from flipcore.claims.audit_prompts import prompt_findings
+from flipcore.reports.audit import audit
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from tests.datasets.recorded import harness_files as made
+
+N, LETTERS, TREES = 150, "ABCD", ("oak", "ash", "fir", "elm")
+NEW = {
+    *("rows doubled", "rows missing", "epochs missing", "items of no plan", "several models", "several temperatures", "times"),
+    *("wordings", "own examples", "leaked answers", "keys at one place", "one answer always"),
+}
+
+
+def clean(seed=0):
+    """Samples of a good run."""
+    draw, samples = random.Random(seed), []
+    keys = [draw.choice(LETTERS) for _ in range(N)]
+    for i in range(N):
+        question, options = (f"Which of the woods of region {i} is densest in winter?", [f"{w} {i}{w[0]}" for w in TREES])
+        prompt = (
+            "Answer with a letter.\n\n"
+            + question
+            + "\n"
+            + "\n".join(f"{a}) {o}" for a, o in zip(LETTERS, options, strict=True))
+        )
+        for epoch in (1, 2):
+            said = keys[i] if draw.random() < 0.7 else draw.choice([one for one in LETTERS if one != keys[i]])
+            samples.append(sample(i, epoch, question, options, keys[i], prompt, said))
+    return samples
+
+
+def sample(i, epoch, question, options, key, prompt, said):
+    return {
+        "id": i,
+        "epoch": epoch,
+        "input": question,
+        "choices": options,
+        "target": key,
+        "messages": [{"role": "user", "content": prompt}, {"role": "assistant", "content": f"ANSWER: {said}"}],
+        "output": {
+            "model": "m-dated",
+            "choices": [{"message": {"role": "assistant", "content": f"ANSWER: {said}"}, "stop_reason": "stop"}],
+        },
+        "scores": {"choice": {"value": "C" if said == key else "I", "answer": said}},
+        "started_at": "2026-01-01T10:00:00+00:00",
+        "completed_at": "2026-01-01T10:00:30+00:00",
+        "events": [{"event": "model", "config": {"temperature": 0.5}}],
+    }
+
+
+def reworded(samples, change):
+    """With another prompt where `change` gives one."""
+    for one in samples:
+        one["messages"] = [{"role": "user", "content": change(one, one["messages"][0]["content"])}, one["messages"][1]]
+    return samples
+
+
+def again(samples, said):
+    """With another answer."""
+    return [
+        sample(*(one[key] for key in ("id", "epoch", "input", "choices", "target")), one["messages"][0]["content"], said(one))
+        for one in samples
+    ]
+
+
+def later(one):
+    return one["id"] >= N // 2
+
+
+PLANTED = {
+    "rows doubled": lambda s: s + [dict(one) for one in s[:20]],
+    "epochs missing": lambda s: [one for one in s if not (one["epoch"] == 2 and one["id"] % 10 == 0)],
+    "rows missing": lambda s: [one for one in s if one["id"] not in range(17)],
+    "items of no plan": lambda s: [
+        *s,
+        sample("other-7", 1, "Who wrote it?", ["x1", "y2"], "A", "Who wrote it?\nA) x1\nB) y2", "A"),
+    ],
+    "several models": lambda s: [
+        one | {"output": one["output"] | {"model": "m-other" if later(one) else "m-dated"}} for one in s
+    ],
+    "several temperatures": lambda s: [
+        one | {"events": [{"event": "model", "config": {"temperature": 1.0 if later(one) else 0.5}}]} for one in s
+    ],
+    "times": lambda s: [one | {"completed_at": "2025-12-31T00:00:00+00:00"} if later(one) else one for one in s],
+    "wordings": lambda s: reworded(s, lambda one, text: "Think step by step. " + text if later(one) else text),
+    "own examples": lambda s: reworded(
+        s, lambda one, text: f"Example: {one['input']} B\n\n{text}" if one["id"] % 10 == 0 else text
+    ),
+    "leaked answers": lambda s: reworded(
+        s, lambda one, text: f"{text}\n(answer: {one['target']})" if one["id"] % 5 == 0 else text
+    ),
+    "keys at one place": lambda s: again(
+        [one | {"target": "C" if one["id"] % 10 else one["target"]} for one in s], lambda one: "BC"[one["id"] % 3 > 0]
+    ),
+    "one answer always": lambda s: again(s, lambda one: "A"),
+}
+
+
+def abouts(tmp_path, samples, name="a"):
+    head = made.inspect_header(0, 2 * N)
+    head["eval"] |= {"dataset": {"name": "woods", "samples": N, "sample_ids": list(range(N))}, "config": {"epochs": 2}}
+    head["results"] = {"scores": []}
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps(head | {"samples": samples}), encoding="utf-8")
+    store = Store.open(":memory:")
+    try:
+        return {one.about: one for one in audit(store, store_logs(survey([path]), store)).findings}
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_each_planted_fault_is_named(tmp_path, fault):
+    assert fault in abouts(tmp_path, PLANTED[fault](clean()))
+
+
+def test_a_clean_twin_has_none_of_them(tmp_path):
+    for seed in (0, 1):
+        assert not NEW & set(abouts(tmp_path, clean(seed), str(seed)))
+
+
+def test_epochs_that_were_averaged_beforehand_are_missing(tmp_path):
+    samples = [one | {"scores": {"choice": {"value": 0.5, "answer": "A"}}} for one in clean() if one["epoch"] == 1]
+    assert "150 of 150 items have fewer than the 2 epochs" in abouts(tmp_path, samples)["epochs missing"].claim.text
+
+
+def test_prompts_and_keys_of_many_clean_logs_raise_nothing():
+    n_hits = 0
+    for seed in range(200):
+        draw = random.Random(seed)
+        keys = [draw.randrange(4) for _ in range(N)]
+        answers = [k if draw.random() < 0.7 else draw.randrange(4) for k in keys]
+        questions = [f"Which of the woods of region {i} {seed} is densest?" for i in range(N)]
+        items = pd.DataFrame(
+            {
+                "item_id": [f"w/{i}" for i in range(N)],
+                "question": questions,
+                "options": [[f"oak {i}", f"ash {i}", f"fir {i}", f"elm {i}"] for i in range(N)],
+                "target": [str(k) for k in keys],
+                "category": [""] * N,
+            }
+        )
+        frame = pd.DataFrame(
+            {
+                "item_id": items["item_id"],
+                "model": "m",
+                "extractor": "choice",
+                "axis": "identity",
+                "answer": [str(a) for a in answers],
+            }
+        ).assign(is_base=True)
+        prompts = pd.DataFrame(
+            {"item_id": items["item_id"], "prompt": [f"Passage {draw.random()}.\n{q}\nA) …" for q in questions]}
+        )
+        n_hits += len(list(prompt_findings(AuditInput(frame, items, pd.DataFrame(), prompts=prompts))))
+    assert n_hits == 0
