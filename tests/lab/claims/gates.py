@@ -75,9 +75,23 @@ def _lock(kind: str) -> Simulation:
 
     def one(rng: np.random.Generator):
         n = int(rng.integers(1, 200))
-        state = {"items": [[f"item {i}", ""] for i in range(n)], "seen_before": 0, "verdicts": {}}
-        if kind == "answers shown in another study":
-            state["seen_before"] = int(rng.integers(1, n + 1))
+        some = int(rng.integers(1, n + 1))
+        shows = [
+            ["a study without answers", n, 0]
+        ]  # that show the questions and no answer: said beside it, and no reason against it
+        state = {
+            "items": [[f"item {i}", ""] for i in range(n)],
+            "verdicts": {},
+            "readouts": [4 * n, "1"],
+            "seen": shows,
+            "n_older": 0,
+        }
+        if kind == "answers shown in another study, under whatever id":
+            shows.append(["another study", n, some])
+        elif kind == "answers older than the study":
+            state["n_older"] = some
+        elif kind == "no readouts stored":
+            del state["readouts"]
         settings = {"page": "decomposition", "level": float(rng.random()), STATE: state}
         if kind == "no state stored":
             del settings[STATE]
