@@ -1,6 +1,6 @@
 """Findings of an audit on what was asked and how answers and keys lie: wordings, examples, leaks, positions.
 
-Each describes the rows. Measured on clean twins (150 items, 200 logs): 0 to 1 in 200 each (`tests/claims/test_audit_prompts.py`).
+Each describes the rows. None is found in 200 clean tables of prompts and keys (`tests/claims/test_audit_prompts.py`).
 """
 
 from __future__ import annotations
@@ -115,6 +115,7 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
     """A model that gives one option nearly always, where the keys do not lie so."""
     options = {item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)}
+    targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
     base = log.frame[log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()]
     base = base[base["item_id"].map(options).fillna(0) > 1]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
@@ -123,7 +124,8 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         places = [int(one) for one in part["answer"] if _is_place(one)]
         share, place = _top_share(places)
         of_items = part["item_id"].nunique()
-        if of_items >= LEAST_ITEMS and share >= 0.9:
+        keys = part.drop_duplicates("item_id")["item_id"].map(targets)
+        if of_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
             label = labels_of("upper", max(options.values()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."

@@ -124,6 +124,12 @@ def test_each_planted_fault_is_named(tmp_path, fault):
     assert fault in abouts(tmp_path, PLANTED[fault](clean()))
 
 
+def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_the_question(tmp_path):
+    of_one_key = again([one | {"target": "A"} for one in clean()], lambda one: "A")
+    found = abouts(tmp_path, of_one_key)
+    assert "keys at one place" in found and "one answer always" not in found
+
+
 def test_a_clean_twin_has_none_of_them(tmp_path):
     for seed in (0, 1):
         assert not NEW & set(abouts(tmp_path, clean(seed), str(seed)))

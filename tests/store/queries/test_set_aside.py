@@ -96,6 +96,7 @@ CALLS = {
     "pairs.control_pairs": lambda s: pairs.control_pairs(s),
     "pairs.reference_accuracies": lambda s: pairs.reference_accuracies(s, hidden_ids(s), [READER]),
     "pairs.models_with_answers": lambda s: pairs.models_with_answers(s, S),
+    "studies.asks_stored_wordings": lambda s: studies.asks_stored_wordings(s, S, "paraphrase"),
     "studies.rewords_by_construction": lambda s: studies.rewords_by_construction(s, S),
     "studies.declared": lambda s: studies.declared(s, S),
     "studies.toml": lambda s: studies.toml(s, S),
