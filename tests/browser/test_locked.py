@@ -47,7 +47,7 @@ def test_a_lock_names_who_and_shows_the_items_that_were_set_aside(page):
     page.locator(".board .sentence").first.wait_for()
     settled(page)
     said = text_of(page)
-    assert "Ada" in said and "these settings were stored before anybody could read them" in said and no_fault(page)
+    assert "Ada" in said and "these settings were stored before anybody could read what" in said and no_fault(page)
 
 
 def test_no_control_of_a_locked_board_moves(page):

@@ -184,7 +184,9 @@ def test_a_notebook_is_handed_nothing_that_is_set_aside(study_id, opened):
     view = StudyView(opened, study_of(opened, study_id))
     results = [view.score(), view.decomposition(), view.memory(), view.holdout()]
     tables = [view.readouts(everything=True), view.flips("regex").reset_index(), *(result.frame for result in results)]
-    assert len(tables[0]) > 50 and len(tables[1]) > 5
+    # what asks the same questions under other ids hands on the open half of them, under one axis and one reader
+    least = 15 if study_id in (U, M) else 50
+    assert len(tables[0]) > least and len(tables[1]) > 5
     said = [view.text(), *(table.to_csv() for table in tables), *(result.text() for result in results)]
     assert [mark for mark in [*marks(opened), *hidden_ids(opened)] for text in said if mark in text] == []
 
@@ -204,4 +206,7 @@ def test_after_a_lock_its_page_shows_what_was_set_aside_and_says_so(opened):
     assert before == 0
     locks.keep_lock(opened, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
     said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "Locked"}))
-    assert "these settings were stored before anybody could read them" in said and "Settings stored by Ada" in said
+    assert (
+        "these settings were stored before anybody could read what the models answered to them" in said
+        and "Settings stored by Ada" in said
+    )
