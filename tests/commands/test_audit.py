@@ -10,21 +10,24 @@ from tests import headlines
 from tests.datasets.recorded import harness_files as made
 
 
+def sample(i, said, value):
+    """The keys go round; what is said is one of them."""
+    return made.inspect_sample(i, text=f"ANSWER: {said}", value=value, target="ABC"[i % 3])
+
+
 @pytest.fixture
 def log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "kept" / "flips.duckdb"))
-    samples = [
-        made.inspect_sample(i, text="ANSWER: A" if i % 3 else "ANSWER: B", value="C" if i % 3 else "I") for i in range(1, 31)
-    ]
-    return made.inspect_eval(tmp_path / "woods.eval", samples, made.inspect_header(2 / 3, 30))
+    samples = [sample(i, "ABC"[i % 3 - (i % 5 == 0)], "I" if i % 5 == 0 else "C") for i in range(1, 31)]
+    return made.inspect_eval(tmp_path / "woods.eval", samples, made.inspect_header(0.8, 30))
 
 
 def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsys):
     assert command.main(["audit", str(log)]) == 0
     said, told = capsys.readouterr()
     lines = said.strip().splitlines()
-    assert "answers 0.67 right" in lines[0] and "By choice" in lines[0] and len(lines) <= 10
+    assert "answers 0.80 right" in lines[0] and "By choice" in lines[0] and len(lines) <= 10
     assert lines[1].startswith("Nothing that could be checked contradicts this log.")
     assert "MB of memory. Nothing was stored" in told
     assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
@@ -47,7 +50,7 @@ def test_kept_files_are_a_study_that_can_be_asked_again(log, tmp_path, capsys):
     study_id = capsys.readouterr()[1].partition("Stored as study ")[2].partition(".")[0]
     assert (tmp_path / "out.html").stat().st_size > 10_000
     assert command.main(["audit", study_id]) == 0
-    assert "answers 0.67 right" in capsys.readouterr()[0]
+    assert "answers 0.80 right" in capsys.readouterr()[0]
 
 
 def test_a_file_that_is_not_there_and_one_that_is_no_log_get_a_sentence(log, tmp_path, capsys):
@@ -62,7 +65,7 @@ def test_a_file_that_is_not_there_and_one_that_is_no_log_get_a_sentence(log, tmp
 def test_every_headline_is_the_logs_own_number(log, tmp_path, capsys):
     """What `python -m tests.headlines` prints of any folder of logs."""
     assert headlines.main([str(tmp_path)]) == 0
-    assert "0.666667  0.666667" in capsys.readouterr()[0]
+    assert "0.800000  0.800000" in capsys.readouterr()[0]
     samples = [made.inspect_sample(i) for i in range(1, 31)]
     made.inspect_eval(log, samples, made.inspect_header(0.5, 30))
     assert headlines.main([str(tmp_path)]) == 1
