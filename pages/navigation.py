@@ -75,6 +75,7 @@ PAGES = (
         ":material/add_circle:",
         "What do you want to know about which model?",
         link={"from_study": "{study}"},
+        visibility="hidden",  # a button on Studies
     ),
     Entry(
         "flip_surface",

@@ -104,6 +104,7 @@ def test_from_nothing_to_a_ranking_of_three_models_without_a_mouse(page):
         go_to(page, "Models")
         for name, server in (("lab-a", first), ("lab-b", second)):
             add_model(page, name, server.url)
+        go_to(page, "Studies")
         go_to(page, "New study")
         press(page, "3 Models – pocket")
         tab_to(page, "Models", "INPUT")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.claims.audit_checks import Coverage
+from flipcore.claims.audit_checks import CHECKS, Coverage
 from tests.claims.test_audit import audited, store  # noqa: F401
 from tests.datasets.recorded import harness_files as made
 
@@ -16,7 +16,7 @@ def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, 
     assert lacking["Reported scores against the rows"] == "the log reports no score"
     assert lacking["Repeated prompts"] == "no prompt was asked twice"
     assert lacking["Repeated questions"] == "there is one item alone"
-    assert found.headline == f"{13 - len(lacking)} of 13 checks could be made; none found anything."
+    assert found.headline == f"{len(CHECKS) - len(lacking)} of {len(CHECKS)} checks could be made; none found anything."
     assert "- Repeated prompts: no prompt was asked twice." in found.text()
 
 

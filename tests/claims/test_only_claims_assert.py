@@ -41,6 +41,7 @@ NAMES = re.compile(
 COUNTS = re.compile(
     r"after dropping the [\d,]+ flagged|What it would be without memory is the random control's"
     r"|^The decisions: “memory” on|The source's own correction would flag"
+    r"|^## [\d,]+ items? (is|are) flagged by one or more of \d+ detectors, (none by all|[\d,]+ of them by every)"
 )
 CONTROLLED = Study(
     "against controls",
