@@ -24,6 +24,11 @@ LABELS = {
     "role": "Item role",
     "harmless": "Harmless change",
     "sample": "Sample",
+    "score": "Score",
+    "scorer": "Scorer",
+    "tasks": "Task",
+    "category": "Subject",
+    "cluster": "Template or passage",
     "pair": "Pair",
 }
 HELP = {
@@ -39,6 +44,11 @@ HELP = {
     "axes": "What was changed, row by row.",
     "role": "benchmark or control, row by row.",
     "sample": "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample.",
+    "score": "What a scorer gave the row: true or false, a share, a percentage, or a grade.",
+    "scorer": "Names the scorer, where rows have several.",
+    "tasks": "Names the task; tasks are never pooled into one score.",
+    "category": "The subject, by which scores are compared.",
+    "cluster": "Items with the same value were made from one template or passage.",
     "pair": "A benchmark item and the control that it is paired with have the same value.",
     "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }

@@ -7,7 +7,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from flipcore.datasets.recorded.columns import COLUMNS
 from flipcore.runs import demo
+from pages.studies.recorded_columns import HELP, LABELS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
 from tests.pages.test_pages import words
@@ -168,3 +170,7 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     ]
     assert not app.exception
     assert any("1 finding, worst first" in one.value for one in app.markdown)  # the readout that was left out is reported
+
+
+def test_every_column_that_a_table_may_name_has_its_field_and_its_help():
+    assert list(LABELS) and set(LABELS) == set(HELP) == set(COLUMNS)
