@@ -101,9 +101,14 @@ def _finding(one: Finding, contradicts: bool) -> dict[str, Any]:
 def verdict(whole: WholeStudy, audit: Audit) -> Verdict:
     """Of one study: its scores as `stats` says them, and the audit's findings."""
     lines = tuple(_score_line(whole, model) for model in whole.models)
-    wrong = tuple(one for one in audit.findings if one.about not in DESCRIPTIONS)
-    shows = tuple(one for one in audit.findings if one.about in DESCRIPTIONS)
+    wrong = tuple(one for one in audit.findings if _contradicts(one))
+    shows = tuple(one for one in audit.findings if not _contradicts(one))
     return Verdict(audit.recognised, lines, wrong, shows, audit.coverage.sentence, audit.notes)
+
+
+def _contradicts(one: Finding) -> bool:
+    """Whether something in the log does not hold. A test that is undecided contradicts nothing."""
+    return one.about not in DESCRIPTIONS and (one.claim.assertion is None or one.claim.is_made)
 
 
 def _score_line(whole: WholeStudy, model: str) -> str:

@@ -45,6 +45,24 @@ def test_what_does_not_hold_stands_before_what_to_do(log, tmp_path, capsys):
     assert "do not hold" in lines[1] and lines[-2].startswith("What to do: ") and len(lines) <= 10
 
 
+def two_scorers(path, n_apart):
+    """Thirty samples of which the second scorer calls the first `n_apart` wrong that the first calls right."""
+    samples = [sample(i, "ABC"[i % 3], "C") for i in range(1, 31)]
+    for i, one in enumerate(samples):
+        one["scores"]["strict"] = {"value": "I" if i < n_apart else "C", "answer": one["scores"]["choice"]["answer"]}
+    made.inspect_eval(path, samples, made.inspect_header(1.0, 30))
+
+
+def test_two_scorers_contradict_a_log_only_where_they_are_shown_to_differ(log, capsys):
+    for n_apart, is_shown in ((2, False), (12, True)):
+        two_scorers(log, n_apart)
+        assert command.main(["audit", str(log), "--json"]) == 0
+        answer = json.loads(capsys.readouterr()[0])
+        of_two = [one for one in answer["findings"] if one["about"] == "readouts" and "strict" in one["sentence"]]
+        finding = next(one for one in of_two if "choice" in one["sentence"].lower())
+        assert finding["contradicts"] is is_shown and ("undecided whether" in finding["sentence"]) is not is_shown
+
+
 def test_kept_files_are_a_study_that_can_be_asked_again(log, tmp_path, capsys):
     assert command.main(["audit", str(log), "--keep", "--html", str(tmp_path / "out.html")]) == 0
     study_id = capsys.readouterr()[1].partition("Stored as study ")[2].partition(".")[0]
