@@ -116,7 +116,9 @@ def by_wording(frame: pd.DataFrame, items: pd.DataFrame) -> str:
     units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
     model = frame["model"].iloc[0]
     of_units = headline(frame[frame["model"] == model].assign(family=lambda rows: rows["item_id"].map(units)))
-    parts = [f"{role or 'accuracy'} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)]
+    parts = [
+        f"{f'accuracy {role}'.rstrip()} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)
+    ]
     if of_units.total is not None:
         parts.append(f"pairs that flip {of_units.total.text()}")
     return f"With each wording as one unit, {model}: {', '.join(parts)}." if parts else ""
