@@ -4,15 +4,17 @@ from collections.abc import Collection
 
 import streamlit as st
 
+from flipcore.access.acting import acting, acting_as
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
-from flipcore.claims.holdout import verdict_claim
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.work import Work
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
 from flipcore.reports.holdout import inflation_of
+from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.runs.demo import demo_studies
-from flipcore.stats.holdout.verdict import HoldoutVerdict
 from pages.common import repeats, session
 from pages.common.cached import cached
 from pages.common.header import show_progress
@@ -87,9 +89,10 @@ def _memory(study_id: str) -> None:
 
 
 def _holdout(study_id: str) -> None:
-    """The four tests' verdict, which takes longest and so is drawn last, above the inflation that would follow from it."""
-    verdict = st.container()
+    """The verdict of the four tests, and the inflation that would follow from a fair holdout."""
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
+    if sets:
+        _verdict(study_id)
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
         _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
@@ -103,10 +106,48 @@ def _holdout(study_id: str) -> None:
         query_params={"sets": f"study:{study_id}", "part": "Look inside"},
     )
     repeats.in_small_type(study_id)
-    if sets:
-        with verdict:
-            tests, _, _ = holdout_cached.four_tests(sets, holdout_cached.START, False)
-            st.markdown(plain(verdict_claim(HoldoutVerdict(tuple(tests.values()))).text))
+
+
+def _verdict(study_id: str) -> None:
+    """What the four tests say. They take longer than a page may: a browser whose page is still being drawn when the next run of it
+    begins goes blank."""
+    tests = _tests_of(study_id)
+    if tests is None or not tests.has_ended:
+        _awaited(study_id)
+        return
+    try:
+        report = tests.result(0)
+    except FlipscopeError as error:
+        st.markdown(plain(f"Not tested: {error}"))
+        return
+    st.markdown(plain(report.claim.text if report else "Each set needs at least five entries to be tested."))
+
+
+@st.fragment(run_every=2.0)
+def _awaited(study_id: str) -> None:
+    """The step that the tests are at; the page is drawn again when they have ended."""
+    tests = _tests_of(study_id)
+    if tests is not None and tests.has_ended:
+        st.rerun()
+    st.caption(plain(tests.line) if tests else "The four tests begin when nothing else is being asked.")
+
+
+def _tests_of(study_id: str) -> Work[HoldoutReport | None] | None:
+    """The tests at work or ended; None while a study is being asked, which they would slow down."""
+    if session.registry().running():
+        return None
+    return _testing(study_id, session.store().revision(study_id))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _testing(study_id: str, revision: int) -> Work[HoldoutReport | None]:
+    store, person = session.store(), acting()
+
+    def make() -> HoldoutReport | None:
+        with acting_as(person):
+            return holdout_report(store, study_id)
+
+    return Work("Testing both sets", make)
 
 
 def _link(page: str, params: dict[str, str]) -> None:
