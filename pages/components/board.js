@@ -99,3 +99,50 @@ function shareBoard(root, board, { at, show, settle, isSettled }) {
   };
   return root._share;
 }
+
+// A board whose one handle is a level of `data.levels`: its slider, its record, the meeting. `paint(drag)` draws the level at
+// `root._at`; `sentences()` are what is written to the record. Returns what ends the sharing.
+function dragLevel(root, data, setTriggerValue, { paint, sentences }) {
+  const { levels, locked, start } = data;
+  const [slider, shown] = [root.querySelector("input[type=range]"), root.querySelector(".level")];
+  if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: start });
+  Object.assign(slider, { min: 0, max: levels.length - 1, step: 1, disabled: Boolean(locked) });
+  const drag = new Drag(() => root._at);
+  const draw = () => {
+    slider.value = root._at;
+    write(shown, percentText(levels[root._at], levels[root._at] > 0.989 ? 1 : 0));
+    paint(drag);
+    root.dataset.painted = String(performance.now());
+  };
+  const moved = (move) => setTriggerValue("moved", { control: "level", ...move, level: levels[root._at] });
+  const shared = shareBoard(root, data.board, {
+    at: () => ({ at: root._at }),
+    // what a presenter sent, as far as this board has it
+    show(at, moving) {
+      if (locked || levels[at.at] === undefined) return;
+      drag.step(() => { root._at = at.at; });
+      if (!moving) drag.release();
+      draw();
+    },
+    isSettled: () => Boolean(locked) || root._at === start,
+    settle: () => moved({ from: levels[start], to: levels[root._at] }),
+  });
+  slider.oninput = () => {
+    drag.step(() => { root._at = Number(slider.value); });
+    draw();
+    shared.moving();
+  };
+  slider.onchange = () => {
+    const move = drag.release((place) => levels[place]);
+    if (move === null) return;
+    draw();
+    moved(move);
+    shared.released();
+  };
+  offerRecord(root, root.querySelector(".controls > button"), () => {
+    setTriggerValue("decision", { sentences: sentences().map((one) => `${one} (${shown.textContent})`), level: levels[root._at] });
+  });
+  draw();
+  shared.drawn();
+  return () => shared.stop();
+}

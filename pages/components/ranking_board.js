@@ -5,20 +5,15 @@ const STEP = 22;
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".ranking");
-  const slider = root.querySelector("input[type=range]");
   const headline = root.querySelector(".headline");
   const pairBox = root.querySelector(".pairs");
   const [head, body] = [root.querySelector("thead"), root.querySelector("tbody")];
-  const { levels, models, ways, best, worst, pairs, colours, locked, opened } = data;
-  if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: data.start });
+  const { models, ways, best, worst, pairs, colours, opened } = data;
   root.style.setProperty("--genuine", colours.genuine);
   root.querySelector(".under").textContent = data.detail;
-  Object.assign(slider, { min: 0, max: levels.length - 1, step: 1, disabled: Boolean(locked) });
-  slider.value = root._at;
   const width = STEP * models.length + 8;
   const drawTrack = models.length <= 12;
   const parts = [];
-  const drag = new Drag(() => root._at);
 
   function build() {
     head.replaceChildren();
@@ -43,7 +38,6 @@ export default function (component) {
         parts.push({ w, m, rank: way.ranks[m], claimed: way.claimed, ...track(cell, way.ranks[m]) });
       });
     });
-    paint();
   }
 
   // ranks from left to right: the first place at the left
@@ -73,9 +67,8 @@ export default function (component) {
     line.setAttribute("visibility", part.claimed ? "visible" : "hidden");
   }
 
-  function paint() {
+  function paint(drag) {
     const at = root._at;
-    write(root.querySelector(".level"), percentText(levels[at], levels[at] > 0.989 ? 1 : 0));
     write(headline, data.headline.sentences[data.headline.at[at]]);
     pairBox.replaceChildren();
     for (const pair of pairs) element("div", "pair", pair.sentences[pair.at[at]], pairBox);
@@ -89,44 +82,11 @@ export default function (component) {
       if (drag.isOn) stretched(part.ghost, part, drag.from);
       else part.ghost.setAttribute("visibility", "hidden");
     }
-    root.dataset.painted = String(performance.now());
   }
 
-  slider.oninput = () => {
-    drag.step(() => { root._at = Number(slider.value); });
-    paint();
-    shared.moving();
-  };
-  slider.onchange = () => {
-    const move = drag.release((place) => levels[place]);
-    if (move === null) return;
-    paint();
-    setTriggerValue("moved", { control: "level", ...move, level: levels[root._at] });
-    shared.released();
-  };
-
-  // what a presenter sent, as far as this board has it
-  function show(at, moving) {
-    if (locked || levels[at.at] === undefined) return;
-    drag.step(() => { root._at = at.at; });
-    if (!moving) drag.release();
-    slider.value = root._at;
-    paint();
-  }
-
-  const shared = shareBoard(root, data.board, {
-    at: () => ({ at: root._at }),
-    show,
-    isSettled: () => Boolean(locked) || root._at === data.start,
-    settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[root._at], level: levels[root._at] }),
-  });
-
-  function decide() {
-    const sentences = [headline, ...pairBox.children].map((one) => `${one.textContent} (${root.querySelector(".level").textContent})`);
-    setTriggerValue("decision", { sentences, level: levels[root._at] });
-  }
-  offerRecord(root, root.querySelector(".controls > button"), decide);
   build();
-  shared.drawn();
-  return () => shared.stop();
+  return dragLevel(root, data, setTriggerValue, {
+    paint,
+    sentences: () => [headline, ...pairBox.children].map((one) => one.textContent),
+  });
 }

@@ -12,16 +12,11 @@ const NEAR = 13;  // pixels at which two dots would cover each other
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".scores");
-  const slider = root.querySelector("input[type=range]");
   const [says, models, key] = [root.querySelector(".says"), root.querySelector(".models"), root.querySelector(".key")];
-  const { levels, ends, colours, locked, opened } = data;
-  if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: data.start });
-  Object.assign(slider, { min: 0, max: levels.length - 1, step: 1, disabled: Boolean(locked) });
-  slider.value = root._at;
+  const { ends, colours, opened } = data;
   const fills = { elsewhere: colours.muted, wordings: colours.control, questions: colours.genuine, reruns: colours.benchmark };
   const dotFills = { wording: colours.text, reader: colours.artifact, own: colours.fixed, published: colours.broken };
   const x = (value) => `${2 + 96 * Math.min(Math.max((value - ends[0]) / (ends[1] - ends[0]), 0), 1)}%`;
-  const drag = new Drag(() => root._at);
   const parts = [];
 
   function picture(parent, height, name) {
@@ -64,7 +59,6 @@ export default function (component) {
     }
     axis();
     legend();
-    paint();
   }
 
   function nested(part, box) {
@@ -142,9 +136,8 @@ export default function (component) {
     one.setAttribute("x2", x(to));
   }
 
-  function paint() {
+  function paint(drag) {
     const at = root._at;
-    write(root.querySelector(".level"), percentText(levels[at], levels[at] > 0.989 ? 1 : 0));
     for (const { model, headline, under, bars } of parts) {
       write(headline, model.sentences.sentences[model.sentences.at[at]]);
       write(under, model.details.sentences[model.details.at[at]]);
@@ -159,44 +152,8 @@ export default function (component) {
         write(title, `${bar.title}: ${numberText(low)} to ${numberText(high)}`);
       }
     }
-    root.dataset.painted = String(performance.now());
   }
 
-  slider.oninput = () => {
-    drag.step(() => { root._at = Number(slider.value); });
-    paint();
-    shared.moving();
-  };
-  slider.onchange = () => {
-    const move = drag.release((place) => levels[place]);
-    if (move === null) return;
-    paint();
-    setTriggerValue("moved", { control: "level", ...move, level: levels[root._at] });
-    shared.released();
-  };
-
-  // what a presenter sent, as far as this board has it
-  function show(at, moving) {
-    if (locked || levels[at.at] === undefined) return;
-    drag.step(() => { root._at = at.at; });
-    if (!moving) drag.release();
-    slider.value = root._at;
-    paint();
-  }
-
-  const shared = shareBoard(root, data.board, {
-    at: () => ({ at: root._at }),
-    show,
-    isSettled: () => Boolean(locked) || root._at === data.start,
-    settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[root._at], level: levels[root._at] }),
-  });
-
-  function decide() {
-    const level = root.querySelector(".level").textContent;
-    setTriggerValue("decision", { sentences: parts.map((one) => `${one.headline.textContent} (${level})`), level: levels[root._at] });
-  }
-  offerRecord(root, root.querySelector(".controls > button"), decide);
   build();
-  shared.drawn();
-  return () => shared.stop();
+  return dragLevel(root, data, setTriggerValue, { paint, sentences: () => parts.map((one) => one.headline.textContent) });
 }
