@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import MIN_N, Estimate
@@ -178,6 +179,7 @@ def _balanced_limits(y: np.ndarray, scores: np.ndarray, value: float, level: flo
 
 def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     """A `FitPredict`: L2 logistic regression (C = 1, balanced) on columns standardised by the training rows."""
+    learners()
     from sklearn.linear_model import LogisticRegression
 
     mean, sd = X_train.mean(axis=0), X_train.std(axis=0)

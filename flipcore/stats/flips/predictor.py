@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY
@@ -98,6 +99,7 @@ def _undefined(n_items: int, mask: np.ndarray, why: str) -> FlipPrediction:
 
 def _model():
     try:
+        learners()
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
@@ -109,6 +111,7 @@ def _model():
 
 
 def _folds(items: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    learners()
     from sklearn.model_selection import GroupKFold
 
     return list(GroupKFold(N_FOLDS).split(items, groups=items))

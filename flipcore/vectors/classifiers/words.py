@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from flipcore.core.early_imports import learners
 from flipcore.stats.base.separability import FitPredict
 from flipcore.vectors.classifiers.classifier import Giveaway, around_the_median
 
@@ -20,6 +21,8 @@ def linear_decisions(rows, labels: np.ndarray, others) -> tuple[np.ndarray, np.n
     move: at a tolerance of 1e-3 its weights on 8,792 questions were all zero. On dense rows it is right, and quicker.
     """
     from scipy.sparse import issparse
+
+    learners()
     from sklearn.linear_model import LogisticRegression
 
     if len(set(labels)) < 2:
@@ -74,6 +77,7 @@ class Words:
 
 def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
     """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two. Blind to the labels."""
+    learners()
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     reader = TfidfVectorizer(token_pattern=TOKENS, ngram_range=(1, 2), sublinear_tf=True, min_df=2 if len(texts) >= 20 else 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput
 
 WORDS = r"(?u)\b\w+\b|[^\w\s]"  # words, numbers, and each punctuation mark
@@ -34,6 +35,7 @@ class LSA:
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """(n, min(`n_dimensions`, n - 1, words - 1)); BadInput for fewer than three texts."""
+        learners()
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.utils.extmath import randomized_svd
 
