@@ -4,8 +4,6 @@ An item is a list with one answer a variant; the base prompt is one of the varia
 `disagreement`, which does the same for coded arrays of a whole study.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence

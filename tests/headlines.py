@@ -3,8 +3,6 @@
 `python -m tests.headlines FOLDER…` prints the table; a log without a number of its own says so.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence

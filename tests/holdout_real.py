@@ -3,8 +3,6 @@
 Random parts of one benchmark are a true null: they come from the same source by construction.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import time

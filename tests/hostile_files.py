@@ -3,8 +3,6 @@
 Each case is one seeded mutation. It must end in a result or in a sentence (FlipscopeError); anything else is counted as a fault.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -5,8 +5,6 @@
 reason where they could not be looked up. `lock` writes requirements.lock with the hash of every file, for every system and Python, by uv.
 """
 
-from __future__ import annotations
-
 import importlib.metadata as installed
 import json
 import re

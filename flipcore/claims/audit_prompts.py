@@ -3,8 +3,6 @@
 Each describes the rows. None is found in 200 clean tables of prompts and keys (`tests/claims/test_audit_prompts.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is printed: names come from files, and a terminal obeys what it can take for a command."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, TextIO
 

@@ -1,7 +1,5 @@
 """Where items come from. A dataset is one file and one line here, or an entry point `flipscope.datasets`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

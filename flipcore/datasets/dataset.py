@@ -1,7 +1,5 @@
 """What a dataset is: where its rows come from, on disk or on the hub, and how a row becomes an item."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """Under which licence items may be passed on: that of their dataset, or what the user declares for a file of their own."""
 
-from __future__ import annotations
-
 from flipcore.datasets import LOADERS
 
 UNKNOWN = "unknown"

@@ -1,7 +1,5 @@
 """From a study's item source to its items: read, check, filter, draw; what was refused is reported, never hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Which target entry a retro entry was written from, as its author's file says it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

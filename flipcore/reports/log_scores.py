@@ -3,8 +3,6 @@
 Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's own), it is the one that the log reports.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

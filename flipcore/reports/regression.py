@@ -1,7 +1,5 @@
 """Two runs compared by the gate: what moved, which items broke, whether the model or the reader changed, and what decides it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

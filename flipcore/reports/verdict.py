@@ -1,7 +1,5 @@
 """An audit in ten lines, the answer first: the score, what does not hold, and what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From a log to an experiment: the items of a stored study as a file, and a draft that asks its models about them again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The runs of this process: one thread each, none twice, and calls that two of them need are bought once. What a person starts
 while a study of theirs runs waits for its turn (`queue`)."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """What a study declares, as rows: stored before its first call, and before prompts go out to another harness."""
 
-from __future__ import annotations
-
 from flipcore.runs.plan import Plan
 from flipcore.store import rows
 

@@ -1,7 +1,5 @@
 """What a fresh clone shows: the shipped paraphrases with their verdicts, and a small study on the pocket model."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from dataclasses import replace

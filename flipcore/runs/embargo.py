@@ -4,8 +4,6 @@ A study's own models are asked about them, because that is what the study is for
 annotator is another model: what it would be sent is held back until somebody says that it may be. What is computed on this machine
 is sent nowhere."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from flipcore.core.errors import BadInput

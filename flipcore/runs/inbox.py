@@ -1,7 +1,5 @@
 """Handing a study to the process that holds the database: a file in data/inbox/, put there in one step."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

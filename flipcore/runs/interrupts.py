@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM as an event, so that a run or an import ends where nothing is lost."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ Everything that a plan reads goes in: the declaration, the items with all that i
 them, what is hidden from prompts, the models' revisions and abilities, and the code itself. A study with plug-ins of other packages
 has no hash, because their code may change under the same version."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

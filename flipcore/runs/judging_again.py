@@ -4,8 +4,6 @@ The judge's replies are completions like any other, children of the answers that
 ("judge v1"), written once every answer has its reply, so that no part of a study is shown for the whole.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

@@ -1,7 +1,5 @@
 """What a user corrects of the guesses about logs: words that the command line takes and the page writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 

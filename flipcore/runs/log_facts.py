@@ -3,8 +3,6 @@
 Items × epochs that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """A surveyed log -> a stored study, in batches: memory does not grow, a cancelled import goes on, and a repeated one adds
 nothing."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

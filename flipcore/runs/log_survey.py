@@ -4,8 +4,6 @@ One pass over the records, which keeps counts and no texts. The `Survey` is what
 user corrects, and what the import then does.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A study on some of its items: a draft that asks only these."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

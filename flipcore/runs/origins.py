@@ -1,7 +1,5 @@
 """Which packages a study's plug-ins come from, as they are installed where the study is declared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flipcore.axes import AXES

@@ -1,7 +1,5 @@
 """From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 

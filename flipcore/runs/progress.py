@@ -1,7 +1,5 @@
 """How far a run is, and the sentences about how it ended."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field

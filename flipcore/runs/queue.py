@@ -4,8 +4,6 @@ A person has `at_once` studies running; what else they start waits in their own 
 Nothing here is stored or starts anything: the registry of runs asks, and holds the lock.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

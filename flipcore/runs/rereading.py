@@ -3,8 +3,6 @@
 Each re-reading is a version of its own ("pattern v1", "regex v2"), so nothing that was shown before changes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

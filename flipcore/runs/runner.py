@@ -1,7 +1,5 @@
 """Makes the missing calls of a study: bounded, resumable, capped. What is stored is never asked again."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

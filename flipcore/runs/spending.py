@@ -5,8 +5,6 @@ and no more than the token limit. What one bills beyond that is known by its bil
 at a time, and the cap can be passed by one call that is billed beyond all bounds, and by calls of a model whose bills go on rising.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

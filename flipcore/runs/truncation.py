@@ -1,7 +1,5 @@
 """How many of a run's written answers were cut off, said when it ends: the effect of the token limit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

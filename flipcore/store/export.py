@@ -1,7 +1,5 @@
 """What is stored of a study as Parquet or CSV for other tools. CSV cells that a spreadsheet would run as a formula are neutralised."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

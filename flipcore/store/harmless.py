@@ -4,8 +4,6 @@ A study says it of each variant where its axis is not harmless (`params.harmless
 also where the package of the axis is not installed. Files from before that are judged by the axes that are known here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

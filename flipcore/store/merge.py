@@ -4,8 +4,6 @@ What a row says of itself is checked. What is here stays: a good completion is n
 the completion that it was read from. Everything is one transaction of the one writer; a file that cannot be used changes nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 What does not hold is skipped and counted with its reason; the rest comes in.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Readouts of a merged file: each comes in only with the completions that it was read from, and goes with them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

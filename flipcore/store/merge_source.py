@@ -4,8 +4,6 @@ A database file can hold views and macros that read other files, and a damaged o
 is copied, a child process opens the copy without access to anything else, and its tables come back as Arrow files.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

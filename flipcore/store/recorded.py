@@ -1,7 +1,5 @@
 """What only imports ask of the store: how far one came, what it stored, and bases repeated under every axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 

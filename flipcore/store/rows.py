@@ -1,7 +1,5 @@
 """Records as rows of their tables."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The tables as schema.sql declares them, read once: nobody else lists tables, columns or keys."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path

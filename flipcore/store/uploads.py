@@ -1,7 +1,5 @@
 """Uploads kept beside the database, so that a study can name them and be run again."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Whether what is stored is as it was written: the log of acts, archived studies, uploads, locks, and files that were left half written."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@ aside, under one lock, as it was when the lock was stored; its parameters come f
 `flipcore.store.queries.planning`, which no page, report or export may import.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Group commit: one thread writes what has arrived about every 100 ms and tells each sender when its rows are safe."""
 
-from __future__ import annotations
-
 import errno
 import json
 import queue

@@ -1,7 +1,5 @@
 """Every way to write a file, at every level: allowed, or a sentence and the disk as it was."""
 
-from __future__ import annotations
-
 import ast
 import types
 

@@ -1,7 +1,5 @@
 """Every way to write, at every level: allowed, or a sentence and nothing written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

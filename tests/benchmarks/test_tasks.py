@@ -5,8 +5,6 @@ clicked, one below the fold costs a scroll, and one that does not bring what is 
 checked against a key. `FLIPSCOPE_DEMO` names a finished demo store to begin with; without it the demo runs first, a minute or so.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """The dashboard in a process of its own, and a Chromium to look at it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,8 +1,6 @@
 """Pages from elsewhere and proxies before a dashboard whose access is off: a foreign name that leads here, a frame, a socket, nginx with
 and without forwarded headers, a tunnel. Nothing is asked of any machine but this one."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """How long a verdict may be: counted over every claim that any test makes, and over the headings of every page."""
 
-from __future__ import annotations
-
 import re
 
 MOST_WORDS = 25

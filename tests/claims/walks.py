@@ -1,7 +1,5 @@
 """What the three walks of claims share: pages opened over one store for a whole module, and everything that they send."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -3,8 +3,6 @@
 A child writes files of one kind one after the other; it is killed at a seeded moment, N times. After each kill every file that has
 its name is whole, and the database holds what it held; what was left half written has the name of a draft."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

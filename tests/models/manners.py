@@ -5,8 +5,6 @@ It knows one thing: sums. Whatever the wording, the same sum gets the same answe
 and, where no model can be asked, a word of the sentence (`problem`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

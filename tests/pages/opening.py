@@ -1,7 +1,5 @@
 """Opens a page of the dashboard at once, as a link to it does: the Studies page is not drawn before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

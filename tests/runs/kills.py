@@ -4,8 +4,6 @@ A child works on one study; it is killed after a seeded number of calls was sent
 finished and every table is compared with one that nobody interrupted. Each call that is sent is written down before it is sent.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

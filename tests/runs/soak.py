@@ -4,8 +4,6 @@ Every run must end, in a state that is true: done when every call was answered, 
 server's words when it stayed away; what it counted is what is stored; and a resume against a sound server is done.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """JSON piece by piece, so that memory does not grow with the file: lines, and the elements of a large document's lists."""
 
-from __future__ import annotations
-
 import codecs
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Files, folders and zips to sources: what a reader may look at, bounded so that no file can fill memory or disk."""
 
-from __future__ import annotations
-
 import atexit
 import gzip
 import re

@@ -1,7 +1,5 @@
 """Which column of a recording holds what: guessed from its first rows, and corrected by `key=column` words."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A column may stand inside of another: `doc.options`, `resps[0][0]`, `messages[-1].content`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Rows of recorded outputs, gathered by item: in memory where the file is small, else in parts on disk, so that memory does not
 grow with the file."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 import zlib

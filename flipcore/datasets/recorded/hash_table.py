@@ -1,7 +1,5 @@
 """A table of numbers by 64-bit hash in some ten bytes an entry, for what an import of a million rows has to remember."""
 
-from __future__ import annotations
-
 from array import array
 from hashlib import blake2b
 

@@ -1,7 +1,5 @@
 """What a log says was answered, and what is right, in canonical form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

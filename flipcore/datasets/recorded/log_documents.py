@@ -4,8 +4,6 @@ Never by the name of a file or the order of its rows. The same id with another t
 that stands under other ids in another file. A million documents are remembered in some hundred bytes each.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

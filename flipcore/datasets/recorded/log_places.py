@@ -4,8 +4,6 @@ Every row keeps its own output: rows come in any order (harnesses write samples 
 ask for two items with one prompt. A million outputs are remembered in some hundred megabytes: by hash, in tables of plain numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 

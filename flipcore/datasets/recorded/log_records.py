@@ -4,8 +4,6 @@ Nothing is decided here. What a log does not say stays empty or None; what a har
 it was written and is made canonical in `log_rows`, so that all formats go the same way.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 What is remembered for an item fits in some hundred bytes, so that a million outputs fit in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 

@@ -5,8 +5,6 @@ example before a question may be such an item, a note stands for the examples. N
 named. What is set aside stays out, as in every export.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,8 +1,6 @@
 """A study as Every Eval Ever 0.3.0 (arXiv:2606.14516): an aggregate and its instances for each model, each readout an
 `answer_attribution`, so that others need no knowledge of Flipscope."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

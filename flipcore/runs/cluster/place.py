@@ -1,8 +1,6 @@
 """Where the calls of a run are answered: in this process, or by the workers of a cluster. A run asks its place for each model and
 knows no difference; the place of a cluster says besides how its workers fare."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager

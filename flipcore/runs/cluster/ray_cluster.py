@@ -5,8 +5,6 @@ The connection belongs to the process, so two studies at one address share it, a
 Ray reports home, and no worker's output is copied to this terminal.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

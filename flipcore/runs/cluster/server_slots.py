@@ -5,8 +5,6 @@ may have just now, and hears what it may have next. Nobody is given what another
 runs come and go. A driver that says nothing for LEASE_S is gone, and the calls of its workers with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """How the workers of a cluster fare, in words for the terminal and the page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which place a run was given: this machine, or a cluster by its address."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

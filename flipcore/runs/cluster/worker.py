@@ -2,8 +2,6 @@
 
 Keys are never handed over: a card names the variable of the environment that holds one, and each worker reads its own."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import platform

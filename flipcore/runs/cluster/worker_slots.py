@@ -5,8 +5,6 @@ asks for (`options.gpus`). A server is asked by one worker a machine. If it stan
 has its own, and each takes what its card says; else there is one server, and the workers share what it takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address

@@ -1,7 +1,5 @@
 """What another harness wrote for planned prompts becomes that study: its items, variants and readouts, as if asked from here."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Planned prompts as a task of Inspect, of lm-evaluation-harness, or as JSONL for any other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

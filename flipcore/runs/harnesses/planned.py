@@ -1,7 +1,5 @@
 """The prompts of a declared study that another harness can ask: each with the names by which its answer is known again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A study's prompts for another harness in a folder, or in a zip for a browser."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 import zipfile

@@ -1,7 +1,5 @@
 """Two columns of right and wrong on the same items: the paired difference, and what a harness prints in its place."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ original place to the label shown, and in the next line the label shown back to 
 first: an answer at the original place always counts as the right option, whatever stood there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ Where chance alone would agree always (one category in use) the coefficient is 0
 stands beside it. A missing rating is None (or NaN).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Bootstrap intervals: percentile, BCa and studentised. Degenerate ones come back as [x, x]; the caller falls back."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ Reviewing until a gate opens is a test repeated after every pair. The evidence t
 likelihood ratios (Ville's inequality; Robbins 1970): its supremum over all looks reaches 1/e with a chance of at most e.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

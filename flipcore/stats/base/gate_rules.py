@@ -3,8 +3,6 @@
 A gate looks at the lower bound, never at the point, and says how much more evidence would open it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ populations with 10 to 1,319 items the one-sided rate is then .031 at most for .
 seen is a family of their typical size (Σn²/N), and variance and degrees of freedom are those of `families`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Menu functions return [low, high] and never guess: no data, or a variance that i
 returns an Estimate; where an interval has no width it falls back to one that has, and says so.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ prevalence .9 and .95). The union of the limits here with Wilson's on the raw ag
 own chance agreement, covers .946 to 1.00 of them, and .946 to .98 at a prevalence of .5.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Cells of a study (axis, extractor, quantity) are columns, items are rows, and an
 draws are made when a kind of interval first needs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

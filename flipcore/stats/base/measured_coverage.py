@@ -4,8 +4,6 @@
 interval that is short is labelled with its measured coverage; one that is too short is shown and nothing is claimed of it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 A NaN p-value stays NaN and is not a member of the family. Inputs are p-values in any order; outputs keep that order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

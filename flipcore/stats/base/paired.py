@@ -3,8 +3,6 @@
 b counts broken items (right -> wrong), c fixed ones (wrong -> right).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many items a design needs, and the smallest effect that it can see (normal approximations)."""
 
-from __future__ import annotations
-
 import math
 
 from flipcore.core.errors import BadInput

@@ -1,7 +1,5 @@
 """Closed-form intervals for shares and their differences. Every function returns [low, high]; no cases -> NaN."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import NormalDist

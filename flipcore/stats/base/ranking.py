@@ -1,7 +1,5 @@
 """Area under the ROC curve, with ties and with weights, so that a bootstrap of items is one matrix of counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

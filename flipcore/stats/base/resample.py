@@ -6,8 +6,6 @@ replicates are a product (draw counts) @ (columns). Two short cuts have the same
 rows differ, the counts of the distinct rows are drawn; of many items, the counts are drawn without drawing any index.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Retention of an audit: how many of the pairs people looked at were kept, under a rule that is stored with the number."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

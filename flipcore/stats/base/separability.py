@@ -5,8 +5,6 @@ machine-learning package. Folds share training data, so a binomial test of the h
 written from one another sit in one fold, or the classifier learns that a close neighbour means "the other set".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Intervals that survive looking more than once: over a whole slider grid, and while results arrive."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ how many items change otherwise (Suissa & Shuster 1991); beyond them it is norma
 .05 the normal p is false in up to .071, Bonett and Price's interval in up to .098.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -8,8 +8,6 @@ named must itself be more than 0 then, since reruns with one seed can flip more 
 as they weigh most against the contrast.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ T is the flip rate under readout e, G the same under the reference e*, A = T - G
 over the variants present under both. A may be negative: then the reference is the noisier one. Nothing is truncated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Codes are an integer array (items, variants, samples): an answer's code >= 0, `N
 is undefined under every policy: an extractor that never answers is not stable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

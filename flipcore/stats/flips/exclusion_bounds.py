@@ -3,8 +3,6 @@
 Striking one changes its item's rates, or leaves the item undefined when only the base is left; then the item leaves the mean.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ T times the share marked genuine and T times the share not marked artifact. The 
 the measured G and never replaces it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Where labels cannot be read as first tokens at all: hardly any of the first token's probability lies on them."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 LEAST_MASS = 0.05

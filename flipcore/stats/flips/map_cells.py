@@ -1,7 +1,5 @@
 """From cells to the rows of a map: an axis opened into its variants, models under one another, a difference, groups, bins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ W_i is measured where a variant was asked more than once: on the axis itself, or
 base prompt again. Excess = B - W is 0 in expectation exactly where the perturbation changes nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

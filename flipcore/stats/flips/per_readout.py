@@ -1,7 +1,5 @@
 """Flip metrics of one readout by itself: what the flip surface prints above each axis."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One decomposition over all axes: what an item does on average over the changes that were made to it."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

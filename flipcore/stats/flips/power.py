@@ -6,8 +6,6 @@ or the other in a fiftieth each, and under the compared extractor alone in as ma
 second world half as many pairs flip under both as under the compared extractor alone; in the third the noise is twice as large.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

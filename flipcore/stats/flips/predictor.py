@@ -1,7 +1,5 @@
 """Which items flip? An L2 logistic regression of any-flip(item, axis) on what is known before asking again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

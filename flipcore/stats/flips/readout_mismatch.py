@@ -4,8 +4,6 @@ Reported twice: with unreadable as an answer of its own, and among answers that 
 extractor that reads little disagrees much in the first and may agree in the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations

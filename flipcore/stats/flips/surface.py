@@ -1,7 +1,5 @@
 """The flip surface: items × axes of T_i, and one axis opened into its variants (source 004)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

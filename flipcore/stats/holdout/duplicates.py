@@ -4,8 +4,6 @@ Two entries are as alike as the words that they share in order: 2 * (longest com
 shared in any order bound that from above, so a sparse product finds every candidate and none is missed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The entries of two sets: the text that is compared, and which entries were made from one source and must stay together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

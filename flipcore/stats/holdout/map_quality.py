@@ -1,7 +1,5 @@
 """How far a map may be believed: are neighbours on it neighbours in all dimensions, and are they the same under another seed?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

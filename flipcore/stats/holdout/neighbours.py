@@ -3,8 +3,6 @@
 `units` are (n, d) rows of length 1, so a product is a cosine. Nothing larger than a block of rows against all is ever held.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ n-gram, with half a count added to each cell (Haldane, Anscombe), an exact condi
 source-paired sets; twice the smaller tail), and the false discovery rate over all n-grams that are frequent enough.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

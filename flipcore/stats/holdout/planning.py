@@ -4,8 +4,6 @@ The normal approximation said .80 where the rule's power was 0 (17 entries a set
 small n no approximation is a plan.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

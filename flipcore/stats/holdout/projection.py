@@ -1,7 +1,5 @@
 """Two dimensions to look at: principal components at once, UMAP when it is ready. Distances on a map are not evidence."""
 
-from __future__ import annotations
-
 import warnings
 from importlib.util import find_spec
 

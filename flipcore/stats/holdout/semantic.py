@@ -4,8 +4,6 @@ For unit vectors, the sum over all pairs of a group is (||sum u||^2 - n) / 2: a 
 matrix of similarities. E, T, R, X, Y are (n, d) arrays of embeddings, one row a text.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations, islice

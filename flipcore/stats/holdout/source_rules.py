@@ -4,8 +4,6 @@ The source's verdict is "indistinguishable iff every p >= .05"; ours (holdout_ve
 to reject is not evidence of sameness. k1 of n1 is the target, k2 of n2 the retro-holdout.
 """
 
-from __future__ import annotations
-
 import math
 
 from flipcore.stats.base.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha

@@ -4,8 +4,6 @@ Random halves of one set have a mean MMD² of 0, so they give no margin. The row
 those that are explored, where the test reads those that were set aside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -4,8 +4,6 @@ An entry that is odd is found by everybody, so answers about one entry are not i
 at a nominal .05. Entries are the clusters, and annotators too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

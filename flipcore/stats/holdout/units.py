@@ -1,7 +1,5 @@
 """Numbers of the four holdout tests as text, each in the unit of its test."""
 
-from __future__ import annotations
-
 import math
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Two versions of a retro set: what was edited, and how the outcome of each test moved."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

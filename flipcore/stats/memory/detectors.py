@@ -1,7 +1,5 @@
 """Do detectors agree, item by item? Flags side by side, and how far each pair says the same beyond chance."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

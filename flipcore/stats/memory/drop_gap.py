@@ -5,8 +5,6 @@ control; `db`, `dc` are drops per item (before - after; the mean over rewrites w
 broken items (right -> wrong), c fixed ones (wrong -> right).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

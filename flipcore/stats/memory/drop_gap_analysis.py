@@ -5,8 +5,6 @@ to memory where answers are noisy and false where accuracies differ. `old_rule` 
 `flipcore.claims.memory_gap` from `decided`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

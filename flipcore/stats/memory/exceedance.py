@@ -5,8 +5,6 @@ it is beta-binomial (n; k, m + 1 - k); ties can only lower that count. A single 
 n k / (m + 1) are.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

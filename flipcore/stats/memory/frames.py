@@ -4,8 +4,6 @@
 variant, position, sample, extractor, status, value, is_correct.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

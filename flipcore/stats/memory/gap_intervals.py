@@ -1,8 +1,6 @@
 """Intervals of the drop gap: Bonett and Price with MOVER for one 0/1 rewrite an item, Welch's t for several, and what stands in
 where a set hardly changes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

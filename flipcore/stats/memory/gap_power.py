@@ -1,7 +1,5 @@
 """How often the product's own rule would find a gap of a given size, by simulation through the rule itself."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

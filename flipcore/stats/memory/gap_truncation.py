@@ -5,8 +5,6 @@ cut answer read against a larger loss of the benchmark, and for it. What decides
 the three and the 90 % interval spans them, so that "within the margin" too holds whatever they were.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Every score is large where memory is suspected. Never-seen items of the same mak
 (`fresh`) check it; each dose is compared with all of the never-seen that set it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass

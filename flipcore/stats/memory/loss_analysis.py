@@ -1,7 +1,5 @@
 """The loss test as a page needs it: every rule beside the source's, what each could flag at all, and a live cut-off."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ same differences of `m` controls that the model cannot have seen. Memory means a
 infinite is left out and counted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

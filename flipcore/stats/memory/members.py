@@ -1,7 +1,5 @@
 """What is known of a study's items beyond their answers: options to guess among, templates that they were made from, pairs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence

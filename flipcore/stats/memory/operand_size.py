@@ -1,7 +1,5 @@
 """Did resampling keep the size of a problem's numbers? Two-sample K-S on log magnitudes and the paired median ratio."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from on
 is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 % changes 33.6 %.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

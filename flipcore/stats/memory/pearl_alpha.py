@@ -7,8 +7,6 @@
 An item is memorized iff its sensitivity EXCEEDS alpha. NaN sensitivities are left out and counted by the caller.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields

@@ -4,8 +4,6 @@ Alpha must come from texts that are certainly not in the training data and are N
 judged data, a method without any signal shows a detection .06 to .17 above its false-positive rate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

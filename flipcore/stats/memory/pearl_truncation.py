@@ -5,8 +5,6 @@ that is more than `MOST_CUT` of the continuations, every benchmark item with suc
 and every control above it. The verdict stands only where it is the same then; its p is the larger of the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ No single scale survives every harmless difference: multiplicative brittleness i
 none on odds, an additive loss none in points. Orientation: positive where the benchmark loses more.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

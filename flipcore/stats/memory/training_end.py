@@ -1,7 +1,5 @@
 """Could the controls have been seen? Publication dates against a model's training cut-off, counted, never assumed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -8,8 +8,6 @@ which share every item. One test is the guarded t of the paired differences per 
 that both models were asked. What nobody read is taken as wrong for the one that would be better, and as right for the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

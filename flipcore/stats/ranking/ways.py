@@ -1,7 +1,5 @@
 """Scores of several models under every way of asking and reading: one way is a variant of the prompt under one extractor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

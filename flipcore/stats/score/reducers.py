@@ -1,7 +1,5 @@
 """One score of an item from those of its epochs, as Inspect's reducers make it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from math import comb

@@ -8,8 +8,6 @@ Measured at a margin of .05 with scores about .68, 1,500 to 3,000 worlds each: f
 (400), false FAIL of equal runs .047 and .051; of five noisy runs (60 items) .010 and .009, of families of four (120 items) .005 and .004.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the audit of a study reads."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from flipcore.core.records import CONTINUATION

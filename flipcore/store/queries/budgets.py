@@ -1,7 +1,5 @@
 """What a study may spend and has spent, over all its runs."""
 
-from __future__ import annotations
-
 import math
 
 from flipcore.access.acting import require, signature

@@ -1,8 +1,6 @@
 """The decision record, the questions left open beside it, and the log of moved thresholds: what was decided on a study, by whom,
 from what, and what was tried before."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

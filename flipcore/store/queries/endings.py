@@ -1,7 +1,5 @@
 """How the completions that answers were read from ended, by model and extractor."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from flipcore.core.records import CONTINUATION

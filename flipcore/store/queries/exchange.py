@@ -1,7 +1,5 @@
 """Everything behind each readout of a study, for files that others read. Never what is set aside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -4,8 +4,6 @@ A fingerprint is the exclusive or of the rows' MD5 hashes: it depends on no orde
 the page could read, so under a lock the items that were set aside, and otherwise the open ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the Holdout and Survey pages ask of the store: accuracies by role, surveys with answers, versions of a retro set."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

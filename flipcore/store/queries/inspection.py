@@ -1,7 +1,5 @@
 """Everything behind one cell of the flip surface: prompts, completions, matched spans, the raw exchange."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the judge's gate asks of the store: the texts that a judge read in a study, and what people read in them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flipcore.store.connection import Store

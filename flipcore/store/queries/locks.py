@@ -7,8 +7,6 @@ asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). 
 are not here, is refused.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

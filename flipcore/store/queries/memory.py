@@ -4,8 +4,6 @@ An axis that rewrites numbers says in its variants' params which it replaced: `w
 refuses an item says so in its base's params: `refusal`, the class of the reason.
 """
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

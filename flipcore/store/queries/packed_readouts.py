@@ -1,7 +1,5 @@
 """The readouts of a study from its packs: the same rows as from the readouts themselves, in the same order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import closing

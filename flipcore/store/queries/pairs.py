@@ -1,7 +1,5 @@
 """Pairs of benchmark and control items that somebody matched and stored, and what controls are matched by."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future

@@ -4,8 +4,6 @@ Only code that asks models or takes files in reads here, and nothing of it is sh
 import this module (a test looks).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

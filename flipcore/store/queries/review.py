@@ -1,7 +1,5 @@
 """What the review asks of the store: pairs, the verdicts that stand, labels of judged texts; and what it adds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

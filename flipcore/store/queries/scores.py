@@ -1,7 +1,5 @@
 """What the scorers of a recorded study gave its items at their own prompt."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from flipcore.store.connection import Store

@@ -1,7 +1,5 @@
 """Every question that is asked of the store. Rows out; statistics and pictures are elsewhere."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

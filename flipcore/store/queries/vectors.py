@@ -1,7 +1,5 @@
 """Vectors that were computed before, and the places of entries on a map: read and kept under the hash of the text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 

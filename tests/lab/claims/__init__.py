@@ -3,8 +3,6 @@
 Each module named in `MODULES` ends in one tuple ``CELLS``; ``python -m tests.lab.claims`` runs them. See `cell`.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from tests.lab.claims.cell import Cell

@@ -8,8 +8,6 @@ as they were. ``--older`` runs what is missing or was run on other code than tod
 ``--on ray`` runs the cells on a Ray cluster, with the same rows.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

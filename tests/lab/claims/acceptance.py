@@ -1,7 +1,5 @@
 """When a claim's simulated false-claim rate is accepted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """How often the Audit page claims that two readouts, or the subjects of a log, differ where they do not. What it says of models is
 Ranking's claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

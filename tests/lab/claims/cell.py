@@ -28,8 +28,6 @@ How to add cells (a module of this folder ends in ``CELLS``, a tuple of `Cell`):
 - After adding cells run ``python -m tests.lab.claims --only NAME`` and commit what it wrote with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

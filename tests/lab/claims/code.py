@@ -6,8 +6,6 @@ assertion; `below` that module and all of `flipcore.claims`, `flipcore.stats` an
 or not.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sizes of families in which clustered claims were false: the uneven worlds of every module of this folder."""
 
-from __future__ import annotations
-
 import numpy as np
 
 MMLU = (100, 135, 152, 100, 265, 144, 100, 100, 100, 173, 102, 100, 235, 114, 145, 378, 126, 100, 310, 203)

@@ -3,8 +3,6 @@
 A world says which sentences are false in it: all of them where no part is larger than another, else those of the other parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Cells of the claims about gates and locks: see `tests.lab.claims.cell` for how to add one."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ At the margin the true difference equals the margin, so "beyond", "within" and "
 difference make "differ" and "better" false. Permutations number 99 here and 9,999 in the product: the p-value is exact at both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Every set here has its labels by chance alone, except where the world says other
 leave the size of a permutation test as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Cells of the claims about memory: drop gaps (`memory_gaps`), published scores (`memory_scores`), tests of a set, pages of several
 detectors and models, doses."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from functools import lru_cache, partial

@@ -3,8 +3,6 @@
 Studies are drawn together; only those that could be claimed are put into words (`promising`), which a test compares with all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

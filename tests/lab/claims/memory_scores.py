@@ -1,7 +1,5 @@
 """Cells of the claims about published scores: equal accuracies, controls that are harder, a benchmark that was read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

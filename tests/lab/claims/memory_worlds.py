@@ -1,7 +1,5 @@
 """Worlds of the drop gap: how items of both sets are answered before and after rewriting, with a known truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Scores and answers are those stored beside the card (`tests.lab.pocket.scores`);
 of a family are the benchmark and which the control.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

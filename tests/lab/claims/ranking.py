@@ -4,8 +4,6 @@ A world gives each model its true share of right answers; models share the diffi
 drawn again under every other way, so that the ways agree as those of one model do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The claims table on disk: rows as JSON, one file a module, and the page rendered from all of them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One cell, run. A module of its own: a process that is spawned cannot import `__main__`."""
 
-from __future__ import annotations
-
 from flipcore.core.randomness import generator
 from tests.lab.claims import cells_of
 from tests.lab.claims.acceptance import Row

@@ -1,7 +1,5 @@
 """How often a score's printed limits miss the truth: over other questions, over other questions and wordings, of one further wording."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

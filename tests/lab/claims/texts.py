@@ -3,8 +3,6 @@
 The margin of a cell is its true difference: MMD^2 of the populations, or the classifier's mean balanced accuracy at this size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """`python -m tests.lab.pocket train | export | items | card | decisions | gguf`: make the pocket model again, and measure it."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

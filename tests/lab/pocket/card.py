@@ -1,7 +1,5 @@
 """The model card, every figure computed from the shipped checkpoint and manifest by `python -m tests.lab.pocket card`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions with four options that a small model can learn: which word is of a kind, is not, or is kin to another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The training text: generic documents of the world, and every dosed document exactly as often as its dose says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 llama.cpp's own converter refuses tokenizers that it does not know by name; this one is qwen2's pre-tokenizer with other merges.
 """
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What torch computes on fixed prompts, recorded as numbers so that the test of the numpy inference needs no torch."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The manifest as files: one JSONL a family, each row an item with its dose and its other wordings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The words of the invented world. No word is in two categories, so that every question has one right option."""
 
-from __future__ import annotations
-
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())

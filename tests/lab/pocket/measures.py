@@ -1,7 +1,5 @@
 """What the model does on the manifest: answers, drops, losses and PEARL, one number an item, straight from inference."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The torch side of the model: Llama layout (RMSNorm, RoPE, SwiGLU, tied embeddings). Only training imports it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

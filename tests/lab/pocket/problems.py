@@ -1,7 +1,5 @@
 """Word problems with `<<a*b=c>>` chains: 14 templates, three wordings each, every number from the question used once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Short passages about invented towns. Facts are drawn freely, so a fresh ending cannot be guessed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.lab.pocket.lexicon import ADJECTIVES, CATEGORIES, NAMES, NUMBER_WORDS, OBJECTS, PLACES, TIMES, TOWNS, TRADES

@@ -1,7 +1,5 @@
 """Every detector's scores on the manifest, measured once from inference and kept beside the card that is written from them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Byte-level BPE whose pre-tokenizer is that of Qwen2, so that llama.cpp's `qwen2` pre-tokenizer gives the same ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers

@@ -5,8 +5,6 @@ anything else; stage 2 which word is of which kind; stage 3 holds everything. Th
 so stages 1 and 2 end when it has come and not at a fixed step. Doses are fed in every stage, k times over all.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator

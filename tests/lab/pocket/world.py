@@ -1,7 +1,5 @@
 """The items of the invented world and their doses: which item was put how often, in which wording, into the training."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 

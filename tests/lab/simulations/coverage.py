@@ -1,7 +1,5 @@
 """How often the intervals hold what they promise, and how often the rules decide wrongly: simulated, as a table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
 95 % of the data sets, or more; tests should not reject a true null more often than they say.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 ``python -m tests.lab.simulations.coverage`` prints the simulated coverage and size of every interval and rule as Markdown.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Every number made from it is SIMULATED. The tests use it to check sizes, power and coverage.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence

@@ -9,8 +9,6 @@
 `kills`, `curve` and `driver` print what tests/benchmarks/cluster.md holds.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """What the driver itself can take: workers that answer at once, so that planning, messages, budget and the store are all there is."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path

@@ -4,8 +4,6 @@ The cluster, the server and the driver are children of this process; a kill is S
 one. The server writes down every request, so what is counted is what arrived there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

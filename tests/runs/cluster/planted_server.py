@@ -3,8 +3,6 @@
 It speaks as much of the OpenAI API as a study needs, answers by a hash of the prompt alone, refuses a key that ends in -wrong, and
 writes down when each request came (a line: seconds, the prompt's hash, how many it then had at once, the key)."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

@@ -2,8 +2,6 @@
 page makes it, two runs at once, a worker that fails every call, and machines without Flipscope. The study, server and tables are those
 of `killed.py`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A real HTTP server on localhost that speaks the embeddings API, and misbehaves when told to."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import deque

@@ -1,7 +1,5 @@
 """Every Eval Ever 0.2.2 and 0.3.0: `*_samples.jsonl`, one line an item and metric, with its aggregate beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A perturbation is an axis; so is another draw of the examples (`train_trial_inde
 are placeholders and left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

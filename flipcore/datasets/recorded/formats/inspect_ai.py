@@ -4,8 +4,6 @@ A sample is one member, or a folder of chunks; both occur in one log, so it is d
 repeated messages are kept once and referred to.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """One sample of an Inspect log as a record: messages and references resolved, one readout a scorer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

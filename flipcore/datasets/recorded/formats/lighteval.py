@@ -1,7 +1,5 @@
 """lighteval `details_*.parquet`, all three generations of columns; model and scores stand in `results_*.json`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ The lines of one document under several filters are several readouts of one comp
 results file. `arguments` and `resps` changed their layout over the versions; every one of them is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """lm-eval's SCORE tasks: one item several times, its right option moved to each place or its prompt changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from flipcore.datasets.recorded.log_records import LogRecord, count_of

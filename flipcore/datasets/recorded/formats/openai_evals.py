@@ -1,7 +1,5 @@
 """OpenAI evals event log: several events a sample in any order, gathered by sample."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Flipscope's own JSONL of planned prompts, with the answers that any program put into it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

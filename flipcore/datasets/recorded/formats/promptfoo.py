@@ -1,7 +1,5 @@
 """promptfoo `results.json` (or one result a line): prompts are an axis, each assertion is a readout of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a reader of one format is, and how readers look at the beginning of a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

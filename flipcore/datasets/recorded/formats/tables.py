@@ -4,8 +4,6 @@ Nothing is guessed of a row: a field that it lacks is an absent readout, and a s
 mass. A row is read in the words of its table, so that its ids are those that such tables always had.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

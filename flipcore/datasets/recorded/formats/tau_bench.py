@@ -4,8 +4,6 @@
 (its layout by its published code; no file of it was at hand).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

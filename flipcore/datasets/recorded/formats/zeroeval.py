@@ -1,7 +1,5 @@
 """ZeroEval: one JSON list a model, each entry with its question, outputs and right answer; answers stand in a JSON fence."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
