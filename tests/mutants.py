@@ -30,7 +30,7 @@ ROOMS = {
         "flipcore/stats/base/gate_rules.py flipcore/claims/gates.py flipcore/annotation/gates.py",
         "tests/claims tests/stats/base tests/reports",
     ),
-    "plan": ("flipcore/runs/plan.py flipcore/runs/item_runs.py flipcore/runs/cost.py", "tests/runs"),
+    "plan": ("flipcore/runs/plan.py flipcore/runs/runner.py flipcore/runs/cost.py", "tests/runs"),
     "spending": ("flipcore/runs/spending.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
 }
 SECONDS = 240  # that the tests of one change may take; one that does not end is noticed

@@ -23,10 +23,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "levels, tables and the person who acts are one rule, asked at every way to write",
         "access/acting access/levels access/person access/tables access/observers",
     ),
-    "invitations/test_routes.py": (
-        "the gate stands in front of the requests of a link",
-        "invitations/gate invitations/headers",
-    ),
+    "invitations/test_routes.py": ("the gate stands in front of the requests of a link", "invitations/gate"),
     "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),
     "annotation/test_control_matching.py": (
         "the command and the stored pairs are the matching's own way to a user",
@@ -49,7 +46,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "axes/test_entity_rename.py": ("names are listed for this axis alone", "axes/names/lists"),
     "axes/test_numeric_resample.py": (
         "tracing, structure, story and drawing are steps of one rewriting, tested on whole problems",
-        "axes/numeric/constants axes/numeric/draw axes/numeric/story axes/numeric/structure axes/numeric/tracing",
+        "axes/numeric/draw axes/numeric/structure axes/numeric/tracing",
     ),
     "reports/browser_data/test_levels.py": (
         "the board's verdicts are looked up in its levels",
@@ -122,14 +119,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "runs/harnesses/test_variants.py": (
         "prompts go out and answers come back in one go",
-        "datasets/recorded/formats/planned_answers runs/harnesses/coming_back runs/harnesses/files runs/harnesses/planned "
-        "runs/harnesses/writing",
+        "datasets/recorded/formats/planned_answers runs/harnesses/coming_back runs/harnesses/planned runs/harnesses/writing",
     ),
     "extractors/test_adversarial_text.py": ("texts that are meant to be misread", "extractors/written/stated_choice"),
-    "models/openai/test_probe.py": (
-        "what a server can do is asked, recorded and read back",
-        "models/openai/features models/probe_record",
-    ),
+    "models/openai/test_probe.py": ("what a server can do is asked, recorded and read back", "models/probe_record"),
     "models/test_own_models.py": (
         "a model of one's own from a preset, by command",
         "commands/models models/presets models/testing",
@@ -160,7 +153,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "no query shows what was set aside: all of them at once",
         "store/queries/audit store/queries/exchange store/queries/memory",
     ),
-    "store/test_merge.py": ("a merge as a whole", "store/merge_readouts store/merge_source store/queries/planning"),
+    "store/test_merge.py": ("a merge as a whole", "store/merge_source store/queries/planning"),
     "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),
     "pages/test_new_study.py": ("what a new study may show", "store/visible"),
     "vectors/classifiers/test_told_apart.py": ("one contract over all classifiers", "vectors/classifiers/vectors"),

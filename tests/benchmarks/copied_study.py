@@ -11,9 +11,9 @@ from flipcore.core.records import digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
 from flipcore.models import model_cards, open_backend
-from flipcore.runs import item_runs, runner
-from flipcore.runs.item_runs import ItemRuns
+from flipcore.runs import runner
 from flipcore.runs.plan import plan_inputs, plan_of
+from flipcore.runs.runner import ItemRuns
 from flipcore.store import rows
 from flipcore.store.connection import Store
 
@@ -124,8 +124,8 @@ def _end(path: Path, study: Study) -> None:
     store = Store.open(path)
     inputs, cards = plan_inputs(study, store), model_cards()
     connection = store.own_cursor()
-    of_study = item_runs.study_hash(study, [open_backend(MODEL, cards)])
-    hashes = [(one.item.item_id, item_runs.item_hash(of_study, one, MODEL)) for one in plan_of(inputs).items]
+    of_study = runner.study_hash(study, [open_backend(MODEL, cards)])
+    hashes = [(one.item.item_id, runner.item_hash(of_study, one, MODEL)) for one in plan_of(inputs).items]
     incoming = pa.table({"item_id": [one for one, _ in hashes], "hash": [one for _, one in hashes]})
     connection.register("incoming", incoming)
     connection.execute("UPDATE item_runs SET plan_hash = hash FROM incoming i WHERE i.item_id = item_runs.item_id")

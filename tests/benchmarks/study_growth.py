@@ -19,8 +19,8 @@ from pathlib import Path
 from flipcore.core import folders
 from flipcore.models import model_cards
 from flipcore.runs import runner
-from flipcore.runs.item_runs import ItemRuns
 from flipcore.runs.plan import plan, plan_inputs, plan_of, projection, remaining
+from flipcore.runs.runner import ItemRuns
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from tests.benchmarks.copied_study import A_CALLS, copied

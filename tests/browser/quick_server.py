@@ -10,7 +10,7 @@ EXACT = "FLIPSCOPE_TEST_EXACT_POLICY"
 if __name__ == "__main__":
     from streamlit.web.cli import main
 
-    from flipcore.invitations.headers import HEADERS
+    from flipcore.invitations.gate import HEADERS
     from pages.holdout import cached
 
     cached.START["permutations"] = FEW_PERMUTATIONS

@@ -17,8 +17,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of as extractor
 from flipcore.models.simulated import PROFILES, Profile
 from flipcore.protocols import protocol_of
-from flipcore.protocols.rotation import _order, _vote
-from flipcore.protocols.votes import c1_run, lead3_two_option
+from flipcore.protocols.rotation import _order, _vote, c1_run, lead3_two_option
 from flipcore.runs import runner
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from flipcore.core.randomness import generator
-from flipcore.protocols import votes as harness
+from flipcore.protocols import rotation as harness
 
 
 def answers(*votes):

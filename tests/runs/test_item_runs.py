@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.study import ModelUse, Part
 from flipcore.models.simulated import Simulated
-from flipcore.runs import item_runs, runner
+from flipcore.runs import runner
 from flipcore.runs.cluster.place import Place
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, review
@@ -114,9 +114,9 @@ def _other_revision(self, *words, made=Simulated.__init__, **more):
 
 
 CHANGES = {
-    "the code": lambda patch: patch.setattr(item_runs, "code_hash", lambda: "other"),
+    "the code": lambda patch: patch.setattr(runner, "code_hash", lambda: "other"),
     "the model": lambda patch: patch.setattr(Simulated, "__init__", _other_revision),
-    "an axis of another package": lambda patch: patch.setattr(item_runs, "origins", lambda study: [{"name": "x"}]),
+    "an axis of another package": lambda patch: patch.setattr(runner, "origins", lambda study: [{"name": "x"}]),
 }
 
 
@@ -145,7 +145,7 @@ def test_a_pilot_says_nothing_of_the_whole(store):
     runner.run(tiny_study(), store, items_limit=3, record=False)
     assert store.rows("SELECT count(*) FROM item_runs") == [(0,)]
     runner.run(tiny_study(), store, items_limit=3)
-    assert planning.study_end(store, tiny_study().study_id)[3] == item_runs.UNKNOWN
+    assert planning.study_end(store, tiny_study().study_id)[3] == runner.UNKNOWN
 
 
 def test_a_failed_call_leaves_its_item_open(store, asked, monkeypatch):
@@ -163,4 +163,4 @@ def test_a_failed_call_leaves_its_item_open(store, asked, monkeypatch):
 
 
 def test_the_hash_reads_the_code_of_the_package():
-    assert len(item_runs.code_hash()) == 20 and item_runs.UNKNOWN == ""
+    assert len(runner.code_hash()) == 20 and runner.UNKNOWN == ""

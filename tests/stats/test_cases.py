@@ -15,7 +15,7 @@ MODULES = {  # the one adapter from the names of the file to where they stand
     "interval": ("flipcore.stats.base.intervals",),
     "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired"),
     "loss_test": ("flipcore.stats.memory.loss_test",),
-    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement", "flipcore.protocols.votes"),
+    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement", "flipcore.protocols.rotation"),
     "pearl": ("flipcore.stats.memory.pearl",),
 }
 RENAMED = {  # names in the file, which never change -> ours, where "seed" is a random seed and nothing else

@@ -120,7 +120,7 @@ def test_nothing_is_written_to_an_archived_study(ran, tmp_path, monkeypatch):
     export(ran, S, tmp_path / "before")
     archive(ran, S)
     assert runner.run(STUDY, ran).state == "done"  # nothing is missing, and nothing is written
-    monkeypatch.setattr("flipcore.runs.item_runs.code_hash", lambda: "x")  # so that every item would be looked at
+    monkeypatch.setattr("flipcore.runs.runner.code_hash", lambda: "x")  # so that every item would be looked at
     refused = {
         "a run that would ask more": lambda: runner.run(STUDY, ran),
         "reread": lambda: reread(ran, S, "regex"),

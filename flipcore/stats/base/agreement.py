@@ -16,7 +16,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import percentile_limits
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, percent_text, without_interval
 from flipcore.stats.base.intervals import wilson
-from flipcore.stats.base.jackknife import log_jackknife
+from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.base.resample import SLACK
 
 WEIGHTS = (None, "linear", "quadratic")
@@ -337,3 +337,25 @@ def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
         None,
         "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.",
     )
+
+
+# Limits of a coefficient of agreement by leaving units out, on the scale of log(1 - coefficient).
+
+
+def log_jackknife(coefficient: Callable[[np.ndarray], float], units: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """`units` (n, k), one row a unit; `coefficient` takes such an array. Student's t with n - 1 degrees of freedom on
+    log(1 - coefficient); (NaN, NaN) where leaving out one unit makes the coefficient 1 or undefined, or changes nothing."""
+    n = len(units)
+    value = coefficient(units)
+    if n < 2 or not value < 1:
+        return math.nan, math.nan
+    _, first, kinds = np.unique(units, axis=0, return_index=True, return_inverse=True)
+    without = np.array([coefficient(np.delete(units, place, axis=0)) for place in first])[kinds.ravel()]
+    if not (without < 1).all():
+        return math.nan, math.nan
+    logs = np.log(1 - without)
+    error = math.sqrt((n - 1) / n * float(((logs - logs.mean()) ** 2).sum()))
+    if error < 1e-12:
+        return math.nan, math.nan
+    step = t_quantile(0.5 + level / 2, n - 1) * error
+    return max(-1.0, 1 - (1 - value) * math.exp(step)), 1 - (1 - value) * math.exp(-step)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.annotation.proposals.numerals import numbers
+from flipcore.annotation.proposals.checks import numbers
 
 
 def test_numbers_are_compared_as_values_and_one_is_a_word():

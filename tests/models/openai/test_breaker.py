@@ -7,8 +7,7 @@ import pytest
 
 from flipcore.core.records import Call
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.models.openai.breaker import PROBES, SUSPECT
-from flipcore.models.openai.client import OpenAICompatible
+from flipcore.models.openai.client import PROBES, SUSPECT, OpenAICompatible
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies

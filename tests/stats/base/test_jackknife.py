@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from flipcore.stats.base.jackknife import log_jackknife
+from flipcore.stats.base.agreement import log_jackknife
 
 
 def mean(units):
