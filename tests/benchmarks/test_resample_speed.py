@@ -1,4 +1,5 @@
-"""10,000 resamples of T, G and A for 12,000 items, 4 axes and 4 readouts, against the loops that one would write first.
+"""10,000 resamples of T, G and A for 12,000 items, 4 axes and 4 readouts, against the loops that one would write first; and the limits
+of all of them at every level that the threshold board offers, against an Estimate each.
 
 All in one process and one run; only equality is asserted, the ratios are printed.
 """
@@ -10,6 +11,8 @@ import pytest
 from scipy import stats
 
 from flipcore.core.randomness import generator
+from flipcore.reports.browser_data.levels import LEVELS
+from flipcore.stats.base.intervals import SIGNED, UNIT
 from flipcore.stats.base.joint_means import JointMeans
 from tests.lab.simulations.planted import deviations, pair_rates
 
@@ -85,3 +88,16 @@ def test_the_joint_bootstrap_agrees_with_the_loop_and_takes_a_fraction_of_its_ti
         )
         for what, (slow, fast) in scaled.items():
             print(f"  {what:24} {slow:7.1f} s (scaled up)  {slow / fast:6.1f} times as long")
+
+
+@pytest.mark.soak
+def test_limits_at_every_level_of_the_board_take_a_fraction_of_an_estimate_each(columns, capsys):
+    joint, bounds = JointMeans(columns[:1_999], 1, 199), [UNIT, UNIT, SIGNED] * (columns.shape[1] // 3)
+    of, arrays = timed(lambda: joint.intervals("default", LEVELS, bounds))
+    table, objects = timed(lambda: [joint.estimates("default", [level], bounds) for level in LEVELS])
+    assert of.low.tolist() == [[one.low for (one,) in at_level] for at_level in table]
+    with capsys.disabled():
+        print(
+            f"\n{columns.shape[1]} columns at {len(LEVELS)} levels: as arrays in {arrays:.3f} s, "
+            f"as Estimates, level by level, {objects / arrays:.0f} times as long"
+        )

@@ -121,12 +121,6 @@ def _limits(
 ) -> tuple[np.ndarray, ...]:
     """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
     contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
-    table = joint.estimates(kind, levels, bounds, contrasts)
+    of = joint.intervals(kind, levels, bounds, contrasts)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
-    low, high = (
-        np.array([[getattr(e, side) for e in column] for column in table]).reshape(*shape, len(levels))
-        for side in ("low", "high")
-    )
-    methods = np.empty(len(table), dtype=object)
-    methods[:] = [column[-1].method for column in table]
-    return low, high, methods.reshape(shape)
+    return of.low.T.reshape(*shape, -1), of.high.T.reshape(*shape, -1), of.methods[-1].reshape(shape)

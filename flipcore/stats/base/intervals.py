@@ -5,7 +5,8 @@ returns an Estimate; where an interval has no width it falls back to one that ha
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -271,30 +272,36 @@ def fallback(
 ) -> Estimate:
     """What stands in for an interval without width, which is never printed."""
     value, n = float(x.mean()), sums.size
+    instead = stand_in(x, sums, sizes, bounds, kind)
+    if instead.limits is None:
+        return without_interval(value, n, level, instead.note)
+    low, high = instead.limits(level)
+    return Estimate(value, float(low), float(high), level, instead.method, n, None, instead.note)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """`limits` gives [low, high] at a level; None where nothing stands in, and `note` says why or which kind does."""
+
+    method: str
+    note: str
+    limits: Callable[[float], Sequence[float]] | None = None
+
+
+def stand_in(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None, kind: str) -> StandIn:
+    """The interval that has a width where `kind` has none; the same one at every level."""
+    value, n = float(x.mean()), sums.size
     if kind == "conf_seq":
         why = f"starts at {MIN_LOOK} items; {n} are in" if n < MIN_LOOK else "needs values that differ; all are equal so far"
-        return without_interval(value, n, level, f"No interval: a confidence sequence {why}.")
+        return StandIn("none", f"No interval: a confidence sequence {why}.")
     if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
-        return without_interval(
-            value,
-            n,
-            level,
-            f"No interval: {n} equal value{'' if n == 1 else 's'} without known bounds say nothing about the spread.",
-        )
+        equal = f"{n} equal value{'' if n == 1 else 's'}"
+        return StandIn("none", f"No interval: {equal} without known bounds say nothing about the spread.")
+    note = f"The {kind} interval has no width, so {{}} stands in."
     if bounds == UNIT and _one_of(sums, sizes, (0, 1)):
-        limits, method = wilson(sums.sum(), n, level), "wilson"
-    elif bounds == SIGNED and _one_of(sums, sizes, (-1, 0, 1)):
-        limits, method = bonett_price((sums == 1).sum(), (sums == -1).sum(), n, level), "bonett_price"
-    else:
-        limits, method = hoeffding(value, n, level, bounds), "hoeffding"
-    author = {"wilson": "Wilson's", "bonett_price": "Bonett and Price's", "hoeffding": "Hoeffding's"}[method]
-    return Estimate(
-        value,
-        float(limits[0]),
-        float(limits[1]),
-        level,
-        method,
-        n,
-        None,
-        f"The {kind} interval has no width, so {author} stands in.",
-    )
+        k = sums.sum()
+        return StandIn("wilson", note.format("Wilson's"), lambda level: wilson(k, n, level))
+    if bounds == SIGNED and _one_of(sums, sizes, (-1, 0, 1)):
+        b, c = (sums == 1).sum(), (sums == -1).sum()
+        return StandIn("bonett_price", note.format("Bonett and Price's"), lambda level: bonett_price(b, c, n, level))
+    return StandIn("hoeffding", note.format("Hoeffding's"), lambda level: hoeffding(value, n, level, bounds))

@@ -5,7 +5,7 @@ draws are made when a kind of interval first needs them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,13 +15,25 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
 from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, few_items, missing, without_interval
 from flipcore.stats.base.families import FamilyMeans, by_family, few_families
-from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
+from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, no_spread_note, stand_in, undetermined, wilson
 from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
 RESAMPLING = ("percentile", "bca", "studentized")
 RARE = 0.10  # below it the t and bootstrap intervals of a share are too short
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Of k columns at several levels, (levels, k) each: `low` and `high`, NaN without an interval; `methods` names what each is of, "none"
+    where there is none; `notes` are sentences; `is_stand_in` where the kind itself has no width."""
+
+    low: np.ndarray
+    high: np.ndarray
+    methods: np.ndarray
+    notes: np.ndarray
+    is_stand_in: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -105,36 +117,63 @@ class JointMeans:
             return column_quantiles(self.replicates, np.array(shares).transpose(1, 2, 0))
         raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
 
-    def estimates(
+    def intervals(
         self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]], contrasts: Sequence[int] = ()
-    ) -> list[list[Estimate]]:
-        """For each column one Estimate a level. An interval without width gives way to a fallback of `intervals`.
+    ) -> Intervals:
+        """The interval of each column at each level. One without width gives way to a `stand_in` of `intervals`.
 
         `bounds[j]` is what an item's value in column j can be. Under "default" the columns in `contrasts` (A - G) take the
         paired t below 30 items too; below 10 there is no interval.
         """
         if kind not in KINDS:
             raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
-        kinds = [kind if kind != "default" else self._default_kind(j, bounds[j], j in contrasts) for j in range(self.n.size)]
-        replaceable = kind == "default" and "studentized" in kinds
-        skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
-        limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
-        by_bounds = {b: self._family_limits(levels, b) for b in set(bounds)} if "families" in kinds else {}
-        covers = [
-            None if self.of_families is not None else measured_coverage(kind, int(n), contrast=j in contrasts)
-            for j, n in enumerate(self.n)
+        kinds = np.array([self._kind(kind, j, bounds[j], j in contrasts) for j in range(self.n.size)], dtype=object)
+        notes = np.full(kinds.shape, "", dtype=object)
+        if kind == "default" and "studentized" in kinds:
+            skipped = np.isnan(self.studentized).mean(axis=0)
+            for j in np.flatnonzero((kinds == "studentized") & undetermined(skipped)).tolist():
+                kinds[j], notes[j] = "bca", no_spread_note(skipped[j]) if self.se[j] > 0 else ""
+        low, high = self._limits(kinds, levels, bounds)
+        lacking = (kinds != "none") & ~(high - low > SLACK)
+        low, high = self._within(low, high, bounds)
+        methods = np.tile(kinds, (len(levels), 1))
+        notes = np.tile(notes, (len(levels), 1))
+        for j in np.flatnonzero(lacking.any(axis=0)).tolist():
+            x = self.columns[self.there[:, j], j]
+            instead = stand_in(x, x, np.ones(x.size), bounds[j], kinds[j])
+            for at in np.flatnonzero(lacking[:, j]).tolist():
+                low[at, j], high[at, j] = instead.limits(levels[at]) if instead.limits else (np.nan, np.nan)
+                methods[at, j], notes[at, j] = instead.method, f"{instead.note} {notes[at, j]}".strip()
+        return Intervals(low, high, methods, notes, lacking)
+
+    def estimates(
+        self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]], contrasts: Sequence[int] = ()
+    ) -> list[list[Estimate]]:
+        """For each column one Estimate a level: its `intervals` with all that a number travels with."""
+        of = self.intervals(kind, levels, bounds, contrasts)
+        places = [(int(n), j in contrasts) for j, n in enumerate(self.n)]
+        covers = {
+            one: None if self.of_families is not None else measured_coverage(kind, one[0], contrast=one[1]) for one in {*places}
+        }
+        return [
+            [self._estimate(of, at, j, level, covers[place]) for at, level in enumerate(levels)]
+            for j, place in enumerate(places)
         ]
-        table: list[list[Estimate]] = []
-        for j, of_column in enumerate(kinds):
-            table.append([])
-            for at, level in enumerate(levels):
-                lost = of_column == "studentized" and undetermined(skipped[j])
-                interval_kind = "bca" if lost else of_column
-                own = by_bounds[bounds[j]] if interval_kind == "families" else limits.get(interval_kind)
-                pair = None if own is None else own[:, at, j]
-                estimate = self._estimate(j, interval_kind, level, pair, bounds[j], covers[j])
-                table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
-        return table
+
+    def _limits(self, kinds: np.ndarray, levels: Sequence[float], bounds: Sequence[tuple[float, float]]) -> np.ndarray:
+        """(2, levels, k) limits of each column's own kind; NaN without one."""
+        limits = np.full((2, len(levels), kinds.size), np.nan)
+        for kind in {*kinds} - {"none"}:
+            of_kind = np.flatnonzero(kinds == kind).tolist()
+            if kind == "families":
+                for one in {bounds[j] for j in of_kind}:
+                    own = [j for j in of_kind if bounds[j] == one]
+                    limits[:, :, own] = self._family_limits(levels, one)[:, :, own]
+            elif kind == "wilson":
+                limits[:, :, of_kind] = self._wilson(of_kind, levels)
+            else:
+                limits[:, :, of_kind] = self.limits(kind, levels)[:, :, of_kind]
+        return limits
 
     def _family_limits(self, levels: Sequence[float], bounds: tuple[float, float]) -> np.ndarray:
         return np.empty(0) if self.of_families is None else self.of_families.limits(levels, bounds)
@@ -146,65 +185,57 @@ class JointMeans:
             return ""
         return few_items(int(families.n[j])) if families.n[j] < MIN_N else few_families(float(families.n_effective[j]))
 
-    @cached_property
-    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) smallest and largest value of an item in each column; infinities of an empty one."""
+    def _within(
+        self, low: np.ndarray, high: np.ndarray, bounds: Sequence[tuple[float, float]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`intervals.within` of every column and level."""
         smallest, largest = (np.where(np.isnan(self.items), hole, self.items) for hole in (np.inf, -np.inf))
-        return smallest.min(axis=0, initial=np.inf), largest.max(axis=0, initial=-np.inf)
+        least, most = np.reshape(bounds, (-1, 2)).T
+        is_own = (smallest.min(axis=0, initial=np.inf) >= least) & (largest.max(axis=0, initial=-np.inf) <= most)
+        return np.where(is_own & (low < least), least, low), np.where(is_own & (high > most), most, high)
 
-    def _within(self, low: float, high: float, j: int, bounds: tuple[float, float]) -> tuple[float, float]:
-        """`intervals.within` without looking through the column again at every level."""
-        smallest, largest = self.extremes
-        if smallest[j] < bounds[0] or largest[j] > bounds[1]:
-            return low, high
-        return max(low, bounds[0]), min(high, bounds[1])
-
-    def column(self, j: int) -> np.ndarray:
-        """The defined values of one column."""
-        if j not in self._of_column:
-            self._of_column[j] = self.columns[self.there[:, j], j]
-        return self._of_column[j]
-
-    @cached_property
-    def _of_column(self) -> dict[int, np.ndarray]:
-        return {}
-
-    def _default_kind(self, j: int, bounds: tuple[float, float], contrast: bool) -> str:
+    def _kind(self, kind: str, j: int, bounds: tuple[float, float], contrast: bool) -> str:
+        if kind != "default" or not self.n[j]:
+            return kind if self.n[j] else "none"
         if self.of_families is not None:
             return "none" if self._few(j) else "families"
         if self.n[j] < MIN_N:
             return "none"
         if bounds == UNIT and self.values[j] < RARE:
             return "wilson"
-        return "clt_cluster" if contrast else default_kind(self.column(j), np.ones(self.n[j]), bounds)
+        return "clt_cluster" if contrast else default_kind(self.columns[self.there[:, j], j], np.ones(self.n[j]), bounds)
 
-    def _wilson(self, j: int, level: float) -> tuple[float, float]:
-        """Wilson's limits of the sum among n. A share varies less than 0 or 1 would, so of shares they hold at least what they
-        promise. Below `RARE` they stay within the t interval of a mean of `RARE`, which follows: a bound never falls when a
-        flip is added."""
-        n, value = int(self.n[j]), float(self.values[j])
-        low, high = wilson(min(max(value, 0.0), 1.0) * n, n, level)
-        if n < CLT_MIN_N or not value < RARE:
-            return low, high
-        half = float(t_quantiles(np.array([0.5 + level / 2]), np.array([n - 1]))[0]) * (RARE * (1 - RARE) / (n - 1)) ** 0.5
-        return min(low, max(RARE - half, 0.0)), min(high, RARE + half)
+    def _wilson(self, columns: list[int], levels: Sequence[float]) -> np.ndarray:
+        """(2, levels, columns) Wilson's limits of the sum among n. A share varies less than 0 or 1 would, so of shares they hold at
+        least what they promise. Below `RARE` they stay within the t interval of a mean of `RARE`, which follows: a bound never
+        falls when a flip is added."""
+        sizes, values = self.n[columns], self.values[columns]
+        limits = np.array(
+            [
+                [
+                    wilson(min(max(value, 0.0), 1.0) * n, n, level)
+                    for n, value in zip(sizes.tolist(), values.tolist(), strict=True)
+                ]
+                for level in levels
+            ]
+        ).transpose(2, 0, 1)
+        t = t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, sizes - 1)
+        half = t * np.sqrt(RARE * (1 - RARE) / (sizes - 1))
+        narrowed = np.minimum(limits[0], np.maximum(RARE - half, 0.0)), np.minimum(limits[1], RARE + half)
+        return np.where((sizes >= CLT_MIN_N) & (values < RARE), narrowed, limits)
 
-    def _estimate(
-        self, j: int, kind: str, level: float, limits: np.ndarray | None, bounds: tuple[float, float], coverage: float | None
-    ) -> Estimate:
+    def _estimate(self, of: Intervals, at: int, j: int, level: float, coverage: float | None) -> Estimate:
         value, n = float(self.values[j]), int(self.n[j])
         if n == 0:
             return missing(level=level, note="No item defines it.")
+        low, high, method, note = float(of.low[at, j]), float(of.high[at, j]), str(of.methods[at, j]), str(of.notes[at, j])
+        if method == "none":
+            return without_interval(value, n, level, note or self._few(j))
+        if of.is_stand_in[at, j]:
+            return Estimate(value, low, high, level, method, n, None, note, coverage)
         effective = None if self.of_families is None else float(self.of_families.n_effective[j])
-        if kind == "none":
-            return without_interval(value, n, level, self._few(j))
-        low, high = self._wilson(j, level) if limits is None else limits
-        if not high - low > SLACK:
-            instead = fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
-            return replace(instead, coverage=coverage) if instead.has_interval else instead
-        low, high = self._within(low, high, j, bounds)
-        seed = self.seed if kind in RESAMPLING else None
-        return Estimate(value, float(low), float(high), level, kind, n, seed, coverage=coverage, effective=effective)
+        seed = self.seed if method in RESAMPLING else None
+        return Estimate(value, low, high, level, method, n, seed, note, coverage, effective)
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:

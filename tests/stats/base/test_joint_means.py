@@ -73,6 +73,21 @@ def test_limits_widen_with_the_level():
         assert (np.diff(low, axis=0) <= 1e-12).all() and (np.diff(high, axis=0) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("families", [None, np.arange(40) // 2])
+@pytest.mark.parametrize("kind", ["percentile", "bca", "studentized", "clt_cluster", "default"])
+def test_intervals_at_many_levels_are_those_of_each_level(kind, families):
+    rare = (np.arange(40) == 3).astype(float)
+    columns = np.column_stack([rates(40)[:, 0], np.zeros(40), np.full(40, np.nan), rare, rare - rates(40)[:, 1]])
+    joint, levels, bounds = JointMeans(columns, 0, 300, families), [0.5, 0.8, 0.95, 0.999], [UNIT] * 4 + [SIGNED]
+    together = joint.intervals(kind, levels, bounds, [4])
+    for at, level in enumerate(levels):
+        for j, (one,) in enumerate(joint.estimates(kind, [level], bounds, [4])):
+            assert (together.low[at, j], together.high[at, j]) == pytest.approx((one.low, one.high), abs=0, nan_ok=True)
+            assert together.methods[at, j] == one.method
+    assert together.methods[-1, 2] == "none" and np.isnan(together.low[:, 2]).all()
+    assert (together.high[1:] >= together.high[:-1])[:, [0, 1, 3, 4]].all()
+
+
 def test_quantiles_of_columns_are_numpys():
     sample = np.random.default_rng(0).random((50, 2))
     sample[:7, 1] = np.nan
