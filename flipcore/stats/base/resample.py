@@ -40,10 +40,10 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
     """(n_boot, k) sums of `columns` (n items, k) over one joint draw of items a replicate. Equal columns cost one."""
     columns = np.asarray(columns, dtype=float)
     n = len(columns)
-    first, _, which = _distinct(columns.T)
+    first, _, which = _distinct(columns.T, columns.shape[1])
     columns = np.ascontiguousarray(columns[:, first])
-    rows, sizes, _ = _distinct(columns)
-    if n >= _FEW_ITEMS and 16 * rows.size <= n:  # a binomial draw costs about as much as 16 indices
+    rows, sizes, _ = _distinct(columns, n // 16 if n >= _FEW_ITEMS else 0)
+    if rows.size:  # a binomial draw costs about as much as 16 indices
         return (rng.multinomial(n, sizes / n, size=n_boot) @ columns[rows])[:, which]
     if n >= _MANY_ITEMS:
         return _sums_of_many(columns, n_boot, rng)[:, which]
@@ -98,11 +98,16 @@ def _poisson_cuts(mean: float) -> list[int]:
     return cuts
 
 
-def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First place, count and number of each distinct row, by its bytes (numpy's unique over an axis is far slower)."""
+def _distinct(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First place, count and number of each distinct row, by its bytes (numpy's unique over an axis is far slower); nothing of more than
+    `most`, which are not looked for further."""
     index_of: dict[bytes, int] = {}
     rows = np.ascontiguousarray(rows)
-    which = np.array([index_of.setdefault(row.tobytes(), len(index_of)) for row in rows], dtype=int)
+    which = np.empty(len(rows), dtype=int)
+    for at, row in enumerate(rows):
+        which[at] = index_of.setdefault(row.tobytes(), len(index_of))
+        if len(index_of) > most:
+            return (np.empty(0, dtype=int),) * 3
     _, first, counts = np.unique(which, return_index=True, return_counts=True)
     return first, counts, which
 
