@@ -72,10 +72,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "methods/test_papers.py": ("every method cites papers", "methods/memory methods/method methods/terms"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
-    "claims/test_audit.py": (
-        "an audit's checks, on one planted log",
-        "claims/audit_flips claims/audit_input claims/audit_items reports/audit",
-    ),
+    "claims/test_audit.py": ("an audit's checks, on one planted log", "claims/audit_input claims/audit_items reports/audit"),
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
     "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
     "claims/test_locks.py": (

@@ -1,14 +1,196 @@
 """Models: which models can I ask, and what can they do?"""
 
+from typing import Any
+
 import streamlit as st
 
-from flipcore.models import model_cards
+from flipcore.core.errors import FlipscopeError
+from flipcore.models import model_cards, own_models
+from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard, place_of
+from flipcore.models.openai.client import missing_key
+from flipcore.models.openai.probe import listed_models
 from flipcore.models.own_models import own_cards
-from flipcore.models.probe_record import listing
+from flipcore.models.presets import PRESETS, card_from, preset_line, provenance
+from flipcore.models.probe_record import costs_text, lines, listing, record_of, speed_text, warnings
+from flipcore.models.testing import ask_and_keep
 from pages.common.header import page_header
-from pages.common.notes import how_to_read, shown_problem
-from pages.common.tables import show_table
-from pages.models.card import add, card
+from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import offer_table, show_table
+
+# One of the user's own models: what its test found out, and test, edit, remove.
+
+
+def card(model: ModelCard) -> None:
+    """The model with what is known of it; what the last test in this session said stays until the next."""
+    record = record_of(model)
+    with st.container(border=True, key=f"model-{model.name}"):
+        left, right = st.columns([3, 1])
+        with left:
+            st.subheader(plain(model.name), anchor=False)
+            st.markdown(plain(f"{place_of(model)}. {costs_text(model)}"))
+            for sentence in st.session_state.get(f"test-of-{model.name}", ()):
+                st.markdown(plain(sentence))
+            if sentence := missing_key(model):
+                st.warning(plain(sentence), icon=":material/key_off:")
+            for sentence in warnings(model, record) if record else ():
+                st.caption(f":material/info: {plain(sentence)}")
+        with right:
+            st.caption(
+                plain(f"Tested {record.at[:16].replace('T', ' ')} UTC, {speed_text(record)}")
+                if record
+                else "No test has succeeded yet."
+            )
+            _actions(model)
+        if record:
+            with st.expander("What the test found out", expanded=False):
+                rows = [{"matter": label, "result": text} for label, text in lines(record).items()]
+                st.table([row | {"result": plain(row["result"])} for row in rows])
+                offer_table(f"model-{model.name}", rows)
+        st.caption(plain(provenance(model)))
+
+
+def _actions(model: ModelCard) -> None:
+    with st.container(horizontal=True):
+        if st.button("Test", key=f"test-{model.name}", icon=":material/network_check:", help="about ten small calls"):
+            run_test(model)
+        with st.popover("Edit", icon=":material/edit:"):
+            edit(model)
+        with st.popover("Remove", icon=":material/delete:"):
+            st.markdown("Forgets this model. What it answered stays, and studies that name it can no longer ask it.")
+            if st.button("Remove this model", key=f"remove-{model.name}", type="primary"):
+                with shown_problem():
+                    own_models.remove(model.name)
+                    st.rerun()
+
+
+def run_test(model: ModelCard) -> None:
+    """Asks the model and draws the page again with what came; a problem is its sentence, and the card stays as it was."""
+    with st.spinner("Sending about ten small calls …"), shown_problem():
+        st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
+        st.rerun()
+
+
+# Adding and editing a model: the server or the folder that it is in, what it is called there, and what it costs.
+
+
+def add() -> None:
+    """A new model from a preset; it is stored first and then tested, so that a server that is down loses nothing."""
+    with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
+        kind = st.selectbox("Kind of server", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="model-preset")
+        st.caption(plain(preset_line(PRESETS[kind])))
+        start = card_from("", kind, PRESETS[kind].example)
+        values = _fields(start, f"new-{kind}")
+        with st.container(horizontal=True):
+            pressed = st.button("Add and test", type="primary", icon=":material/network_check:", key="add-and-test")
+            alone = st.button("Add without a test", key="add-alone")
+        if pressed or alone:
+            _store(card_from(values.pop("name"), kind, values.pop("model"), **values), "", is_tested=pressed)
+
+
+def edit(model: ModelCard) -> None:
+    """The same fields of a model that is there; one that now means another model loses its test."""
+    values = _fields(model, f"edit-{model.name}")
+    if st.button("Save", type="primary", key=f"save-{model.name}"):
+        with shown_problem():
+            _store(own_models.edited(model, **values), model.name, is_tested=False)
+
+
+def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
+    with shown_problem():
+        own_models.save(card, replaces)
+        st.session_state[f"test-of-{card.name}"] = []
+        if is_tested:
+            with st.spinner("Sending about ten small calls …"):
+                try:
+                    st.session_state[f"test-of-{card.name}"] = ask_and_keep(card)
+                except FlipscopeError as error:
+                    st.session_state[f"test-of-{card.name}"] = [f"The model is stored, but its test failed. {error}"]
+        st.rerun()
+
+
+def _fields(start: ModelCard, key: str) -> dict:
+    """What the controls say, by the fields of a card."""
+    first, second = st.columns(2)
+    name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
+    values: dict[str, Any] = {"name": name.strip()}
+    values |= (
+        _weights(start, first, second, key) if start.backend == WEIGHTS else _server(start, values["name"], first, second, key)
+    )
+    cutoff = second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06")
+    values["cutoff"] = cutoff or None
+    return values if start.backend == WEIGHTS else values | _prices_and_limits(start, first, second, key)
+
+
+def _weights(start: ModelCard, column, place, key: str) -> dict:
+    """Where open weights are and how they are computed."""
+    model = place.text_input(
+        "Folder, or name in the Hugging Face cache", start.model, key=f"{key}-model", placeholder="~/models/llama-3.2-1b"
+    )
+    api = column.selectbox(
+        "Prompt", APIS, APIS.index(start.api), key=f"{key}-api", format_func=_PROMPT.get, help="raw text may also be scored"
+    )
+    now = start.options.get("dtype", DTYPES[0])
+    dtype = column.selectbox(
+        "Precision", DTYPES, DTYPES.index(now), key=f"{key}-dtype", help="float32 is exact; the others are smaller"
+    )
+    return {"model": model.strip(), "api": api, "options": {**start.options, "dtype": dtype}}
+
+
+_PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
+
+
+def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
+    """Where a server is, and what the model is called there."""
+    endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
+    api = first.selectbox(
+        "API", APIS, APIS.index(start.api), key=f"{key}-api", help="completions takes raw text and may score it"
+    )
+    variable = second.text_input(
+        "Environment variable with the key",
+        start.api_key_env,
+        key=f"{key}-variable",
+        placeholder="empty for a server without a key",
+        help="its name alone, for example OPENAI_API_KEY; the key itself is never stored",
+    )
+    values: dict[str, Any] = {"endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
+    return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
+
+
+def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
+    values: dict[str, Any] = {}
+    for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
+        values[field] = column.number_input(
+            f"US dollars a million tokens {label}",
+            0.0,
+            1e5,
+            getattr(start, field),
+            key=f"{key}-{field}",
+            placeholder="not known",
+        )
+    for column, label, field in ((first, "Requests", "requests_per_minute"), (second, "Tokens", "tokens_per_minute")):
+        limit = column.number_input(
+            f"{label} a minute, at most", 1, 10_000_000, getattr(start, field), key=f"{key}-{field}", placeholder="no limit"
+        )
+        values[field] = None if limit is None else int(limit)
+    return values
+
+
+def _model(start: ModelCard, values: dict, place, key: str) -> str:
+    """The model's name at the server: typed, or chosen from the server's own list once that was asked for."""
+    listed = st.session_state.get(f"{key}-listed")
+    if listed:
+        return place.selectbox("Model", listed, None, key=f"{key}-chosen", accept_new_options=True) or ""
+    model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
+    if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
+        with shown_problem():
+            where = {field: values[field] for field in ("endpoint", "api_key_env")}
+            names = list(listed_models(card_from(values["name"], "other", "any", **where)))
+            st.session_state[f"{key}-listed"] = names
+            if names:
+                st.rerun()
+            st.info("The server has no list of models. Type the name.", icon=":material/edit:")
+    return model
+
 
 page_header("models", choose=False)
 

@@ -3,16 +3,136 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from flipcore.charts.bars import decomposition_bars
+from flipcore.charts.by_model import flip_panels
+from flipcore.charts.inflation import Inflated, inflation_figure
+from flipcore.charts.theme import colours
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import start_of
-from flipcore.reports.ranking import RankingReport, compares_models, pair_rows
+from flipcore.reports.browser_data.ranking import way_id
+from flipcore.reports.by_model import flip_rows, memory_rows
+from flipcore.reports.holdout import inflation_of
+from flipcore.reports.ranking import RankingReport, compares_models, pair_rows, split_items
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.stats.ranking.ways import Way
+from flipcore.store.queries import holdout
+from flipcore.store.queries.inspection import inspection
+from flipcore.text.answers import answer_text
 from pages.common import modes, record, repeats, screen, session
+from pages.common.contents import study_contents
+from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
 from pages.components.ranking_board import ranking_board
-from pages.ranking import behind, by_model, cached
+from pages.ranking import cached
+from pages.ranking.cached import View
+
+# The questions of a study side by side for all of its models.
+
+NO_BAR = {"displayModeBar": False}
+
+
+def flip_surfaces(view: View) -> None:
+    """Small multiples of the flip surface, on the same rows and one scale."""
+    names = list(view.readouts()["extractor"].unique())
+    st.subheader("Where each model flips", anchor=False)
+    extractor = st.segmented_control(
+        "Extractor",
+        names,
+        default=names[0],
+        required=True,
+        key="panels-of",
+        bind="query-params",
+        format_func=title_of,
+        label_visibility="collapsed",
+    )
+    panels = cached.panels(view, extractor)
+    if not panels.columns:
+        st.caption("Nothing was changed, so there is no flip rate.")
+        return
+    rows = "items, most flips first" if panels.items_a_row == 1 else f"items, {panels.items_a_row} a row, most flips first"
+    figure = flip_panels(panels.rates, panels.columns, colours(st.context.theme.type), rows)
+    st.plotly_chart(figure, key="panels", theme=None, config=NO_BAR)
+
+
+def decomposition(view: View) -> None:
+    """A row a model and extractor over all axes."""
+    flips = cached.flips(view)
+    if not flips:
+        return
+    st.subheader("What flips, model by model", anchor=False)
+    cells = [one.cell for one in flips]
+    st.plotly_chart(
+        decomposition_bars(cells, title_of, colours(st.context.theme.type)), key="by-model", theme=None, config=NO_BAR
+    )
+    show_table("flips-by-model", flip_rows(flips))
+
+
+def memory_and_inflation(view: View) -> None:
+    """Detectors and inflation of every model, where the study has them. Nothing of what was set aside is in them."""
+    sets = conditions(holdout.accuracies(session.store(), view.study_id))
+    if sets:
+        here, claim = inflation_of(sets, dict(view.closed_gates))
+        st.subheader("Inflation, model by model", anchor=False)
+        st.markdown(plain(claim.text))
+        bars = [Inflated(one.model, *one.accuracies, one.inflation()) for one in here]
+        st.plotly_chart(inflation_figure(bars, colours(st.context.theme.type)), key="inflated", theme=None, config=NO_BAR)
+    if not _tests_memory(view.study_id):
+        return
+    st.subheader("Memory, model by model", anchor=False)
+    if st.toggle("Compute", key="memory-by-model", bind="query-params"):
+        show_table("memory-by-model", memory_rows(study_contents(view.study_id).report.memory))
+
+
+def _tests_memory(study_id: str) -> bool:
+    return "control" in session.declared(study_id).roles
+
+
+# Behind a way: the items that one of two models has right and the other wrong, with both raw outputs.
+
+
+def outputs_behind(study_id: str, report: RankingReport) -> None:
+    """The two outputs of the way in the link; nothing where there is none."""
+    contest = report.contest
+    ids = [way_id(one) for one in contest.order.scores.ways]
+    if st.query_params.get("way") not in ids:
+        return
+    at = ids.index(st.query_params["way"])
+    way = contest.order.scores.ways[at]
+    with st.container(border=True, key="behind-way"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            pairs = {f"{one.first} v {one.second}": (one.first, one.second) for one in report.pairs}
+            pair = st.selectbox("Models", list(pairs), key="behind-pair", bind="query-params", width=360)
+            items = split_items(contest, at, *pairs[pair])
+            item = st.selectbox("Item on which they differ", items, key="behind-item", bind="query-params", width=300)
+            st.button("Close", key="behind-close", icon=":material/close:", on_click=_close)
+        if item is None:
+            st.info("Under this way the two models are right and wrong on the same items.")
+            return
+        for column, model, is_left in zip(st.columns(2), pairs[pair], (True, False), strict=True):
+            with column:
+                _output(study_id, model, item, way, is_left)
+
+
+def _close() -> None:
+    st.query_params.pop("way", None)
+
+
+def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> None:
+    """What one model was sent under the way and what was read from its answer; both were sent the same prompt."""
+    axes = [way.axis, *(part.name for part in session.declared(study_id).axes)]
+    views = (inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes))
+    for view in views:
+        variant = next((one for one in view.variants if one.key == way.key), None) if view else None
+        if view and variant and variant.readings:
+            st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
+            samples = [one for one in variant.readings if one.extractor == way.extractor]
+            side(model, view, variant, variant, samples, as_losses=is_left)
+            return
+    st.info(f"Nothing of {plain(model)} has come back for this item.")
+
 
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
@@ -63,7 +183,7 @@ def board(study_id: str, mode: str, view: cached.View, level: float, report: Ran
     if way:
         st.query_params["way"] = way
         st.rerun(scope="fragment")
-    behind.show(study_id, report)
+    outputs_behind(study_id, report)
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
@@ -86,11 +206,11 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
     st.caption(JOINT)
-    by_model.flip_surfaces(view)
-    by_model.decomposition(view)
+    flip_surfaces(view)
+    decomposition(view)
     repeats.show(study_id)
     if mode != "locked":
-        by_model.memory_and_inflation(view)
+        memory_and_inflation(view)
     record.history(study_id)
 
 

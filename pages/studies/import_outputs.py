@@ -1,23 +1,33 @@
 """Outputs that were recorded elsewhere become a study: what was recognised, each guess to correct, and the import with progress."""
 
+import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from flipcore.claims.memory_gap import CONTROL_TITLES
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded.columns import COLUMNS, Recording, columns_of, looked_at, scored_field, words_between
+from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.formats.tables import first_guess
+from flipcore.datasets.recorded.log_documents import JOINS
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
+from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.harnesses.coming_back import store_survey
-from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
+from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import Survey, preview_row, survey, tables_in
 from flipcore.store.uploads import keep_together
 from pages.common import session
 from pages.common.computing import computed
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
 from pages.common.tables import show_table
-from pages.studies.correcting_logs import corrections
-from pages.studies.import_progress import run_import
-from pages.studies.recorded_columns import column_words
 
 
 def section() -> None:
@@ -89,3 +99,222 @@ def _tables(paths: tuple[str, ...]) -> list[Source]:
 @st.cache_data(show_spinner=False, max_entries=4)
 def _survey(paths: tuple[str, ...], words: tuple[str, ...], of_tables: bool) -> Survey:
     return survey(paths, corrections_of(words, of_tables))
+
+
+# An import in this run of the script, with its progress: Streamlit's own Stop ends it after the batch in hand, and it goes on
+# from there.
+
+Importer = Callable[[Callable[[ImportProgress], None], threading.Event], str]
+
+
+def run_import(store: Importer) -> str:
+    """The study's id, or "" where it could not be stored, after the sentence that says why."""
+    bar, stop = st.progress(0.0, "Storing …"), threading.Event()
+
+    def on_progress(progress: ImportProgress) -> None:
+        bar.progress(
+            min(1.0, progress.n_done / max(1, progress.n_all)), f"{progress.n_done:,} of {progress.n_all:,} rows stored"
+        )
+
+    try:
+        return store(on_progress, stop)
+    except FlipscopeError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return ""
+
+
+# Each guess about logs as a field; what differs from the guess becomes a word that `--map` takes.
+
+MOST_FILES = 12
+PROMPT_HELP = "The name of the prompt that these outputs answer. Write base for the one that the others are compared with."
+SAMPLE_HELP = "The number of the first sample, from 0. Write rows if each row is a further sample of its prompt."
+
+
+def corrections(log_survey: Survey, key: str) -> list[str]:
+    """The words that `--map` would take, from the fields on the page."""
+    words = []
+    left, right = st.columns(2)
+    name = left.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
+    words += [f"name={name}"] if name != log_survey.name else []
+    leave = right.multiselect("Readouts to leave out", list(log_survey.readouts), key=f"log-leave-{key}")
+    words += [f"leave={','.join(leave)}"] if leave else []
+    with st.popover("Correct a guess", icon=":material/edit:"):
+        for model in log_survey.models:
+            alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
+            words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
+        for task, kind in log_survey.kinds.items():
+            selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
+            words += [f"kind:{task}={selection}"] if selection != kind else []
+            words += _of_task(log_survey, task, key)
+        words += _of_axes(log_survey, key)
+        words += _of_files(log_survey, key)
+        join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
+        words += [f"join={join}"] if join else []
+    return words
+
+
+def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
+    """Role, clusters and right answers of one task."""
+    role_box, cluster_box, target_box = st.columns(3)
+    role = role_box.selectbox(f"Item role of {plain(task)}", ROLES, None, key=f"log-role-{key}-{task}", placeholder="as logged")
+    own = log_survey.clusters[task]
+    cluster = cluster_box.selectbox(
+        f"Clusters of {plain(task)}", CLUSTERS, CLUSTERS.index(own), key=f"log-cluster-{key}-{task}"
+    )
+    target = target_box.selectbox(
+        f"Right answers of {plain(task)}", list(TARGETS), None, key=f"log-target-{key}-{task}", placeholder="as recognised"
+    )
+    words = [f"role:{task}={role}"] if role else []
+    words += [f"cluster:{task}={cluster}"] if cluster != own else []
+    return words + ([f"target:{task}={target}"] if target else [])
+
+
+def _of_axes(log_survey: Survey, key: str) -> list[str]:
+    """Name and harmlessness of each axis beside the log's own prompt."""
+    words = []
+    for axis in (one for one in log_survey.axes if one != OWN_PROMPT):
+        left, right = st.columns([3, 2], vertical_alignment="bottom")
+        name = left.text_input(f"Axis {plain(axis)}", axis, key=f"log-axis-{key}-{axis}") or axis
+        words += [f"axis:{axis}={name}"] if name != axis else []
+        if not right.toggle("Harmless change", True, key=f"log-harmless-{key}-{axis}"):
+            words.append(f"harmless:{name}=no")
+    return words
+
+
+def _of_files(log_survey: Survey, key: str) -> list[str]:
+    """Prompt and first sample of each file."""
+    words = []
+    for file in log_survey.files[:MOST_FILES]:
+        name = file.source.name
+        left, right = st.columns([3, 2])
+        prompt = left.text_input(
+            f"Prompt of {plain(name)}", key=f"log-prompt-{key}-{name}", placeholder="as recognised", help=PROMPT_HELP
+        )
+        sample = right.text_input(
+            f"First sample of {plain(name)}", key=f"log-sample-{key}-{name}", placeholder="as logged", help=SAMPLE_HELP
+        )
+        words += [f"prompt:{name}={prompt.strip()}"] if prompt.strip() else []
+        words += [f"sample:{name}={sample.strip()}"] if sample.strip() else []
+    if len(log_survey.files) > MOST_FILES:
+        st.caption(f"The first {MOST_FILES} of {len(log_survey.files):,} files. For the others use --map on the command line.")
+    return words
+
+
+# Which column of a recorded file is what: guessed, and corrected by hand.
+
+LABELS = {
+    "prompt": "Prompt",
+    "question": "Question alone",
+    "options": "Options shown",
+    "order": "Order of the options",
+    "item": "Item",
+    "variant": "Variant",
+    "text": "Generated text",
+    "target": "Right answer",
+    "models": "Model",
+    "axes": "Axis",
+    "role": "Item role",
+    "harmless": "Harmless change",
+    "sample": "Sample",
+    "score": "Score",
+    "scorer": "Scorer",
+    "tasks": "Task",
+    "category": "Subject",
+    "cluster": "Template or passage",
+    "pair": "Pair",
+}
+HELP = {
+    "prompt": "What the model was sent.",
+    "question": "The question without instructions and options, if it is there.",
+    "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
+    "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
+    "item": "Rows with the same value are variants of one item.",
+    "variant": "How rows of one item are told apart.",
+    "text": "What the model wrote; it is read as the written answer.",
+    "target": "An option's text, label or place from 0, or a number.",
+    "models": "The column that names the model.",
+    "axes": "What was changed, row by row.",
+    "role": "benchmark or control, row by row.",
+    "sample": "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample.",
+    "score": "What a scorer gave the row: true or false, a share, a percentage, or a grade.",
+    "scorer": "Names the scorer, where rows have several.",
+    "tasks": "Names the task; tasks are never pooled into one score.",
+    "category": "The subject, by which scores are compared.",
+    "cluster": "Items with the same value were made from one template or passage.",
+    "pair": "A benchmark item and the control that it is paired with have the same value.",
+    "harmless": "False where another answer may be right: such a row is left out of the flips.",
+}
+PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
+
+
+def column_words(table: Source, key: str) -> list[str]:
+    """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
+    first, rows = first_guess(table), looked_at(str(table.path))
+    st.caption("Guessed from the first rows; correct what is wrong.")
+    nested = st.text_input(
+        "Numbered columns begin with",
+        first.nested,
+        key=f"recorded-nested-{key}",
+        help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
+    )
+    columns = columns_of(rows, nested)
+    recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
+    left, right = st.columns(2)
+    if not recording.models:
+        model = left.text_input("Model", recording.model, key=f"recorded-model-{key}")
+        recording = replace(recording, model=model or "recorded model")
+    default = f"{first.dataset}, recorded"
+    title = right.text_input("Name of the study", default, key=f"recorded-name-{key}")
+    return [*words_between(first, recording), *([f"name={title}"] if title not in ("", default) else [])]
+
+
+def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
+    """One choice a column, three in a row, and what finds options or the answer inside of a text."""
+    mapping: dict[str, Any] = {}
+    places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
+    for place, field in zip(places, COLUMNS, strict=False):
+        value = getattr(first, field)
+        names = [None, *columns, *([value] if value and value not in columns else [])]
+        column = place.selectbox(
+            LABELS[field],
+            names,
+            key=f"recorded-{field}-{key}",
+            help=f"{HELP[field]} {PATHS}",
+            index=names.index(value) if value in names else 0,
+            accept_new_options=True,
+        )
+        mapping[field] = column or ""
+    right, left = st.columns(2)
+    if not mapping["options"]:
+        mapping["option_pattern"] = left.text_input(
+            "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
+        )
+    after = right.text_input(
+        "The answer begins after",
+        first.text_after.replace("\n", "\\n"),
+        key=f"recorded-after-{key}",
+        help="Where the text repeats the prompt.",
+    )
+    mapping["text_after"] = after.replace("\\n", "\n")
+    return replace(first, **mapping)
+
+
+def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
+    """Recorded readouts: the scores of the first token, and further columns that hold an answer or scores each."""
+    by_extractor = {field.extractor: field.column for field in recording.fields}
+    left, right = st.columns(2)
+    score = by_extractor.get("first_token")
+    first = left.selectbox(
+        "First-token scores",
+        [None, *columns],
+        key=f"recorded-scores-{key}",
+        index=columns.index(score) + 1 if score in columns else 0,
+    )
+    more = right.multiselect(
+        "Further recorded answers or scores",
+        columns,
+        key=f"recorded-more-{key}",
+        default=[column for name, column in by_extractor.items() if name != "first_token" and column in columns],
+    )
+    fields = [scored_field("first_token", first, columns)] if first else []
+    return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))

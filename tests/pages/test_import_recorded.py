@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.datasets.recorded.columns import COLUMNS
 from flipcore.runs import demo
-from pages.studies.recorded_columns import HELP, LABELS
+from pages.studies.import_outputs import HELP, LABELS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
 from tests.pages.test_pages import words
