@@ -13,7 +13,7 @@ from pages.common import gates, modes, record, repeats, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
-from pages.components.threshold_board import threshold_board
+from pages.components.boards import threshold_board
 from pages.decomposition import behind, cached, each_readout, predicted
 
 PAGE = "decomposition"

@@ -7,7 +7,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import simultaneous
 from pages.common import modes, record
 from pages.common.notes import plain
-from pages.components.margin_board import margin_board
+from pages.components.boards import margin_board
 from pages.holdout import cached, next_step
 from pages.holdout.prediction import SETTINGS, is_kept
 

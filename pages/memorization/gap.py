@@ -33,7 +33,7 @@ from pages.common import modes, record, session
 from pages.common.identity import name_field
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
-from pages.components.cutoff_line import cutoff_line
+from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, gap, gaps_of, members, readouts_of
 from pages.memorization.items import item_table
 from pages.memorization.verdicts import detectable, say, tests

@@ -15,7 +15,7 @@ from pages.common import modes, record, session
 from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
-from pages.components.cutoff_line import cutoff_line
+from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
 from pages.memorization.items import item_table
 from pages.memorization.titles import detector_title

@@ -17,7 +17,7 @@ from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, session
 from pages.common.notes import how_to_read
-from pages.components.cutoff_line import cutoff_line
+from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, sensitivities, setting_of
 from pages.memorization.items import item_table
 from pages.memorization.verdicts import say, say_dragged, verdict

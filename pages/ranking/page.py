@@ -25,7 +25,7 @@ from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
-from pages.components.ranking_board import ranking_board
+from pages.components.boards import ranking_board
 from pages.ranking import cached
 from pages.ranking.cached import View
 

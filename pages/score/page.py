@@ -26,7 +26,7 @@ from pages.common.header import page_header
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
-from pages.components.score_board import score_board
+from pages.components.boards import score_board
 from pages.score import cached
 
 # Under the board: what another wording would give, whose the uncertainty is, where the next call goes, and every number.

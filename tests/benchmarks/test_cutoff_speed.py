@@ -17,7 +17,7 @@ from flipcore.stats.memory.pearl_alpha import Setting, calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.core.randomness import generator
 import streamlit as st
-from pages.components.cutoff_line import cutoff_line
+from pages.components.boards import cutoff_line
 
 @st.cache_resource
 def line():
