@@ -29,7 +29,15 @@ from flipcore.claims.audit_input import (
     scored,
     spoken_name,
 )
-from flipcore.claims.audit_items import GROUPS_DIFFER, flip_rates, golds, grouped_scores, repeated_items, standard_errors
+from flipcore.claims.audit_items import (
+    GROUPS_DIFFER,
+    flip_rates,
+    golds,
+    grouped_scores,
+    questions_of,
+    repeated_items,
+    standard_errors,
+)
 from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
@@ -63,7 +71,7 @@ NOT_OF_RANKING = "A description: what is claimed of models is claimed under the 
 
 def findings(log: AuditInput) -> list[Finding]:
     """All of them, worst first."""
-    frame = scored(log.frame)
+    frame, questions = scored(log.frame), questions_of(log.items)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
         reported_scores,
         own_contradictions,
@@ -77,8 +85,8 @@ def findings(log: AuditInput) -> list[Finding]:
     all_findings += [Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88) for one in log.facts]
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
-        *golds(log),
-        *repeated_items(log),
+        *golds(log, questions),
+        *repeated_items(log, questions),
         *flip_rates(log),
         *_of_one_family(log, frame),
     ]

@@ -68,7 +68,9 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base`. A loss or a similarity of ours is no score."""
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
-    task = frame["item_id"].str.partition("/")[0]
+    codes, items = pd.factorize(frame["item_id"])
+    tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
+    task = pd.Series(tasks.take(codes), index=frame.index)
     return frame.assign(score=right.where(right.notna(), value), task=task, is_base=frame["variant"] == "base")
 
 

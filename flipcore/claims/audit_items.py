@@ -33,7 +33,7 @@ GROUPS_DIFFER = Assertion(
 )
 
 
-def _questions(items: pd.DataFrame) -> pd.Series:
+def questions_of(items: pd.DataFrame) -> pd.Series:
     """What makes two items the same: question and options without case and punctuation."""
     texts = [
         normalised_text(question) + "|" + "|".join(sorted(map(normalised_text, options)))
@@ -42,22 +42,22 @@ def _questions(items: pd.DataFrame) -> pd.Series:
     return pd.Series(texts, index=items.index)
 
 
-def _right_words(row: pd.Series) -> str:
+def _right_words(target: str, options: list[str]) -> str:
     """The right answer as words, so that options in another order compare."""
-    right = str(row["target"]).split("\n")
-    options = list(row["options"])
+    right = target.split("\n")
     return "|".join(
         sorted(options[int(one)] if options and one.isdecimal() and int(one) < len(options) else one for one in right)
     )
 
 
-def golds(log: AuditInput) -> Iterator[Finding]:
-    """The same question with different right answers."""
+def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
+    """The same question with different right answers; `questions` are `questions_of` the items."""
     items = log.items[log.items["target"].notna()]
     if items.empty:
         return
-    right = pd.Series([_right_words(row) for _, row in items.iterrows()], index=items.index)
-    groups = right.groupby(_questions(items))
+    columns = zip(items["target"], items["options"], strict=True)
+    right = pd.Series([_right_words(str(target), list(options)) for target, options in columns], index=items.index)
+    groups = right.groupby(questions[items.index])
     apart = groups.transform("nunique") > 1
     if apart.any():
         listed = tuple(items.loc[apart, "item_id"])
@@ -68,9 +68,9 @@ def golds(log: AuditInput) -> Iterator[Finding]:
         yield Finding("contradicting golds", description(sentence, "contradicting golds"), 85, listed[:N_LISTED])
 
 
-def repeated_items(log: AuditInput) -> Iterator[Finding]:
-    """The same question under several ids: it counts several times in the score and in its standard error."""
-    same = _questions(log.items)
+def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
+    """The same question under several ids: it counts several times in the score and in its standard error. `same` are
+    `questions_of` the items."""
     twice = same.duplicated(keep=False)
     if twice.any():
         n, extra = int(same[twice].nunique()), int(same.duplicated().sum())

@@ -5,7 +5,7 @@ Each describes the rows. None is found in 200 clean tables of prompts and keys (
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -34,10 +34,9 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
     yield from _one_answer(log)
 
 
-def _rest(row: pd.Series) -> str:
+def _rest(text: str, question: str, options: Iterable[str]) -> str:
     """A prompt without what is the item's own: question, options and numbers."""
-    text = str(row["prompt"])
-    for own in sorted([str(row["question"]), *map(str, row["options"])], key=len, reverse=True):
+    for own in sorted([question, *map(str, options)], key=len, reverse=True):
         text = text.replace(own, " ") if len(own.strip()) > 1 else text
     return " ".join(re.sub(r"\d+", "#", text).split())
 
@@ -45,7 +44,8 @@ def _rest(row: pd.Series) -> str:
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Few wordings around the question, each of many items: the prompt was changed on the way. One of its own an item is a prompt with
     a passage or drawn examples."""
-    rests = prompts.apply(_rest, axis=1)
+    columns = (prompts[name] for name in ("prompt", "question", "options"))
+    rests = pd.Series([_rest(str(p), str(q), own) for p, q, own in zip(*columns, strict=True)], index=prompts.index)
     counts = rests.value_counts()
     if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(rests):
         sizes = " and ".join(f"{n:,}" for n in counts)
@@ -68,28 +68,31 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Items whose right answer stands in the prompt after the question, outside of its options."""
-    leaking = [row["item_id"] for _, row in prompts.iterrows() if _leaks_answer(row)]
+    columns = (prompts[name] for name in ("item_id", "prompt", "question", "options", "target"))
+    leaking = [
+        item
+        for item, prompt, question, options, target in zip(*columns, strict=True)
+        if isinstance(target, str) and _leaks_answer(str(prompt), str(question), list(options), target.split("\n"))
+    ]
     if leaking:
         sentence = f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind the question."
         yield Finding("leaked answers", description(sentence, "leaked answers"), 90, tuple(leaking)[:N_LISTED])
 
 
-def _leaks_answer(row: pd.Series) -> bool:
-    if not isinstance(row["target"], str) or str(row["question"]) not in str(row["prompt"]):
+def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
+    if question not in prompt:
         return False
-    behind, options = str(row["prompt"]).rpartition(str(row["question"]))[2], list(row["options"])
+    behind = prompt.rpartition(question)[2]
     if options:
         labels = labels_of("upper", len(options))
         hits = [one.upper() for one in _LEAK.findall(behind) if one.isupper()]
-        right = {labels[int(one)] for one in row["target"].split("\n") if one.isdecimal() and int(one) < len(labels)}
+        right = {labels[int(one)] for one in targets if one.isdecimal() and int(one) < len(labels)}
         return bool(hits) and hits[-1] in right
-    words = normalised_text(behind).split()
-    targets = [one.split() for one in row["target"].split("\n")]
-    question_words = normalised_text(str(row["question"])).split()
-    return any(
-        len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one) and _LEAK_WORD.search(behind)
-        for one in targets
-    )
+    if not _LEAK_WORD.search(behind):
+        return False
+    words, question_words = normalised_text(behind).split(), normalised_text(question).split()
+    parts = (one.split() for one in targets)
+    return any(len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one) for one in parts)
 
 
 _LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)

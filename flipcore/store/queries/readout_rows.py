@@ -165,6 +165,12 @@ def _rights(column: pa.ChunkedArray) -> np.ndarray:
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """The same rows with texts again, for whoever writes into them, joins them or hands them out; a missing text is None."""
-    texts: Mapping[str, Any] = {name: frame[name].astype("str") for name in TEXTS if name in frame and name != "answer"}
+    texts: Mapping[str, Any] = {name: _texts(frame[name]) for name in TEXTS if name in frame and name != "answer"}
     answer = frame["answer"].astype(object)
     return frame.assign(**texts, answer=answer.where(answer.notna(), None))
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    """A column of categories as texts, each made once and not once a row."""
+    names = column.cat.categories.astype("str").array
+    return pd.Series(names.take(column.cat.codes.to_numpy(), allow_fill=True), index=column.index)
