@@ -15,6 +15,7 @@ os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nob
 
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
 from flipcore.claims.claim import Claim
+from flipcore.store.connection import Store
 from tests.claims.sentences import check_made
 
 # a busy machine is slow, not wrong: examples have no deadline of their own
@@ -114,3 +115,11 @@ def _measured(make):
 
 
 Claim.__init__ = _measured(Claim.__init__)  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty one."""
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()

@@ -45,13 +45,6 @@ def judged(store: Store, declared: Study, metric: str, model: str):
     return pearl(scores, known, setting, rule="conformal"), left_out + known_left_out
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 @pytest.mark.simulation
 @pytest.mark.slow
 @real

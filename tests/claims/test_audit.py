@@ -18,18 +18,10 @@ from flipcore.runs.log_survey import survey
 from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.flips.surface import column_means, surface
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.browser.test_main_job import SIMULATED
 from tests.datasets.recorded import harness_files as made
 from tests.stats.ranking import worlds as ranking_worlds
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def audited(store, *paths):

@@ -3,12 +3,12 @@
 import pytest
 
 from flipcore.claims.audit_checks import CHECKS, Coverage
-from tests.claims.test_audit import audited, store  # noqa: F401
+from tests.claims.test_audit import audited
 from tests.datasets.recorded import harness_files as made
 
 
 @pytest.mark.slow
-def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, store):  # noqa: F811
+def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, store):
     header = made.inspect_header(1.0, 1)
     del header["results"]
     found = audited(store, made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], header))

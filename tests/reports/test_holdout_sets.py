@@ -1,24 +1,14 @@
 """Two sets read from their sources: what stands in both is target, what is set aside is shown under a lock only."""
 
-import pytest
-
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, divided_sets, pocket_study, sets_of_sources
 from flipcore.runs.demo import example_holdout
-from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 
 SOURCES = [
     ItemSource("flipscope_choice", role="target", categories=("logic",)),
     ItemSource("flipscope_choice", role="retro", categories=("measure",)),
 ]
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def test_both_sets_are_read_and_named_by_what_they_hold():

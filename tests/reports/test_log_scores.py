@@ -9,16 +9,8 @@ from flipcore.reports.log_scores import leading, task_scores
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def sample(i, value, epoch=1, scorer="reward", target="", text="All done.", answer=None, **more):

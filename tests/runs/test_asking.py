@@ -8,18 +8,10 @@ import pytest
 
 from flipcore.runs import runner
 from flipcore.runs.asking import StoredCalls, Storing
-from flipcore.store.connection import Store
 from flipcore.store.queries import planning
 from tests.runs.test_runner import tiny_study
 
 MODEL = tiny_study().models[0].name
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def test_a_call_is_there_once_it_was_answered_and_the_set_is_read_again_after_a_merge(store):

@@ -8,16 +8,8 @@ from flipcore.runs.asking_again import asked_again
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as written
 from tests.runs.test_runner import tiny_study
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def test_an_imported_log_is_asked_again_on_its_own_items(tmp_path, store):

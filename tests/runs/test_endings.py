@@ -13,20 +13,12 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
 from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
-from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, studies
 from tests.models.openai.test_breaker import dead_url
 from tests.models.server import Server
 
 N = 400
 LIMIT_S = 90.0  # a run that has to stop does so in seconds; a busy machine takes longer to plan it
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

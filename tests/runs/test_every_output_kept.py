@@ -23,13 +23,6 @@ from tests.datasets.recorded import harness_files as made
 from tests.datasets.recorded.tables import imported as imported_table
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def imported(store, paths, *words):
     paths = paths if isinstance(paths, list) else [paths]
     study_id = store_logs(survey(paths, corrections_of(words, bool(tables_in(paths, words)))), store)

@@ -39,13 +39,6 @@ RECORDING = Recording(
 )
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def written(tmp_path, rows, name="made.jsonl"):
     path = tmp_path / name
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -9,16 +9,8 @@ from flipcore.core.study import ModelUse, Part
 from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
 from flipcore.runs.cluster.place import Place
-from flipcore.store.connection import Store
 from flipcore.store.queries import planning, review
 from tests.runs.test_runner import n_completions, tiny_study
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -13,17 +13,9 @@ from flipcore.core.errors import BadInput
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
 from tests.store.test_connection import memory_limit
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def brought_in(store, paths, *words):

@@ -6,9 +6,9 @@ import pytest
 
 from flipcore.runs import runner
 from tests.models.server import Server
-from tests.runs.test_endings import declared, ended, items, store, study
+from tests.runs.test_endings import declared, ended, items, study
 
-__all__ = ["declared", "items", "store"]  # fixtures
+__all__ = ["declared", "items"]  # fixtures
 
 
 class Failing(Server):

@@ -14,7 +14,6 @@ from flipcore.runs import background
 from flipcore.runs.background import Registry
 from flipcore.runs.progress import CANCELLED, DONE, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies as queries
 
 ADA, BOB, CY = (Person(name, Level.ANALYST) for name in ("ada@x.org", "bob@x.org", "cy@x.org"))
@@ -101,13 +100,6 @@ def test_how_many_run_is_said_by_the_environment(monkeypatch, text, wanted):
     else:
         with pytest.raises(BadInput, match="FLIPSCOPE_RUNS"):
             runs_at_once()
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 class Stage:

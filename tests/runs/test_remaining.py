@@ -8,17 +8,9 @@ from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.runs import plan, runner
 from flipcore.runs.plan import remaining
-from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
 
 MODEL = "simulated-clean"
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 @pytest.mark.slow

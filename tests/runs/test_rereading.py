@@ -17,13 +17,6 @@ from tests.runs.test_runner import tiny_study
 LAST_NUMBER = {"expression": r"(-?\d+)", "group": "1"}
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def imported(store, folder):
     return store_logs(survey([written.lm_eval(folder).parent]), store)
 

@@ -34,13 +34,6 @@ def tiny_study(**changes):
     return Study(**made | changes)
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def n_completions(store):
     return store.rows("SELECT count(*) FROM completions")[0][0]
 

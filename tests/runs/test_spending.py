@@ -14,9 +14,9 @@ from flipcore.runs.plan import remaining
 from flipcore.runs.spending import Spending
 from flipcore.store.queries import budgets
 from tests.models.server import Server
-from tests.runs.test_endings import declared, ended, items, store, study
+from tests.runs.test_endings import declared, ended, items, study
 
-__all__ = ["declared", "items", "store"]  # fixtures
+__all__ = ["declared", "items"]  # fixtures
 
 PAID = ModelCard("m", "openai_compatible", price_in=1000.0, price_out=1000.0)
 CALL = Call("m", "r", Request("generate", "x" * 36, max_tokens=50))

@@ -30,13 +30,6 @@ S = STUDY.study_id
 
 
 @pytest.fixture
-def store(tmp_path):
-    held = Store.open(tmp_path / "flips.duckdb")
-    yield held
-    held.close()
-
-
-@pytest.fixture
 def ran(store):
     for study in (STUDY, OTHER):
         assert runner.run(study, store).state == "done"

@@ -31,13 +31,6 @@ STUDY = Study(
 S, PAGE = STUDY.study_id, "decomposition"
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def under(store, lock):
     return studies.readouts(store, S, lock=lock).astype(str).to_csv()
 

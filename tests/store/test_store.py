@@ -15,13 +15,6 @@ from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def item(key="1", question="Which is a metal?"):
     return Item.make(dataset="made", key=key, kind="choice", question=question, options=("tin", "oak"), target="0")
 

@@ -25,13 +25,6 @@ STUDY = Study(
 )
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def spoilt(monkeypatch, **changes):
     """The hundredth answer holds a value that the database cannot."""
     import dataclasses

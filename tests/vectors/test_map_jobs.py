@@ -7,19 +7,11 @@ import numpy as np
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.store.connection import Store
 from flipcore.vectors import map_jobs
 from flipcore.vectors.map_jobs import Drawing, Layouts
 from tests.vectors.embeddings.items import topical
 
 ITEMS = topical("animals", 6)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "flips.duckdb")
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -13,13 +13,6 @@ from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def read(path, content, **rest):
     """What a file of this content brings, columns guessed."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))

@@ -12,18 +12,10 @@ from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, settling_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.runs import demo
-from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def given(store, pair, name, said, day=0, **rest):

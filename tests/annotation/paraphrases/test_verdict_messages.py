@@ -20,13 +20,6 @@ from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.conftest import ROOT
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def message(pair, said=SAME, n=0, **rest):
     return {"id": digest("message", pair["pair_id"], n), "kind": "verdict", "pair_id": pair["pair_id"], "said": said} | rest
 

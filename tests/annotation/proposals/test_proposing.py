@@ -28,13 +28,6 @@ def reply(text):
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def lab(monkeypatch):
     """Names a server as the model `lab`."""
 

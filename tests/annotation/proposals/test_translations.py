@@ -17,7 +17,6 @@ from flipcore.datasets import load
 from flipcore.datasets.reading.rows import Row
 from flipcore.runs.plan import plan
 from flipcore.runs.runner import run
-from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from flipcore.store.queries.locks import keep_lock
 from tests.annotation.paraphrases.pairs import OTHER, SAME
@@ -37,13 +36,6 @@ def study(*axes):
         extractors=(Part("regex"),),
         models=(ModelUse("simulated-brittle"),),
     )
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def bring(store, language="German"):

@@ -17,7 +17,6 @@ from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import Item
 from flipcore.models import model_cards
 from flipcore.stats.holdout.survey import odd_one_out_survey
-from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 
 
@@ -37,13 +36,6 @@ def entries(word, n, start=0):
 
 TARGET, RETRO = entries("antelope", 40), entries("zebra", 30)
 ITEMS = {item.item_id: item for item in TARGET + RETRO}
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -11,15 +11,7 @@ from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def written(tmp_path, rows, name="scores.csv"):

@@ -15,20 +15,12 @@ from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
 from tests.runs.test_runner import tiny_study
 
 WHEEL = os.environ.get("FLIPSCOPE_EEE_WHEEL", "")  # every_eval_ever-0.3.0-py3-none-any.whl, from `pip download`
 SCHEMAS = ("eval", "instance_level_eval")
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def files(store, study_id, folder):

@@ -32,13 +32,6 @@ def tiny_study(**changes):
     return Study(**own | changes)
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
-
-
 def tables(store, study):
     """What is stored, but for how often it was attempted: that is what a cluster may differ in."""
     held = contents(store, study)

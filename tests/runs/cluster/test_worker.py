@@ -11,19 +11,11 @@ from flipcore.models import ModelCard
 from flipcore.models.openai.pace import BURST_S, Pace
 from flipcore.runs import plan, runner
 from flipcore.runs.cluster.states import SET_ASIDE, WorkerState, missing_workers, work_line
-from flipcore.store.connection import Store
 from tests.models.server import Server
 from tests.runs.cluster.in_process import place
 
 KEY = "sk-cluster-4711-secret"
 CALL = Call("lab", "r", Request("generate", "x" * 400, max_tokens=100))
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def served_study(tmp_path, url, monkeypatch, **changes):

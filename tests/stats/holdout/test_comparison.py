@@ -8,16 +8,8 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.holdout.comparison import Comparison
-from flipcore.store.connection import Store
 from flipcore.vectors.embeddings import comparison
 from tests.vectors.embeddings.items import entry, topical
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "flips.duckdb")
-    yield store
-    store.close()
 
 
 def planted(target, retro, **sources) -> Comparison:

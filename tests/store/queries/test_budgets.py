@@ -4,9 +4,9 @@ import pytest
 
 from flipcore.store.queries import budgets
 from tests.models.server import Server
-from tests.runs.test_endings import declared, ended, items, store, study
+from tests.runs.test_endings import declared, ended, items, study
 
-__all__ = ["declared", "items", "store"]  # fixtures
+__all__ = ["declared", "items"]  # fixtures
 
 
 @pytest.mark.slow

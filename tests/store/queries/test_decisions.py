@@ -5,7 +5,6 @@ import json
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.store.connection import Store
 from flipcore.store.queries.decisions import (
     MOST_LETTERS,
     decisions,
@@ -17,13 +16,6 @@ from flipcore.store.queries.decisions import (
     record,
     settings_of,
 )
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
-    yield opened
-    opened.close()
 
 
 def test_a_decision_carries_the_one_that_it_replaces(store):

@@ -9,13 +9,6 @@ from flipcore.store.queries import studies, vectors
 from tests.runs.test_runner import tiny_study
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "flips.duckdb")
-    yield store
-    store.close()
-
-
 def test_vectors_come_back_exactly_and_only_those_asked_for(store):
     kept = {"a": np.array([1.5, -2.25, 1e-7], dtype=np.float32), "b": np.zeros(3, dtype=np.float32)}
     vectors.keep(store, "made", "1", kept)

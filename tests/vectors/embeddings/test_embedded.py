@@ -9,17 +9,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.paths import PARAPHRASES
 from flipcore.core.records import Item
 from flipcore.stats.holdout.entries import entry_text
-from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
 from flipcore.vectors.embeddings import EMBEDDINGS, embedded, embedding_by_name, unit_rows
 from tests.vectors.embeddings.items import entry, topical
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "flips.duckdb")
-    yield store
-    store.close()
 
 
 class Counting:
