@@ -1,7 +1,7 @@
 """The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never
 were. For the model card, the Ground truth tab and the tests alike."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from flipcore.stats.memory.rewritten import Rewritten
 
 CLEAN_SET = 40  # never-seen items in one set that could be accused
 DROP = "drop"  # how the name of a drop gap begins
-Decide = Callable[[np.ndarray, np.ndarray], tuple[bool, float]]
 
 
 def record(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray]) -> Record:

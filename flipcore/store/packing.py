@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 LARGE = 50_000  # readouts; what is smaller is read in no time as it is
 CHUNK = 1_500_000  # readouts that are packed at once
 STATUSES = ("ok", "unreadable", "cut", "absent")
-RIGHTS = (False, True, None)
 LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
 NUMBERS = ("position", "sample", "place")  # the others are texts
 COLUMNS = ("model", "item_id", "layout", "variants", "materials", "states", "answers", "reasons", "numbers", "label_masses")

@@ -28,10 +28,6 @@ class GuardedT:
     def p(self) -> np.ndarray:
         return np.minimum(1.0, 2 * np.fmin(self.p_above, self.p_below))
 
-    @property
-    def is_above(self) -> np.ndarray:
-        return self.p_above < self.p_below
-
 
 def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None) -> GuardedT:
     """`values` (..., items), NaN left out; `bounds` = (lowest below 0, highest above 0) of what an item's value can be; `families`

@@ -18,7 +18,7 @@ from flipcore.stats.flips.contrast import BOUNDS
 from flipcore.stats.flips.unread import CONTRASTS
 
 BOTH, NOISE = 0.10, 0.02
-ASSUMED, HALF_BOTH, TWICE_NOISE = WORLDS = ("assumed", "half as many under both", "twice the noise")
+ASSUMED, HALF_BOTH, TWICE_NOISE = ("assumed", "half as many under both", "twice the noise")
 LARGEST = 1 - 2 * (BOTH + 2 * NOISE)
 TARGET, MARGIN = 0.80, 0.03  # what is promised, and how much more is asked of a simulation of `N_RUNS`
 N_RUNS, STEP = 4_000, 0.01

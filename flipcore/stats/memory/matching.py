@@ -22,7 +22,7 @@ LENGTH, STEPS, ACCURACY, SUBJECT = "length", "steps", "accuracy", "subject"
 TRAITS = (LENGTH, STEPS, ACCURACY, SUBJECT)
 TITLES = {LENGTH: "length in words", STEPS: "number of steps", ACCURACY: "accuracy of reference models", SUBJECT: "subject"}
 CALIPER = 0.5  # standard deviations, the most that one pair may differ by in one trait
-WELL, WORST = 0.1, 0.25  # standardised differences: good, and the most that a paired claim may rest on
+WORST = 0.25  # standardised difference, the most that a paired claim may rest on
 MOST_CELLS = 20_000_000  # of the matrix of all possible pairs
 _FORBIDDEN = 1e6
 
@@ -45,12 +45,11 @@ class Traits:
 @dataclass(frozen=True)
 class Balance:
     """One trait: the standardised difference benchmark - control before and after matching (for subjects the largest of any,
-    without a sign), and the ratio of variances. NaN where it is not known or there are no pairs."""
+    without a sign), and the ratio of variances after it. NaN where it is not known or there are no pairs."""
 
     trait: str
     before: float
     after: float
-    ratio_before: float = math.nan
     ratio_after: float = math.nan
 
     @property
@@ -193,9 +192,7 @@ def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tup
 
 def _number_balance(name: str, b: np.ndarray, c: np.ndarray, first: np.ndarray, second: np.ndarray) -> Balance:
     scale = _spread(b, c)
-    return Balance(
-        name, _difference(b, c, scale), _difference(b[first], c[second], scale), _ratio(b, c), _ratio(b[first], c[second])
-    )
+    return Balance(name, _difference(b, c, scale), _difference(b[first], c[second], scale), _ratio(b[first], c[second]))
 
 
 def _difference(b: np.ndarray, c: np.ndarray, scale: float) -> float:

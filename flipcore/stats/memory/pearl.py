@@ -22,25 +22,7 @@ from flipcore.text.bit_flips import (
 )
 from flipcore.text.similarity import ncd, rouge_l
 
-REPOSITORY_LEVELS_PCT = (0.0, 0.1, 0.2, 0.3, 0.4)
 SLACK = 1e-12
-
-
-def flipped_token_ids(ids: Sequence[int], pct: float, rng: np.random.Generator, largest_id: int) -> list[int]:
-    """Mode `repository`: each bit of each token id, in its own shortest binary form, flips with probability pct / 100.
-
-    This is what the paper's public code does (at 0 to 0.4 %), not what the paper says. An id above `largest_id` is
-    drawn again, so every id comes back valid.
-    """
-    return [_flipped_id(token_id, pct / 100, rng, largest_id) for token_id in ids]
-
-
-def _flipped_id(token_id: int, share: float, rng: np.random.Generator, largest_id: int) -> int:
-    width = max(1, token_id.bit_length())
-    while True:
-        flips = int("".join("1" if draw < share else "0" for draw in rng.random(width)), 2)
-        if token_id ^ flips <= largest_id:
-            return token_id ^ flips
 
 
 def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:
@@ -100,7 +82,6 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
 
 __all__ = [
     "LEVELS_PCT",
-    "REPOSITORY_LEVELS_PCT",
     "abruptness",
     "alpha_conformal",
     "alpha_source",
@@ -109,7 +90,6 @@ __all__ = [
     "flip_bits",
     "flip_positions",
     "flipped_text",
-    "flipped_token_ids",
     "level_means",
     "min_calibration",
     "n_flips",

@@ -91,10 +91,6 @@ class ErrorBar:
         return self.cells.mean_runs
 
     @property
-    def by_reruns(self) -> Estimate:
-        return self.estimate("reruns")
-
-    @property
     def by_questions(self) -> Estimate:
         return self.estimate("questions")
 

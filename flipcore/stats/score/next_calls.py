@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
@@ -69,9 +67,3 @@ def _designs(parts: Components, n_calls: int, most_questions: int, level: float)
             n_questions = min(most_questions, n_calls // (n_wordings * n_runs))
             if n_questions >= 2:
                 yield Design(n_questions, n_wordings, n_runs, half_width(parts, n_questions, n_wordings, n_runs, level))
-
-
-def equal_split(n_calls: int, most_questions: int) -> tuple[int, int, int]:
-    """Questions, wordings and reruns of one number each, the cube root of the budget: what advice is measured against."""
-    each = max(2, int(np.cbrt(n_calls) + 1e-9))
-    return min(each, most_questions), each, each

@@ -63,20 +63,6 @@ def test_a_character_of_three_bytes_counts_once():
     assert pearl.share_of_characters_changed("a€b", np.array([8, 16, 31])) == pytest.approx(1 / 3)
 
 
-def test_token_ids_of_the_repository_mode_stay_in_the_vocabulary():
-    ids = list(range(1, 500))
-    flipped = pearl.flipped_token_ids(ids, 20, generator(0), largest_id=499)
-    assert flipped != ids and max(flipped) <= 499 and min(flipped) >= 0
-    assert pearl.flipped_token_ids(ids, 0, generator(0), largest_id=499) == ids
-
-
-def test_the_repository_modes_bits_flip_at_the_stated_rate():
-    ids = [2**15 + 12_345] * 4_000
-    flipped = pearl.flipped_token_ids(ids, 0.4, generator(0), largest_id=2**16)
-    n_flipped = sum((a ^ b).bit_count() for a, b in zip(ids, flipped, strict=True))
-    assert binomtest(n_flipped, 16 * 4_000, 0.004).pvalue > 1e-3
-
-
 def test_sensitivity_is_the_largest_single_drop_and_may_be_negative():
     assert pearl.sensitivity([0.2, 0.3, 0.5]) == pytest.approx(-0.1)
     assert pearl.sensitivity_repository([0.2, 0.3, 0.5]) == pytest.approx(0.2)
