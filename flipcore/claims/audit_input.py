@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER
+from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER, WRITTEN_WORDS
 from flipcore.extractors import EXTRACTORS, VALUES
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
-OURS = (WRITTEN_ANSWER, "cloze", "text_match")
+OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS)
 OWN_PROMPT = IDENTITY
 NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
 READ = (

@@ -1,7 +1,7 @@
 """Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one line here, or an entry
 point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap without a line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -49,11 +49,12 @@ def detectors_in(frame: pd.DataFrame) -> list[Detector]:
     return [one for one in detectors() if one.is_in(frame)]
 
 
-def sees_memory(study: Study) -> bool:
+def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
     """Whether a study has items to judge, controls, and what at least one detector needs: an axis, an extractor, or a random control,
-    with which the published score alone is one."""
+    with which the published score alone is one. `roles` are those of its items where the declaration does not say them, as
+    that of a recording does not."""
     axes, extractors = {one.name for one in study.axes}, {one.name for one in study.extractors}
-    return frames.compares(study) and any(
+    return frames.compares(roles or study.roles) and any(
         (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
         for one in detectors()
         if study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore)
@@ -115,11 +116,16 @@ def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) ->
         return False
 
 
+def measure_of(detector: Detector, frame: pd.DataFrame) -> str:
+    """The extractor whose readouts it reads on these items."""
+    return detector.measure if detector.measure not in ("", WRITTEN_ANSWER) else frames.reader_of(frame)
+
+
 def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
     """The axis and the extractor under which an item opens that several detectors judged: those of the first that has both."""
     there = detectors_in(frame)
     first = next((one for one in there if one.measure and one.axis), there[0])
-    return first.axis or IDENTITY, first.measure or WRITTEN_ANSWER
+    return first.axis or IDENTITY, measure_of(first, frame)
 
 
 __all__ = [
@@ -140,6 +146,7 @@ __all__ = [
     "has_scores",
     "item_scores",
     "lines_in",
+    "measure_of",
     "opened_under",
     "origin_of",
     "pearls_in",

@@ -10,7 +10,6 @@ import pandas as pd
 
 from flipcore.axes import AXES
 from flipcore.core.contracts import Axis
-from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.detectors.detector import Detector, Evidence
 from flipcore.stats.memory import drop_gap_analysis, frames
 from flipcore.stats.memory.gap_truncation import gap_of_frame
@@ -36,22 +35,23 @@ class DropGap(Detector):
             past=axis.past or axis.title.lower(),
         )
 
-    def scores(self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = WRITTEN_ANSWER) -> pd.DataFrame:
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = "") -> pd.DataFrame:
         """`before`, `after` and the drop of each covered item, as `extractor` reads the answers."""
-        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor, roles))
+        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor or frames.reader_of(frame), roles))
         return rows.assign(d=rows["drop"])
 
     def analysis(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
     ) -> drop_gap_analysis.DropGap:
         """Everything about this rewriting as `extractor` reads the answers, at the `margin` within which a gap counts as none."""
-        extractor = settings.pop("extractor", WRITTEN_ANSWER)
+        extractor = settings.pop("extractor", frames.reader_of(frame))
         return gap_of_frame(frame, self.axis, extractor, item_roles, control_roles, members, **settings)
 
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        mine, other = (frames.rewritten(frame, self.axis, WRITTEN_ANSWER, roles) for roles in (item_roles, control_roles))
+        reader = frames.reader_of(frame)
+        mine, other = (frames.rewritten(frame, self.axis, reader, roles) for roles in (item_roles, control_roles))
         if not (len(mine.drops) and len(other.drops)):
             return None
         analysis = self.analysis(frame, item_roles, control_roles, members)

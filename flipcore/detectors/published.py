@@ -15,14 +15,17 @@ from flipcore.stats.memory.published_score import score_gap
 
 @dataclass(frozen=True)
 class PublishedScore(Detector):
-    """`measure` is the extractor that reads the answers."""
+    """`measure` is the extractor that reads the answers; of answers in words it is their own."""
 
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0)"
     null: str = "the accuracy of the controls, asked as they stand"
 
+    def is_in(self, frame: pd.DataFrame) -> bool:
+        return bool((frame["extractor"] == frames.reader_of(frame)).any())
+
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.published(frame, self.measure, roles)
+        return frames.published(frame, frames.reader_of(frame), roles)
 
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members

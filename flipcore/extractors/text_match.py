@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Extractor, Need
-from flipcore.core.records import OK, Completion, Item, Reading, Variant
+from flipcore.core.records import OK, WRITTEN_WORDS, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end
@@ -27,7 +27,7 @@ class TextMatch(Extractor):
     synonym is no flip."""
 
     most_words: int = 12
-    name: ClassVar[str] = "text_match"
+    name: ClassVar[str] = WRITTEN_WORDS
     title: ClassVar[str] = "Text match"
     about: ClassVar[str] = "The short answer in words, without case, punctuation and articles; any right answer counts."
     applies_to: ClassVar[frozenset[str]] = frozenset({"text"})

@@ -21,11 +21,12 @@ from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates, wordings
 
 FIELD = FIRST_TOKEN
+MOST_SETS = 6  # whose accuracies a line names
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a log with several tasks, task) ->
+    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a log of tasks, task and role) ->
     accuracy at the base prompt under the reference extractor, of a log its own score: what differs is not pooled. `flips` is the
     decomposition over all axes of the compared extractor, None before there is anything; T and G are its `total` and `genuine`. `score` is
     the claim of the accuracies."""
@@ -59,10 +60,11 @@ def headline(
     temperature: float | None = None,
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
+    by_task: bool = False,
 ) -> Headline:
     """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
     the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor, or the `scores` that
-    a log's own scorers gave."""
+    a log's own scorers gave. `by_task`: of a recording, whose tasks are not pooled into one accuracy."""
     if frame.empty:
         return (
             scores_alone(scores, scores[0].model, n_models)
@@ -73,14 +75,14 @@ def headline(
     frame = frame[frame["model"] == model]
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [one.scorer for one in scores])
-    base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     of = f"{model}: " if n_models > 1 else ""
     if leading(scores, model):
         accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
     else:
-        accuracies = _accuracies(base)
-        accuracy_claim = description(f"{of}{_accuracy_words(base, accuracies)}.")
+        sets = _sets(frame[frame["variant"] == "base"], reference, by_task)
+        accuracies = {name: accuracy_of(_answers(part)) for name, part in sets.items()}
+        accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
@@ -107,7 +109,7 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
 
 
-def by_wording(frame: pd.DataFrame, items: pd.DataFrame) -> str:
+def by_wording(frame: pd.DataFrame, items: pd.DataFrame, by_task: bool = False) -> str:
     """Accuracy and flips of the first model with each wording as one unit, where a tenth of the items repeat another's: what stands
     beside intervals over items. "" where none do. `items` have item_id, question and family."""
     questions, families = list(items["question"]), list(items["family"])
@@ -115,7 +117,7 @@ def by_wording(frame: pd.DataFrame, items: pd.DataFrame) -> str:
         return ""
     units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
     model = frame["model"].iloc[0]
-    of_units = headline(frame[frame["model"] == model].assign(family=lambda rows: rows["item_id"].map(units)))
+    of_units = headline(frame[frame["model"] == model].assign(family=lambda rows: rows["item_id"].map(units)), by_task=by_task)
     parts = [
         f"{f'accuracy {role}'.rstrip()} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)
     ]
@@ -128,21 +130,37 @@ def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
     return decompositions(coded_answers(frame), reference, tests=False)
 
 
-def _accuracies(base: pd.DataFrame) -> dict[str, Estimate]:
-    """Role -> accuracy; one without a name where all items are in one role, or in none."""
+def _sets(base: pd.DataFrame, reference: str, by_task: bool) -> dict[str, pd.DataFrame]:
+    """Role -> rows under the reference extractor, of several tasks "task, role"; one without a name where all items are of one role. Sets
+    in different roles are not pooled, because what differs between them is the question, and no two tasks are, because they
+    are two questions; a task that the reference does not read has its own extractor."""
+    if not by_task:
+        return _by_role(base[base["extractor"] == reference])
+    tasks = base["item_id"].astype(str).str.partition("/")[0]
+    sets: dict[str, pd.DataFrame] = {}
+    for task in dict.fromkeys(tasks):
+        part = base[tasks == task]
+        names = list(part["extractor"].unique())
+        own = part[part["extractor"] == (reference if reference in names else default_reference(names))]
+        sets |= {", ".join(filter(None, (task, role))): rows for role, rows in _by_role(own).items()}
+    return sets if tasks.nunique() > 1 else _by_role(base[base["extractor"] == reference])
+
+
+def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
     roles = list(base["role"].unique()) if "role" in base else []
-    if len(roles) < 2:
-        return {"": accuracy_of(_answers(base))}
-    return {role: accuracy_of(_answers(base[base["role"] == role])) for role in roles}
+    return {role: base[base["role"] == role] for role in roles} if len(roles) > 1 else {"": base}
 
 
-def _accuracy_words(base: pd.DataFrame, accuracies: Mapping[str, Estimate]) -> str:
-    """Sets in different roles are not pooled: what differs between them is the question."""
-    by_role = [
-        _one_accuracy(role, one, _answers(base[base["role"] == role] if role else base)) for role, one in accuracies.items()
-    ]
+def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
+    """Set after set, as far as a line holds them."""
+    named = list(accuracies.items())[:MOST_SETS]
+    by_set = [_one_accuracy(name, one, _answers(sets[name])) for name, one in named]
+    more = len(accuracies) - len(by_set)
+    rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
-    return f"Accuracy {', '.join(by_role)}{_inflation_words(base) if len(by_role) > 1 else ''}{only}"
+    inflation = _inflation_words(pd.concat(sets.values())) if {"target", "retro"} <= set(sets) else ""
+    between = "; " if any(", " in name for name in sets) else ", "
+    return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
@@ -174,12 +192,13 @@ def claimed_headline(
     temperature: float | None = None,
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
+    by_task: bool = False,
 ) -> Headline:
     """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named. `estimates` are of
     all of `frame`."""
     claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
     is_whole = len(claimed) == len(frame)
-    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores)
+    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores, by_task)
     if is_whole:
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)

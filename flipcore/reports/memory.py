@@ -16,10 +16,10 @@ from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, IDENTITY, WRITTEN_ANSWER
+from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import DETECTORS, Detector, DropGap, Evidence, Pearl, detectors, detectors_in, origin_of
+from flipcore.detectors import DETECTORS, Detector, DropGap, Evidence, Pearl, detectors, detectors_in, measure_of, origin_of
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
@@ -40,7 +40,7 @@ OUTSIDE = (
 LACKING = "The study declares the detector {name}, and no package here offers it; the others are corrected for it all the same."
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
-NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
+NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "completion": "passages"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def detector_measurements(frame: pd.DataFrame, members: Members, declared: Colle
     family of the study."""
     measurements: list[Measurement] = []
     lacking = [name for name in declared if name not in {one.name for one in detectors()}]
-    for kind in NAMES:
+    for kind in kinds_in(frame):
         part = frame[frame["kind"] == kind]
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
@@ -103,6 +103,12 @@ def detector_measurements(frame: pd.DataFrame, members: Members, declared: Colle
                 Measurement(kind, name, "", "", problem=why, name=name, is_lacking=True) for name, why in problems.items()
             ]
     return measurements
+
+
+def kinds_in(frame: pd.DataFrame) -> list[str]:
+    """What is compared as one set each (`frames.compared_sets`): kinds of items in the house's order, or tasks in the recording's."""
+    there = list(dict.fromkeys(frame["kind"]))
+    return [*(kind for kind in NAMES if kind in there), *(kind for kind in there if kind not in NAMES)]
 
 
 def _of_kind(
@@ -121,7 +127,7 @@ def _of_kind(
             kind,
             detector.title,
             detector.axis,
-            detector.measure or WRITTEN_ANSWER,
+            measure_of(detector, frame),
             problem=problem,
             name=detector.name,
             is_outside=detector.name not in declared,
@@ -199,6 +205,7 @@ def memory_tests(
     """Of every model of `frame`, everything that the models answered (`queries.readouts(..., everything=True)`). `items` are the
     study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
     where nothing is compared."""
+    frame = frames.compared_sets(frame, study)
     by_model = {
         str(model): detector_measurements(part, members_of(study, items, pairs, str(model)), study.detectors)
         for model, part in frame.groupby("model", sort=False)
@@ -258,7 +265,7 @@ def _test(
     closed_gates: Mapping[str, str],
     margin: float,
 ) -> MemoryTest:
-    items, why = NAMES[one.kind], OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")
+    items, why = NAMES.get(one.kind, one.kind), OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")
     p_value = None if math.isnan(p) else p
     claim = gap_claim(one.gap, margin, p_value, n_family, score) if one.gap else None
     claim = score_claim(one.score, p_value, n_family) if one.score else claim
@@ -314,14 +321,12 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
     )
 
 
-def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[str] = tuple(NAMES)) -> Claim:
+def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     """The line above the table: how many detectors, in how many benchmark items, against how many controls."""
-    part = frame[frame["kind"].isin(kinds)]
-    item_roles, control_roles = frames.roles_of(part)
-    n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
-    there = [NAMES[kind] for kind in kinds if kind in set(part["kind"].unique())]
-    names = [NAMES[kind] for kind in kinds]
-    mine = [one for one in tests if one.items in names and not (one.measurement and one.measurement.is_outside)]
+    item_roles, control_roles = frames.roles_of(frame)
+    n_benchmark, n_control = (frame[frame["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
+    there = [NAMES.get(kind, "items") for kind in kinds_in(frame)]
+    mine = [one for one in tests if not (one.measurement and one.measurement.is_outside)]
     claim = summary_claim([one.claim for one in mine], there[0] if len(there) == 1 else "items", n_benchmark, n_control)
     by_kind = [(name, [one.claim for one in mine if one.items == name]) for name in dict.fromkeys(one.items for one in mine)]
     return replace(claim, detail=by_kind_text(by_kind)) if len(by_kind) > 1 and claim.is_made else claim

@@ -263,11 +263,13 @@ def score_report(
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
     drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
     (`queries.audit.reported`). Of a log with `scorers` of its own (`Study.scorers`) the first is the reader; None where that is no mean of
-    rights and wrongs on one task."""
+    rights and wrongs, and of a recording with several tasks, which are not pooled."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
     part = scores_of(_where(frame[COLUMNS], frame["role"] == of_role)) if len(frame) else frame
     if part.empty or not part["score"].notna().any():
+        return None
+    if is_recorded and part["item_id"].str.partition("/")[0].nunique() > 1:
         return None
     of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
     readers = [name for name in dict.fromkeys(part["extractor"]) if of_reader.get(name, 0)]

@@ -92,12 +92,13 @@ def study_report(
     temperatures: Mapping[str, float] | None = None,
     repeats: str = "",
     scores: Sequence[TaskScore] = (),
+    by_task: bool = False,
     **settings,
 ) -> Report:
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
     first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
     and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
-    are the models' own, `repeats` what is said of repeated templates.
+    are the models' own, `repeats` what is said of repeated templates; `by_task` as in `headline`.
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
@@ -109,7 +110,7 @@ def study_report(
         answers = coded_answers(part)
         own = [one for one in scores if one.model == model]
         reference_name = reference or default_reference(answers.extractors, [one.scorer for one in own])
-        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat, scores=own)
+        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat, scores=own, by_task=by_task)
         reference_notes = (
             []
             if reference or reference_name == REFERENCE

@@ -169,11 +169,11 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     frame, everything = (studies.readouts(store, study_id, everything=one) for one in (False, True))
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
     repeats = repeated_templates(list(items["question"]), list(items["family"]))
-    repeats = f"{repeats} {by_wording(frame, items)}".strip()
+    repeats = f"{repeats} {by_wording(frame, items, study.is_recorded)}".strip()
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}
-    report = study_report(frame, reference, gates, heat, repeats, scores)
+    report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded)
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
+from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_WORDS, Completion, Readout, correctness
 from flipcore.core.study import OTHER_CONTROL, RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
@@ -41,7 +41,7 @@ from flipcore.store.recorded import (
 )
 from flipcore.text.counts import count_of
 
-READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
+READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, "cloze"
 MOST_WORDS = 20
 _CLOZE = Cloze(norm="char")
 

@@ -56,8 +56,11 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
     start = time.monotonic()
     frame = session.readouts(study_id)
     say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
-    scores = task_scores(session.store(), study_id, session.declared(study_id))
-    return claimed_headline(frame, closed_gates, n_models, heat, partial(cells.estimates, study_id), scores)
+    study = session.declared(study_id)
+    scores = task_scores(session.store(), study_id, study)
+    return claimed_headline(
+        frame, closed_gates, n_models, heat, partial(cells.estimates, study_id), scores, by_task=study.is_recorded
+    )
 
 
 def memory_headline(study_id: str) -> str:

@@ -37,4 +37,8 @@ def _warn(warning: str) -> None:
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     warning = repeated_templates(list(items["question"]), list(items["family"]))
-    return f"{warning} {by_wording(session.readouts(study_id), items)}".strip() if warning else ""
+    return (
+        f"{warning} {by_wording(session.readouts(study_id), items, session.declared(study_id).is_recorded)}".strip()
+        if warning
+        else ""
+    )

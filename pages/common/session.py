@@ -138,6 +138,12 @@ def study_items(study_id: str) -> pd.DataFrame:
     return _study_items(study_id, store().revision(study_id)).copy(deep=False)
 
 
+def roles(study_id: str) -> set[str]:
+    """The roles of the study's items; of a recording, whose declaration does not say them, as they are stored."""
+    study = declared(study_id)
+    return set(study_items(study_id)["role"]) if study.is_recorded else study.roles
+
+
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _study_items(study_id: str, revision: int) -> pd.DataFrame:
     return studies.study_items(store(), study_id)

@@ -52,9 +52,9 @@ class View:
 
     @property
     def all_kinds(self) -> pd.DataFrame:
-        """What the model answered on every kind of items."""
+        """What the model answered, set by set."""
         rows = session.readouts(self.study_id, lock=self.lock, everything=True)
-        return rows[rows["model"] == self.model]
+        return frames.compared_sets(rows[rows["model"] == self.model], session.declared(self.study_id))
 
     @property
     def item_roles(self) -> tuple[str, ...]:

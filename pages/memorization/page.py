@@ -2,20 +2,28 @@
 
 import streamlit as st
 
+from flipcore.core.study import Study
 from flipcore.detectors import sees_memory
 from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.memory import kinds_in
+from flipcore.stats.memory import frames
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import View
-from pages.memorization.titles import KINDS, PARTS
+from pages.memorization.titles import PARTS, set_title
 
 PAGE = "memorization"
 TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}
 
-study_id = page_header("memorization", fits=sees_memory)
+
+def _fits(study: Study) -> bool:
+    return sees_memory(study, session.roles(study.study_id))
+
+
+study_id = page_header("memorization", fits=_fits)
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         tab = st.segmented_control(
@@ -38,8 +46,8 @@ if study_id is not None:
     elif frame.empty:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
-        models, there = list(frame["model"].unique()), set(frame["kind"].unique())
-        kinds = [kind for kind in KINDS if kind in there]
+        models = list(frame["model"].unique())
+        kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
             passages = tab == "pearl" and "completion" in kinds
@@ -50,9 +58,9 @@ if study_id is not None:
                 required=True,
                 key="passages" if passages else "kind",
                 bind="query-params",
-                format_func=KINDS.__getitem__,
+                format_func=set_title,
             )
-        controls.note(model, KINDS[kind].lower())
+        controls.note(model, set_title(kind).lower())
         view = View(study_id, session.store().revision(study_id), model, kind, mode == "locked")
         if not view.item_roles or not view.control_roles:
             st.info(
@@ -61,7 +69,7 @@ if study_id is not None:
                 "under New study.",
                 icon=":material/compare:",
             )
-            offer_suited("memorization/page.py", sees_memory)
+            offer_suited("memorization/page.py", _fits)
             st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():

@@ -1,5 +1,7 @@
 """What the Memorization page calls its parts, and kinds of items."""
 
+from flipcore.reports.memory import NAMES
+
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
@@ -8,7 +10,12 @@ PARTS = {
     "agreement": "Do they agree?",
     "truth": "Ground truth",
 }  # a link names a part by its title
-KINDS = {"number": "Problems", "choice": "Choices", "completion": "Passages"}
+KINDS = {kind: f"{name[:1].upper()}{name[1:]}" for kind, name in NAMES.items()}
+
+
+def set_title(kind: str) -> str:
+    """Of what is compared as one set: a kind of items, or a task of a recording."""
+    return KINDS.get(kind, kind)
 
 
 def detector_title(title: str) -> str:

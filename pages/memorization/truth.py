@@ -17,7 +17,7 @@ from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
 from pages.memorization.cached import View, scores
-from pages.memorization.titles import KINDS
+from pages.memorization.titles import set_title
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
@@ -31,7 +31,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 def in_a_line(view: View) -> None:
     """Which detector Ground truth trusts most on these items, and the way there; nothing where no exposure is known."""
     if sentence := _best(view):
-        st.markdown(f"**Which detector to trust, on {KINDS[view.kind].lower()}:** {plain(sentence)}")
+        st.markdown(f"**Which detector to trust, on {set_title(view.kind).lower()}:** {plain(sentence)}")
         st.button("Open Ground truth", key="to-truth", icon=":material/fact_check:", on_click=_open_truth)
 
 

@@ -14,6 +14,7 @@ from flipcore.reports.memory import (
     members_of,
     with_gap,
 )
+from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
@@ -38,7 +39,8 @@ def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
     frame = session.readouts(study_id, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
-    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs, model), study.detectors)
+    frame = frames.compared_sets(frame[frame["model"] == model], study)
+    return detector_measurements(frame, members_of(study, items, pairs, model), study.detectors)
 
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:

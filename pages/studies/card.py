@@ -47,7 +47,7 @@ def _summary(study_id: str) -> None:
     for claim in score_headline(study_id)[:MOST_SCORES]:
         st.markdown(plain(claim.text))
         st.caption(plain(claim.detail))
-    if memory := memory_headline(study_id) if len(session.declared(study_id).roles) > 1 else "":
+    if memory := memory_headline(study_id) if len(session.roles(study_id)) > 1 else "":
         st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
     first, accuracies = ranking_headline(study_id)
     if first:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flipcore import __main__ as command
+from flipcore.reports.exports.document import report
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
@@ -42,7 +43,7 @@ COLUMNS = (
 REWRITING = ("axis:reworded=paraphrase", "axis:published=identity")
 
 
-def imported(tmp_path, monkeypatch, *words):
+def imported(tmp_path, monkeypatch, *words, rows=rows):
     """The whole study of these rows under these words of `--map`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
@@ -93,3 +94,54 @@ def test_a_control_that_is_none_of_the_kinds_is_refused(tmp_path, monkeypatch, c
     (tmp_path / "table.jsonl").write_text(json.dumps(next(rows())) + "\n", encoding="utf-8")
     assert command.main(["import", "table.jsonl", "--map", "control=fair"]) != 0
     assert "control is one of random, paired, calibrated, other" in capsys.readouterr().err
+
+
+def two_tasks():
+    """Two tasks that share the keys of their items, as MathCheck's do: solving, whose answers are numbers, drops on the benchmark alone;
+    judging, whose answers are words, drops on the control alone. Pooled they cancel."""
+    right = {
+        ("solving", "old"): (30, 6),
+        ("solving", "new"): (30, 30),
+        ("judging", "old"): (30, 30),
+        ("judging", "new"): (30, 6),
+    }
+    for (task, side), n_right in right.items():
+        gold, wrong = ("7.0", "8") if task == "solving" else ("Correct", "Incorrect")
+        for i in range(30):
+            for version, n in zip(("published", "reworded"), n_right, strict=True):
+                yield {
+                    "id": f"{side}-{i}",
+                    "kind of task": task,
+                    "prompt": f"{task} {version}: what of {side} {chr(97 + i % 26)}{chr(97 + i // 26)}?",
+                    "change": version,
+                    "set": "benchmark" if side == "old" else "control",
+                    "output": f"The answer is: {gold if i < n else wrong}",
+                    "gold": gold,
+                }
+
+
+def imported_tasks(tmp_path, monkeypatch):
+    columns = ("tasks=kind of task", "answers=text", "kind:solving=number", "control=random")
+    return imported(tmp_path, monkeypatch, *REWRITING, *columns, rows=two_tasks)
+
+
+def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, monkeypatch):
+    store, whole = imported_tasks(tmp_path, monkeypatch)
+    assert store.rows("SELECT dataset, kind, target, count(*) FROM items GROUP BY ALL ORDER BY ALL") == [
+        ("judging", "text", "correct", 60),
+        ("solving", "number", "7", 60),
+    ]
+    gaps = {one.items: one for one in whole.report.memory["m"] if one.detector == "drop gap, paraphrased"}
+    assert {name: one.numbers["gap"].value for name, one in gaps.items()} == pytest.approx({"solving": 0.8, "judging": -0.8})
+    assert {name: one.decision for name, one in gaps.items()} == {"solving": "memory", "judging": "none shown"}
+    accuracies = whole.report.headlines["m"].accuracies
+    assert {name: one.n for name, one in accuracies.items()} == {
+        f"{task}, {role}": 30 for task in ("solving", "judging") for role in ("benchmark", "control")
+    }
+    assert whole.score is None
+    said = whole.as_dict()["models"]["m"]
+    assert [(one["items"], one["n_benchmark"]) for one in said["memory"] if "gap" in one] == [("solving", 30), ("judging", 30)]
+    assert "solving, benchmark 1.00" in said["headline"]
+    for words in (whole.text(), report(store, whole.study_id)):
+        assert "olving, drop gap, paraphrased" in words and "udging, drop gap, paraphrased" in words
+    store.close()

@@ -48,12 +48,21 @@ class Columns(Protocol):
     @property
     def item(self) -> str: ...
     @property
+    def tasks(self) -> str: ...
+    @property
     def variant(self) -> str: ...
     @property
     def columns(self) -> tuple[str, ...]: ...
 
 
-Key = tuple[str, str]  # the model, and the item's key
+class Key(NamedTuple):
+    """Whose rows: the model, the task ("" where the table names none) and the item's own key, which two tasks may share."""
+
+    model: str
+    task: str
+    item: str
+
+
 Group = tuple[Key, list[VariantRow]]
 
 
@@ -118,6 +127,12 @@ def _model(row: Row, recording: Columns) -> str:
     return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
 
 
+def _key(number: int, row: Row, recording: Columns, *, of_item: bool = True) -> Key:
+    task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
+    item = str(row.values.get(recording.item, number)) if of_item else str(number)
+    return Key(_model(row, recording), task, item)
+
+
 def _alone(number: int, row: Row, recording: Columns) -> Group:
     """A row that is an item by itself, with its nested variants where it holds any."""
     nested = [
@@ -126,11 +141,11 @@ def _alone(number: int, row: Row, recording: Columns) -> Group:
         if recording.nested and name.startswith(recording.nested) and isinstance(value, Mapping)
     ]
     name = "" if recording.nested else str(row.values.get(recording.variant, ""))
-    return (_model(row, recording), str(number)), _base_first(nested or [VariantRow(row.line, name, row.values)])
+    return _key(number, row, recording, of_item=False), _base_first(nested or [VariantRow(row.line, name, row.values)])
 
 
 def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Columns) -> None:
-    key = _model(row, recording), str(row.values.get(recording.item, number))
+    key = _key(number, row, recording)
     variant = VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values)
     groups.setdefault(key, []).append(variant)
 

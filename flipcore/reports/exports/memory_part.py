@@ -86,7 +86,7 @@ def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Mark
     detector = next((one for one in detectors() if measurement and one.name == measurement.name), None)
     if measurement is None or detector is None or measurement.problem:
         return None, NOTHING
-    frame = c.answers_of(model)
+    frame = frames.compared_sets(c.answers_of(model), c.study)
     frame = frame[frame["kind"] == measurement.kind]
     members, settings = members_of(c.study, c.items, c.pairs), settings_of(detector, c.study, model)
     analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)

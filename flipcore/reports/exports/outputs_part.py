@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
-from flipcore.detectors import detectors, item_scores
+from flipcore.core.records import IDENTITY
+from flipcore.detectors import detectors, item_scores, measure_of
 from flipcore.extractors import title_of
 from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.exports.markup import Content, Markup, folded, joined, paragraph, section, tag
@@ -64,7 +64,7 @@ def _memory_items(c: WholeStudy, model: str, test: MemoryTest, n_outputs: int) -
     detector = next((one for one in detectors() if test.measurement and one.name == test.measurement.name), None)
     if detector is None or test.measurement is None or test.measurement.problem:
         return
-    frame = c.answers_of(model)
+    frame = frames.compared_sets(c.answers_of(model), c.study)
     frame = frame[frame["kind"] == test.measurement.kind]
     try:
         rows = item_scores(detector, frame, frames.roles_of(frame)[0])
@@ -72,7 +72,7 @@ def _memory_items(c: WholeStudy, model: str, test: MemoryTest, n_outputs: int) -
         return
     rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable").head(n_outputs)
     for item, score in zip(rows["item_id"], rows["d"], strict=True):
-        yield item, detector.axis or IDENTITY, detector.measure or WRITTEN_ANSWER, float(score)
+        yield item, detector.axis or IDENTITY, measure_of(detector, frame), float(score)
 
 
 def _pair(c: WholeStudy, model: str, item: str, axis: str, extractor: str, score: float | None = None) -> Markup:

@@ -4,12 +4,12 @@
 variant, position, sample, extractor, status, value, is_correct.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE, CUT, IDENTITY, OK
+from flipcore.core.records import BASE, CUT, IDENTITY, OK, WRITTEN_ANSWER, WRITTEN_WORDS
 from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
@@ -17,9 +17,34 @@ from flipcore.stats.memory.rewritten import Rewritten
 ITEM_ROLES, CONTROL_ROLES = ("benchmark", "target"), ("control", "non_member", "retro")
 
 
-def compares(study: Study) -> bool:
-    """Whether a study has items that are judged and items that they are compared with."""
-    return bool(study.roles & set(ITEM_ROLES)) and bool(study.roles & set(CONTROL_ROLES))
+def compares(roles: Collection[str]) -> bool:
+    """Whether there are items that are judged and items that they are compared with."""
+    return bool({*roles} & {*ITEM_ROLES}) and bool({*roles} & {*CONTROL_ROLES})
+
+
+def compared_sets(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """The rows of all models with `kind` naming what is compared as one set: the kind of its items or, of a recording whose judged
+    items come from several tasks, the task, so that no two tasks are pooled. A task without controls of its own is compared
+    with those of the tasks that have nothing else, whose rows then stand in each such set."""
+    if not study.is_recorded or frame.empty:
+        return frame
+    task, is_judged = frame["item_id"].str.partition("/")[0], frame["role"].isin(ITEM_ROLES)
+    judged_tasks = list(dict.fromkeys(task[is_judged]))
+    if len(judged_tasks) < 2:
+        return frame
+    of_controls, parts = frame[~task.isin(judged_tasks)], []
+    for name in judged_tasks:
+        own = frame[task == name]
+        if not own["role"].isin(CONTROL_ROLES).any():
+            own = pd.concat([own, of_controls[of_controls["kind"].isin(own["kind"].unique())]])
+        parts.append(own.assign(kind=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def reader_of(frame: pd.DataFrame) -> str:
+    """The extractor of written answers on these items: of answers in words its own."""
+    there = set(frame["extractor"].unique())
+    return WRITTEN_WORDS if WRITTEN_WORDS in there and WRITTEN_ANSWER not in there else WRITTEN_ANSWER
 
 
 def _means(frame: pd.DataFrame, column: str) -> pd.Series:

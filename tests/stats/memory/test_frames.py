@@ -1,8 +1,11 @@
 """From the one table to the tests' inputs, by hand on a table of a few rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.stats.memory import frames
 
 COLUMNS = ["item_id", "role", "axis", "variant", "position", "sample", "extractor", "status", "value", "is_correct"]
@@ -141,3 +144,17 @@ def test_broken_items_come_first():
 def test_roles_are_what_is_judged_and_what_it_is_compared_with():
     made = frame(row("a"), row("b", role="non_member"), row("c", role="control"))
     assert frames.roles_of(made) == (["benchmark"], ["control", "non_member"])
+
+
+def test_a_task_without_controls_is_held_against_the_tasks_that_have_nothing_else():
+    places = [("a/1", "benchmark", "number"), ("b/1", "control", "number"), ("b/2", "control", "text")]
+    places += [("c/1", "benchmark", "text"), ("c/2", "control", "text")]
+    frame = pd.DataFrame(places, columns=["item_id", "role", "kind"])
+    recorded = Study(
+        "s", (ItemSource("recorded"),), (Part("recorded"),), (Part("regex"),), (ModelUse("m"),), protocol=Part("recorded")
+    )
+    sets = frames.compared_sets(frame, recorded)
+    assert sets.groupby("kind")["item_id"].agg(list).to_dict() == {"a": ["a/1", "b/1"], "c": ["c/1", "c/2"]}
+    assert frames.compared_sets(frame, replace(recorded, protocol=Part("single_shot"))) is frame
+    one_task = frame[frame["item_id"].str.startswith("c")]
+    assert frames.compared_sets(one_task, recorded) is one_task

@@ -159,9 +159,9 @@ class _Rows:
 
     def forget(self) -> None:
         """Lets go of the items so far: those that follow are others."""
-        self.items: dict[str, Item] = {}
-        self.names: dict[Key, dict[str, str]] = {}  # (model, item) -> prompt -> the name that it first had
-        self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
+        self.items: dict[tuple[str, str], Item] = {}  # by task and key
+        self.names: dict[Key, dict[str, str]] = {}  # prompt -> the name that it first had
+        self.raw: dict[tuple[str, str], Any] = {}  # item -> its base's right answer as the row wrote it
         self.samples: dict[tuple, dict[str, int]] = {}  # (model, item, variant) -> run, epoch or seed -> its number
         self.scores: dict[tuple, float | None] = {}  # of those a score that a row gave
 
@@ -190,9 +190,9 @@ class _Rows:
                 return
 
     def record(self, key: Key, row: VariantRow, is_base: bool) -> LogRecord:
-        model, item_key = key
+        model, item_key = key.model, key[1:]
         recording, values = self.recording, row.values
-        item = self.items.get(item_key) or self._item(item_key, values)
+        item = self.items.get(item_key) or self._item(key.item, values)
         prompt = values[recording.prompt] if recording.prompt else f"{item.question}, {row.name}" if row.name else item.question
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadInput("has no prompt")
@@ -206,14 +206,14 @@ class _Rows:
         record = LogRecord(
             f"Line {row.line} of {self.file}",
             self._task(values),
-            item_key,
+            key.item,
             item.question,
             prompt,
             model,
             item_id=item.item_id,
             options=item.options,
             order=order,
-            targets=() if target is None else tuple(target.split("\n")),
+            targets=self._targets(item_key, item.kind, target, values),
             target_is_place=item.kind == "choice",
             kind=item.kind,
             role=self._role(values),
@@ -270,7 +270,7 @@ class _Rows:
                     "the same score" if self.scores[place] == readout.score else f"another score, {self.scores[place]} before"
                 )
                 raise BadInput(
-                    f"repeats item {key[1]}, {recording.sample} {values.get(recording.sample)} of {key[0]} with {same}; "
+                    f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
                     "name the column that tells them apart: --map sample=COLUMN, or scorer=COLUMN"
                 )
             self.scores[place] = readout.score
@@ -294,7 +294,16 @@ class _Rows:
             raise BadInput(f"has the item role {role_name!r}; a role is one of {', '.join(ROLES)}")
         return role
 
-    def _own_right_answer(self, item_key: str, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
+    def _targets(self, item_key: tuple[str, str], kind: str, target: str | None, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The right answers; in words as the table writes them, so that a task whose answers are numbers after all can be told so."""
+        raw = values.get(self.recording.target) or self.raw.get(item_key)
+        if target is None or kind != "text" or not isinstance(raw, (str, int, float)):
+            return () if target is None else tuple(target.split("\n"))
+        return (str(raw),)
+
+    def _own_right_answer(
+        self, item_key: tuple[str, str], item: Item, values: Mapping[str, Any], order: tuple[int, ...]
+    ) -> str | None:
         """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
         then counts in the item's own order."""
         answer = values.get(self.recording.target) if self.recording.target else None
