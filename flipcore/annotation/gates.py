@@ -16,6 +16,10 @@ from flipcore.store.queries import studies
 
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
+_RECORDED = (
+    "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is claimed of them. Rewrites with a right "
+    "answer of their own (--map axis:NAME=numeric_resample) need no review."
+)
 _OF = {COMBINED: "Paraphrases", PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
 
 
@@ -47,7 +51,8 @@ def closed_gates(
 
 def _wordings(store: Store, study_id: str, axis: str) -> str:
     """What closes the gates of the sources whose wordings the study asked on this axis; "" when all are open. Typos that follow the
-    axis's own rule, and paraphrases that came with their items, need no reviewer; ways of asking are gated like the wordings in them."""
+    axis's own rule, and paraphrases that came with their items, need no reviewer; those of a recording come from somewhere else. Ways of
+    asking are gated like the wordings in them."""
     gates = [
         (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
         for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id, axis)
@@ -59,4 +64,7 @@ def _wordings(store: Store, study_id: str, axis: str) -> str:
         return " ".join(shut)
     if axis == COMBINED and not studies.asks_stored_wordings(store, study_id, axis):
         return ""
+    declared = studies.study(store, study_id)
+    if declared is not None and declared.is_recorded:
+        return _RECORDED.format(what=_OF[axis])
     return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN

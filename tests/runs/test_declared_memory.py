@@ -40,7 +40,8 @@ COLUMNS = (
     "read=",
     "model=m",
 )
-REWRITING = ("axis:reworded=paraphrase", "axis:published=identity")
+REWRITING = ("axis:reworded=entity_rename", "axis:published=identity")
+REWORDING = ("axis:reworded=paraphrase", "axis:published=identity")
 
 
 def imported(tmp_path, monkeypatch, *words, rows=rows):
@@ -59,7 +60,7 @@ def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch)
     store, whole = imported(tmp_path, monkeypatch)
     assert whole.report.memory["m"] == []
     said = why_no_test(whole.everything)
-    assert "The study's changes are reworded;" in said and f"--map {' '.join(REWRITING)}, " in said
+    assert "The study's changes are reworded;" in said and f"--map {' '.join(REWORDING)}, " in said
     store.close()
 
 
@@ -67,9 +68,9 @@ def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_r
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random")
     assert whole.study.control == "random"
     tests = {one.detector: one for one in whole.report.memory["m"]}
-    assert set(tests) == {"drop gap, paraphrased", "published score"}
-    assert tests["drop gap, paraphrased"].decision == "memory"
-    assert tests["drop gap, paraphrased"].numbers["gap"].value == pytest.approx(18 / 30 - 1 / 30)
+    assert set(tests) == {"drop gap, names changed", "published score"}
+    assert tests["drop gap, names changed"].decision == "memory"
+    assert tests["drop gap, names changed"].numbers["gap"].value == pytest.approx(18 / 30 - 1 / 30)
     store.close()
 
 
@@ -131,7 +132,7 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
         ("judging", "text", "correct", 60),
         ("solving", "number", "7", 60),
     ]
-    gaps = {one.items: one for one in whole.report.memory["m"] if one.detector == "drop gap, paraphrased"}
+    gaps = {one.items: one for one in whole.report.memory["m"] if one.detector == "drop gap, names changed"}
     assert {name: one.numbers["gap"].value for name, one in gaps.items()} == pytest.approx({"solving": 0.8, "judging": -0.8})
     assert {name: one.decision for name, one in gaps.items()} == {"solving": "memory", "judging": "none shown"}
     accuracies = whole.report.headlines["m"].accuracies
@@ -143,5 +144,20 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
     assert [(one["items"], one["n_benchmark"]) for one in said["memory"] if "gap" in one] == [("solving", 30), ("judging", 30)]
     assert "solving, benchmark 1.00" in said["headline"]
     for words in (whole.text(), report(store, whole.study_id)):
-        assert "olving, drop gap, paraphrased" in words and "udging, drop gap, paraphrased" in words
+        assert "olving, drop gap, names changed" in words and "udging, drop gap, names changed" in words
+    store.close()
+
+
+def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(tmp_path, monkeypatch, capsys):
+    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+    tests = {one.detector: one for one in whole.report.memory["m"]}
+    gap = tests["drop gap, paraphrased"]
+    assert gap.claim.outcome == "memory" and gap.decision == "not claimed" and not gap.claim.is_made
+    why = "Not claimed: Paraphrases came with a recording, and nobody reviewed them"
+    assert gap.sentence.startswith(why) and tests["published score"].decision == "none shown"
+    (said,) = [one for one in whole.as_dict()["models"]["m"]["memory"] if "gap" in one]
+    assert said["decision"] == "not claimed" and said["asserted"] is False and said["sentence"].startswith(why)
+    assert {row.claim.word for row in whole.rows if "drop gap" in row.where} == {"not claimed"}
+    assert why in whole.text() and why in report(store, whole.study_id)
+    assert not [one for one in whole.claims if one.is_made and "Memory" in one.text]
     store.close()
