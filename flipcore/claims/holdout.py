@@ -146,6 +146,15 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         if by_outcome[WITHIN]:
             sentence = f"All {len(TESTS)} tests lie within their margins; a small difference is shown on {_listed(by_outcome[WITHIN])}."
         return Claim(SAME_SOURCE, verdict.state, sentence, True, detail)
+    if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
+        n = len(verdict.tests)
+        sentence = (
+            f"The sets could have one source as far as it was tested: equivalent on {n} of {n} tests; the survey was not run."
+        )
+        if by_outcome[WITHIN]:
+            small = _listed(by_outcome[WITHIN])
+            sentence = f"{n} of {n} tests lie within their margins, with a small difference on {small}; the survey was not run."
+        return Claim(SAME_SOURCE, EQUIVALENT, sentence, True, detail)
     return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
 
 

@@ -16,7 +16,7 @@ from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.comparison import Comparison
-from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
+from flipcore.stats.holdout.difficulty import AFTER, BEFORE, Condition, PreRelease, pre_release
 from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
 
@@ -122,10 +122,27 @@ def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[
 
 
 def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, PreRelease]:
-    """Whether each model can have seen the target, by its declared training cut-off."""
+    """Whether each model can have seen the target, by its declared training cut-off; of the pocket model and its own items it is known
+    what was read."""
     cards = model_cards()
     published = [item.published for item in target]
-    return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
+    known = known_reading(target)
+    return {
+        name: known
+        if known and name in cards and cards[name].backend == POCKET
+        else pre_release(name, cards[name].cutoff if name in cards else None, published)
+        for name in models
+    }
+
+
+def known_reading(target: Sequence[Item]) -> PreRelease | None:
+    """Of the pocket model, by how often its training held each entry; None where that is not known of all."""
+    doses = [item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None for item in target]
+    if not doses or None in doses:
+        return None
+    if n_read := sum(dose > 0 for dose in doses if dose is not None):
+        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} of the {len(doses):,} target entries.")
+    return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none of the {len(doses):,} target entries.")
 
 
 def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> SetFacts:
@@ -133,7 +150,7 @@ def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_surve
     names = dict.fromkeys(one.model for one in conditions)
     states = checked_models(target, [*names, POCKET])
     return SetFacts(
-        all(item.published for item in target),
+        all(item.published for item in target) or known_reading(target) is not None,
         any(states[name].state == BEFORE for name in names),
         states[POCKET].state == BEFORE,
         has_survey,

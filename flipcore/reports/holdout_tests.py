@@ -15,15 +15,18 @@ from flipcore.annotation.surveys.results import survey_results
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
 from flipcore.reports.holdout import FEWEST, checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets, sets_of_study
 from flipcore.reports.rows import Row, plain
-from flipcore.stats.base.estimate import number_text
+from flipcore.stats.base.estimate import MIN_N, number_text
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.copies import CrossNeighbours, compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
 from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
+from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import HoldoutTest, HoldoutVerdict
 from flipcore.store.connection import Store
@@ -42,6 +45,7 @@ START: dict[str, Any] = {
 }
 SEMANTIC_DRAWS = 9_999
 NEIGHBOUR_DRAWS = 1_999
+MARGIN_PART = 5  # the share of the target, one in so many, that suggests a margin where none is set
 MOST_PAIRS = 3  # in the text of the command line; the page and --json have them all
 Result = tuple[HoldoutTest | None, str]
 
@@ -136,9 +140,9 @@ def four_tests(
         if test is None:
             missing[name] = words
         else:
-            tests[name], about[name] = test.against_margin(view[name]), words
+            tests[name], about[name] = test if view[name] is None else test.against_margin(view[name]), words
     family = {test.name: test for test in verdict.as_family(list(tests.values()))}
-    return HoldoutReport(family, about, missing, view)
+    return HoldoutReport(family, about, missing, {**view, **{name: test.margin for name, test in family.items()}})
 
 
 def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None = None) -> HoldoutReport | None:
@@ -176,24 +180,39 @@ def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray,
 
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
-    """Semantic similarity of what `study_vectors` gives, one entry a source."""
+    """Semantic similarity of what `study_vectors` gives, one entry a source, at the margin that a part of the target suggests, which the
+    test then leaves out."""
     units, words = vectors
     copies = _neighbours_of(sets, units, seed)
     target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
         units = units[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
+    start, kept = _start(target, units, seed)
+    target = tuple(target[i] for i in kept)
+    units = np.concatenate([units[: start.n + len(kept)][kept], units[start.n + len(kept) :]]) if start else units
     n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
     one, other = (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
     test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies)
+    test = test.against_margin(start.margin if start else None)
+    aside = f" Margin: {start.meaning} of {start.n:,} target entries, which the test leaves out." if start else ""
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     by_vector, by_words = (f"{one.share:.2f} (chance {one.chance:.2f})" for one in copies)
     return test, (
         f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source that lie in the other set, by embedding "
         f"{by_vector} and by runs of five words {by_words}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "
-        f"n = {len(one):,} + {len(other):,}; seed {seed}. {left_out}"
+        f"n = {len(one):,} + {len(other):,}; seed {seed}.{aside} {left_out}"
     ).strip()
+
+
+def _start(target: Sequence[Item], units: np.ndarray, seed: int) -> tuple[StartingMargin | None, list[int]]:
+    """The margin that a random fifth of the target suggests, and the rows of the others; no margin where either would be too few."""
+    n = max(MIN_N, len(target) // MARGIN_PART)
+    if len(target) < n + MIN_N:
+        return None, list(range(len(target)))
+    part, kept = np.split(generator(seed).permutation(len(target)), [n])
+    return starting_margin(units[part], [target[i].category for i in part]), np.sort(kept).tolist()
 
 
 def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighbours]:

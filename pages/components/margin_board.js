@@ -68,6 +68,7 @@ export default function (component) {
       const slider = element("input", "", "", control);
       Object.assign(slider, { type: "range", min: 0, max: row.margins.length - 1, step: 1, disabled: Boolean(locked) });
       slider.value = state.at[row.name];
+      slider.hidden = row.margins.length < 2; // without a margin there is nothing to move
       slider.setAttribute("aria-label", `Margin of ${row.title.toLowerCase()}`);
       const numbers = element("div", "numbers", "", box);
       element("div", "estimate", row.estimate, numbers);

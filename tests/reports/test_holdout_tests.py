@@ -1,5 +1,7 @@
 """The four tests of a study are one computation for page, report and command line; what cannot be run says why."""
 
+from dataclasses import replace
+
 import pytest
 
 from flipcore.core.errors import BadInput
@@ -7,6 +9,8 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.holdout_sets import sets_of_study
 from flipcore.reports.holdout_tests import START, four_tests, holdout_report
 from flipcore.reports.whole_study import whole_study
+from flipcore.runs import runner
+from flipcore.runs.demo import example_holdout
 from flipcore.store.connection import Store
 from pages.common import session
 from pages.holdout import cached
@@ -76,3 +80,29 @@ def test_what_cannot_be_run_says_why_and_what_waits_is_not_run():
         "prediction": "Running: a moment.",
     }
     assert report.claim.text.startswith("Undecided: none of 4 tests shows equivalence")
+
+
+@pytest.mark.slow
+def test_what_the_pocket_model_read_decides_which_holdout_it_may_be_asked_about(tmp_path):
+    """The demo's holdout, whose target it read, and its twin with items that it never read: one maker, so the texts are alike in both."""
+    leaked, opened = example_holdout(), Store.open(tmp_path / "flips.duckdb")
+    never_read = replace(leaked.items[0], where={"split": "control"})
+    twin = replace(leaked, name="twin", items=(never_read, *leaked.items[1:]))
+    said = {}
+    for study in (leaked, twin):
+        runner.run(study, opened)
+        said[study.name] = holdout_report(opened, study.study_id, {"difficulty": 0.13})
+    first, second = said[leaked.name], said["twin"]
+    assert first.missing["difficulty"].endswith("pocket: its training held 140 of the 140 target entries.")
+    assert first.claim.outcome == "undecided" and not first.claim.is_made
+    for report in (first, second):  # a margin on MMD² from a fifth of the target, which the test leaves out
+        assert report.tests["semantic"].state == report.tests["prediction"].state == "equivalent"
+        assert 0.03 < report.view["semantic"] == report.tests["semantic"].margin < 0.04
+        assert "a planted shift of 0.2 SD of" in report.about["semantic"]
+    assert second.tests["semantic"].estimate.n == 120 + 200 and "of 30 target entries" in second.about["semantic"]
+    assert second.claim.is_made and second.claim.text == (
+        "The sets could have one source as far as it was tested: equivalent on 3 of 3 tests; the survey was not run."
+    )
+    own_margin = holdout_report(opened, twin.study_id)
+    assert own_margin.tests["difficulty"].state == "undecided" and not own_margin.claim.is_made
+    opened.close()

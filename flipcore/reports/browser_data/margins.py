@@ -35,22 +35,24 @@ _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out
 
 
 def margins_of(test: HoldoutTest) -> list[float | None]:
-    """The margins that the handle can take; MMD² has no natural unit, so there "no margin" is one of them and the scale
-    follows what the data can show."""
+    """The margins that the handle can take; MMD² has no natural unit, so its scale follows what the data can show, and where no margin is
+    set there is no handle."""
     if test.name in _GRIDS:
         first, last, by = _GRIDS[test.name]
         return [i / by for i in range(first, last + 1)]
+    if test.margin is None:
+        return [None]
     largest = max([abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01)
     step = float(f"{max(largest, 1e-6) / 20:.0e}")
-    return [None, *(round(step * i, 12) for i in range(1, 41))]
+    return [round(step * i, 12) for i in range(1, 41)]
 
 
 def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
     """The handle's margins with the stored one among them, so that the board never rounds a lock's margin."""
-    numbers = [one for one in margins if one is not None]
+    numbers: list[float] = [one for one in margins if one is not None]
     if lock_margin is None or any(math.isclose(one, lock_margin) for one in numbers):
         return margins
-    return [None] * (None in margins) + sorted([*numbers, lock_margin])
+    return [*sorted([*numbers, lock_margin])]
 
 
 def _near(margins: Sequence[float | None], lock_margin: float | None) -> int:
@@ -60,7 +62,8 @@ def _near(margins: Sequence[float | None], lock_margin: float | None) -> int:
 
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
-    margins = _with(margins_of(test), margin)
+    margin = test.margin if margin is None else margin
+    margins = _with(margins_of(test.against_margin(margin)), margin)
     claims = [outcome_claim(test.against_margin(one)) for one in margins]
     states = [one.outcome for one in claims]
     numbers = [one for one in margins if one is not None]
@@ -68,7 +71,7 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
     two_sided = test.name == "difficulty"
     ends = [x for x in (high, test.estimate.value, *numbers[:1], NOTHING[test.name], low) if math.isfinite(x)]
-    top = max(numbers[-1] * (0.55 if two_sided else 1.0), *ends)
+    top = max(*(one * (0.55 if two_sided else 1.0) for one in numbers[-1:]), *ends)
     axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
     return {
         "name": test.name,

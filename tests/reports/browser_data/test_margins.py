@@ -37,7 +37,7 @@ def made(name, p=0.4, value=None, bound=(0.0, 0.55), margin=0.6, detectable=0.1)
 
 FOUR = [
     made("difficulty", bound=(-0.05, 0.04), margin=0.1),
-    made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003),
+    made("semantic", bound=(-0.001, 0.002), margin=0.0012, detectable=0.003),
     made("prediction"),
     made("odd one out", bound=(0.0, 0.42), margin=0.45),
 ]
@@ -63,7 +63,12 @@ def test_the_margin_at_which_a_test_becomes_equivalent_lies_just_above_its_bound
     first = {name: row["margins"][row["states"].index("equivalent")] for name, row in rows.items()}
     # bounds: max(.05, .04), .002, .55, .42 on grids of .01 (difficulty, prediction, odd one out)
     assert (first["difficulty"], first["prediction"], first["odd one out"]) == (0.06, 0.56, 0.43)
-    assert 0.002 < first["semantic"] <= 0.004 and rows["semantic"]["margins"][0] is None
+    assert 0.002 < first["semantic"] <= 0.004 and None not in rows["semantic"]["margins"]
+
+
+def test_without_a_margin_there_is_no_handle():
+    row = board([made("semantic", bound=(-0.001, 0.002), margin=None)], {"semantic": None}, {}, {})["rows"][1]
+    assert row["margins"] == [None] and row["labels"] == ["no margin"] and row["zones"] == [None] and row["start"] == 0
 
 
 def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
@@ -80,8 +85,8 @@ def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
 
 def test_the_margins_of_a_measure_without_a_unit_reach_twice_what_the_data_can_show():
     for largest in (0.0004, 0.0541, 3.0):
-        margins = margins_of(made("semantic", value=0.0, bound=(-largest, largest / 2), margin=None, detectable=largest / 3))
-        assert margins[0] is None and 1.3 * largest < margins[-1] < 3 * largest and len(margins) == 41
+        margins = margins_of(made("semantic", value=0.0, bound=(-largest, largest / 2), margin=0.1, detectable=largest / 3))
+        assert 1.3 * largest < margins[-1] < 3 * largest and len(margins) == 40
 
 
 def test_a_bound_on_a_share_is_a_share():
@@ -123,7 +128,7 @@ def test_missing_numbers_travel_as_none():
     row = board([nothing], {"odd one out": 0.45}, {}, {})["rows"][3]
     assert (row["value"], row["bound"][1], row["detectable"]) == (None, None, "unknown")
     assert set(row["states"]) == {"undecided"}
-    assert margins_of(replace(nothing, name="semantic", bound=(math.nan, math.nan)))[0] is None
+    assert margins_of(replace(nothing, name="semantic", bound=(math.nan, math.nan)))[0] > 0
 
 
 def test_the_margin_of_difficulty_holds_on_both_sides():
@@ -170,7 +175,7 @@ def test_a_small_measure_is_shown_with_two_digits_of_what_is_open():
 def test_the_board_never_rounds_a_stored_margin():
     test = made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003)
     row = board([test], {"semantic": 0.0123456}, {}, {})["rows"][1]
-    assert row["margins"][row["start"]] == 0.0123456 and row["margins"][1:] == sorted(row["margins"][1:])
+    assert row["margins"][row["start"]] == 0.0123456 and row["margins"] == sorted(row["margins"])
 
 
 def test_a_board_that_waits_for_a_test_shows_intervals_and_claims_nothing():
