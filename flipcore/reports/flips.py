@@ -11,7 +11,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
-from flipcore.stats.base.accuracy import accuracy_of
+from flipcore.stats.base.accuracy import accuracy_of, tasks_of
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
@@ -136,7 +136,7 @@ def _sets(base: pd.DataFrame, reference: str, by_task: bool) -> dict[str, pd.Dat
     are two questions; a task that the reference does not read has its own extractor."""
     if not by_task:
         return _by_role(base[base["extractor"] == reference])
-    tasks = base["item_id"].astype(str).str.partition("/")[0]
+    tasks = tasks_of(base["item_id"])
     sets: dict[str, pd.DataFrame] = {}
     for task in dict.fromkeys(tasks):
         part = base[tasks == task]

@@ -19,6 +19,7 @@ from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.rows import Row, plain
+from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.cells import ScoreCells, score_cells
@@ -269,7 +270,7 @@ def score_report(
     part = scores_of(_where(frame[COLUMNS], frame["role"] == of_role)) if len(frame) else frame
     if part.empty or not part["score"].notna().any():
         return None
-    if is_recorded and part["item_id"].str.partition("/")[0].nunique() > 1:
+    if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
         return None
     of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
     readers = [name for name in dict.fromkeys(part["extractor"]) if of_reader.get(name, 0)]

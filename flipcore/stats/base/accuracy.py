@@ -33,3 +33,9 @@ def accuracy_of(readouts: pd.DataFrame) -> Estimate:
     right = rows["is_correct"].astype(float).groupby(rows["item_id"]).mean()
     families = rows.groupby("item_id")["family"].first() if "family" in rows else None
     return accuracy(right.to_numpy(dtype=float), None if families is None else families.to_numpy())
+
+
+def tasks_of(item_ids: pd.Series) -> pd.Series:
+    """The task, or data set, that each item's id begins with; "" of an id without one."""
+    parts = item_ids.astype(str).str.partition("/")
+    return parts[0].where(parts[1] == "/", "")

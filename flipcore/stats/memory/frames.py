@@ -11,6 +11,7 @@ import pandas as pd
 
 from flipcore.core.records import BASE, CUT, IDENTITY, OK, WRITTEN_ANSWER, WRITTEN_WORDS
 from flipcore.core.study import Study
+from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -28,7 +29,7 @@ def compared_sets(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     with those of the tasks that have nothing else, whose rows then stand in each such set."""
     if not study.is_recorded or frame.empty:
         return frame
-    task, is_judged = frame["item_id"].str.partition("/")[0], frame["role"].isin(ITEM_ROLES)
+    task, is_judged = tasks_of(frame["item_id"]), frame["role"].isin(ITEM_ROLES)
     judged_tasks = list(dict.fromkeys(task[is_judged]))
     if len(judged_tasks) < 2:
         return frame
