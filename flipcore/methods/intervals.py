@@ -87,11 +87,10 @@ BY_METHOD = {
         "recovery.",
         ("newcombe1998interval",),
     ),
-    "mover_exact": Method(
-        "MOVER from exact intervals",
-        "A difference of two shares of different items: the exact (Clopper and Pearson) interval of each, joined by the method of "
-        "variance estimates recovery.",
-        ("clopper1934use",),
+    "mover_families": Method(
+        "MOVER from intervals over families",
+        "A difference of two shares of different items that come in families: the interval of each over its families, joined by the "
+        "method of variance estimates recovery.",
     ),
     "padded_mover": Method(
         "MOVER with two added items",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
-MOST_EXACT = 400
+MOST_EXACT = 1_500  # a quarter of a second for the limits; beyond it the normal z errs by less than a twentieth of the level
 N_NUISANCE = 40
 PRECISION = 5e-5  # of a limit, which is rounded outwards by it
 RARE = 1e-12  # rows of this probability are not gone through, and count as if all of them were in

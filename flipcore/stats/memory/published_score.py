@@ -1,10 +1,8 @@
 """The published score: is the benchmark, asked as it was published, answered right more often than its controls?
 
-Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one statistic: MOVER of exact
-(Clopper and Pearson) limits. By enumeration over sizes from 10 v 10 to 500 v 500 its lower limit exceeds 0 in at most .0231 of
-equal sets (nominal .025), and to 5,000 v 5,000 its upper limit lies below a true difference of 5 pp in at most .0493 (nominal .05).
-A set whose items come in families has Wilson's limits over these (`families.clustered_mean`); its items taken one by one said
-"memory" in .065-.083.
+Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one statistic: the exact score test of
+two shares (`stats.base.two_shares`), as for two sets of a holdout. A set whose items come in families has Wilson's limits over
+these (`families.clustered_mean`), joined by squares (MOVER); its items taken one by one said "memory" in .065-.083.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import numpy as np
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
 from flipcore.stats.base.families import FamilyMeans, family_numbers
 from flipcore.stats.base.proportions import clopper_pearson, mover
+from flipcore.stats.base.two_shares import Counts, lower_limit, p_above
 
 RANDOM, FRESH = "random", "fresh"  # a random split of one source; written after the model's training cut-off
 LEVEL = 0.025
@@ -60,7 +59,8 @@ def score_gap(
     why = x.too_few("benchmark") or y.too_few("control")
     if min(x.n, y.n) < MIN_N:
         return ScoreGap(control, first, second, missing(x.n + y.n, note=why), math.nan, math.nan, n_unread, why)
-    gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, "mover_exact", x.n + y.n, None)
+    method = "two_shares" if x.families is None and y.families is None else "mover_families"
+    gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, method, x.n + y.n, None)
     high = _limits(x.with_unread(1.0), y, 0.90)[1]
     return ScoreGap(control, first, second, gap, _p(x, y.with_unread(1.0)), high, n_unread, why)
 
@@ -135,13 +135,20 @@ class _Set:
 
 
 def _limits(first: _Set, second: _Set, level: float) -> tuple[float, float]:
+    if first.families is None and second.families is None:
+        counts, error = Counts(first.k, first.n, second.k, second.n), round((1 - level) / 2, 12)
+        return lower_limit(counts, error), -lower_limit(counts.swapped, error)
     low, high = mover(first.mean(), first.limits(level), second.mean(), second.limits(level))
     return low, high
 
 
 def _p(first: _Set, second: _Set) -> float:
-    """The smallest one-sided level at which the lower limit exceeds 0, at most .5; 1 where the first share is not the larger."""
+    """The smallest one-sided level at which the lower limit exceeds 0; of families at most .5, and 1 where the first share is not the
+    larger."""
     from scipy.optimize import brentq
+
+    if first.families is None and second.families is None:
+        return p_above(Counts(first.k, first.n, second.k, second.n))
 
     def low(log_p: float) -> float:
         return _limits(first, second, 1 - 2 * math.exp(log_p))[0]
