@@ -79,14 +79,14 @@ def set_claim(
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
     if not p <= FAMILY_LEVEL:
-        p_shown = p_text(test.p) if test.p > FAMILY_LEVEL or adjusted is None else holm_text(adjusted, n_family)
+        p_shown = p_text(p) if test.p > FAMILY_LEVEL or adjusted is None else holm_text(p, n_family)
         opening = "No memory shown" if control != OTHER else "No more than chance is shown"
         return Claim(SET_BEYOND, NONE_SHOWN, f"{opening}: {count_text} ({p_shown}).", False, detail, "", numbers)
     if control == OTHER:
-        sentence = f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Unlike controls can do the same."
+        sentence = f"The set lies beyond its controls: {count_text} ({p_text(p)}). Unlike controls can do the same."
         return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
     start = "Memory, if the pairs are equally hard" if control == PAIRED else "Memory"
-    return Claim(SET_BEYOND, MEMORY, f"{start}: {count_text} ({p_text(test.p)}).", True, detail, "", numbers)
+    return Claim(SET_BEYOND, MEMORY, f"{start}: {count_text} ({p_text(p)}).", True, detail, "", numbers)
 
 
 def _blocked(test: SetTest, items: str, templated: bool) -> str:
@@ -107,14 +107,13 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
         f"The mark{mark} is the {_ordinal(test.k)} of {test.m:,} controls ({CONTROL_TITLES[control]}); chance alone would put "
         f"n·k/(m + 1) = {_count(test.chance)} beyond it."
     )
-    if not math.isnan(test.spread_p):
-        sds = (
-            f"standard deviation {number_text(test.sd, 3)} on the benchmark, {number_text(test.control_sd, 3)} on the controls"
+    if test.spread_p < 0.05:
+        detail += (
+            f" The benchmark's scores spread otherwise than the controls', {number_text(test.sd, 3)} against "
+            f"{number_text(test.control_sd, 3)} (standard deviations), which memory or another making can do."
         )
-        apart = "differs, which memory or another making can do" if test.spread_p < 0.05 else "shows no difference"
-        detail += f" Spread {apart}: {sds} ({p_text(test.spread_p)})."
     if adjusted is not None and n_family > 1:
-        detail += f" {holm_text(adjusted, n_family)}."
+        detail += f" p is corrected for all {n_family} tests (Holm)."
     return detail
 
 

@@ -107,7 +107,7 @@ export default function render(component) {
     node("line", { x1: x(mark.x), x2: x(mark.x), y1: BOX.top, y2: floor, stroke: colours.floor, "stroke-dasharray": "2 5",
       "stroke-width": 2 }, svg);
     const right = x(mark.x) > BOX.width * 0.75;
-    const text = node("text", { x: x(mark.x) + (right ? -6 : 6), y: BOX.top + 14, fill: colours.muted, "font-size": 13,
+    const text = node("text", { x: x(mark.x) + (right ? -6 : 6), y: BOX.top + 14 + 16 * (mark.row ?? 0), fill: colours.muted, "font-size": 13,
       "text-anchor": right ? "end" : "start" }, svg);
     text.textContent = mark.label;
   }

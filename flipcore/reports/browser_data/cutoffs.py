@@ -77,10 +77,16 @@ def _line(**parts) -> dict:
 
 
 def loss_line(
-    test: LossTest, start: float, unit: str, names: tuple[str, str], simultaneous: bool = False, withheld: str = ""
+    test: LossTest,
+    start: float,
+    unit: str,
+    names: tuple[str, str],
+    simultaneous: bool = False,
+    withheld: str = "",
+    mark: float = math.nan,
 ) -> dict:
     """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why nothing is claimed of the set,
-    and then no lower bound is printed."""
+    and then no lower bound is printed. `mark` is the controls' that the verdict counts beyond."""
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
@@ -96,6 +102,7 @@ def loss_line(
         range=[float(edges[0]), float(edges[-1])],
         positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
         edges=edges.tolist(),
+        marks=_verdict_mark(mark),
         groups=[
             {"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
             {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)},
@@ -115,8 +122,13 @@ def loss_line(
     )
 
 
-def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
-    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down)."""
+def _verdict_mark(mark: float) -> list[dict]:
+    """Where the verdict on the set counts from, which no line moves."""
+    return [{"x": mark, "label": "the verdict's mark", "row": 1}] if math.isfinite(mark) else []
+
+
+def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False, mark: float = math.nan) -> dict:
+    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down); `mark` as in `loss_line`."""
     curve = pearl.curve()
     sensitivity = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
@@ -126,7 +138,7 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
         else (curve.fpr_limits, curve.detection_limits)
     )
     edges = edges_of(sensitivity, non_members)
-    marks = [{"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"}]
+    marks = [{"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"}, *_verdict_mark(mark)]
     return _line(
         id=f"alpha-{len(sensitivity)}-{len(non_members)}-{sensitivity.sum():.6g}-{simultaneous}",
         control="alpha",
@@ -178,12 +190,14 @@ def detector_line(
     cut-off where no `start` is given."""
     if test is not None and isinstance(analysis, DropGap):
         return margin_line(analysis, MARGIN if start is None else start, test)
+    evidence = test.measurement.set_test if test and test.measurement else None
+    mark = evidence.mark if evidence else math.nan
     if isinstance(analysis, Pearl):
-        return alpha_line(analysis, pearl_cutoff(analysis) if start is None else start, unit, simultaneous)
+        return alpha_line(analysis, pearl_cutoff(analysis) if start is None else start, unit, simultaneous, mark)
     if not isinstance(analysis, LossTest):
         raise TypeError(f"no line is drawn from {type(analysis).__name__}")
     at = loss_cutoff(analysis, DEFAULT_RULE) if start is None else start
-    return loss_line(analysis, at, unit, SETS, simultaneous, test.claim.withheld if test else "")
+    return loss_line(analysis, at, unit, SETS, simultaneous, test.claim.withheld if test else "", mark)
 
 
 def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
