@@ -43,7 +43,7 @@ ANY_CUTOFF = Assertion(
     "at some cut-off, chosen after looking, more of the set lies beyond its controls than chance explains",
     0.05,
     1,
-    "every cut-off of one detector",
+    f"every cut-off of one detector, among {FAMILY}",
     ("clean", "clean, ties"),
 )
 AT_LEAST_ANYWHERE = Assertion(
@@ -149,13 +149,17 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
     return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 
-def any_cutoff_claim(p: float, control: str = OTHER, withheld: str = "") -> Claim:
-    """After a drag: the Monte Carlo p of the largest excess over every cut-off. `withheld`: why nothing is claimed of the set."""
+def any_cutoff_claim(p: float, control: str = OTHER, withheld: str = "", n_family: int = 1) -> Claim:
+    """After a drag: the Monte Carlo p of the largest excess over every cut-off, corrected for the `n_family` tests that it stands among
+    (`reports.memory.moved_p`). `withheld`: why nothing is claimed of the set."""
+    over = f"all cut-offs and {n_family} tests at once" if n_family > 1 else "all cut-offs at once"
     if not p <= ANY_CUTOFF.error_rate:
-        sentence = f"After a drag: no cut-off is shown beyond which more of the set lies than chance explains ({p_text(p)})."
+        sentence = (
+            f"After a drag: no cut-off is shown beyond which more of the set lies than chance explains ({p_text(p)}, {over})."
+        )
         return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, False, "", withheld, {"p": p})
     caution = "" if control == RANDOM else " Unlike controls can do the same."
-    sentence = f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
+    sentence = f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, {over}).{caution}"
     return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", withheld, {"p": p})
 
 

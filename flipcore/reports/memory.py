@@ -236,6 +236,17 @@ def family_tests(
     return tests
 
 
+def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: float) -> float:
+    """Holm's p, over the same `family`, of a detector whose cut-off was moved: `p` is that of the largest excess over all of its
+    cut-offs, and takes the place of its own."""
+    every = [one for tests in family.values() for one in tests if one.measurement and not one.measurement.is_outside]
+    gaps = [
+        _one_sided_p(one.measurement) for one in every if one.measurement and (one.measurement.gap or one.measurement.score)
+    ]
+    sets = [_set_p(one.measurement) for one in every if one.measurement and one.measurement is not moved.measurement]
+    return adjusted(gaps, [p, *sets])[1][0]
+
+
 def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
     """The family with one drop gap read by another extractor; it comes first."""
     mine = [one for one in measurements if one.kind == kind and one.gap is not None and one.axis == operator]

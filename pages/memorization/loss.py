@@ -41,7 +41,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     record.log_move(view.study_id, moved)
     if moved or settings["loss_cutoff"] is not None:
-        sentences += say_dragged(judged_test, view, test)
+        sentences += say_dragged(judged_test, view, test, settings["margin"])
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
     about = {"model": view.model, "measure": measure}

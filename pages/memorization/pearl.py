@@ -50,7 +50,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     record.log_move(view.study_id, moved)
     if moved or settings["alpha"] is not None:
-        sentences += say_dragged(judged_test, view, pearl)
+        sentences += say_dragged(judged_test, view, pearl, settings["margin"])
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
     about = {"model": view.model, "task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}

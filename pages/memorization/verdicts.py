@@ -12,6 +12,7 @@ from flipcore.reports.memory import (
     family_tests,
     fresh_control_warning,
     members_of,
+    moved_p,
     with_gap,
 )
 from flipcore.stats.memory import frames
@@ -46,14 +47,19 @@ def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
 def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:
     """The verdicts on the model in view, within the family of all models; with an `operator` its gap is read by `extractor` and
     comes first."""
+    return family(view, margin, operator, extractor)[view.model]
+
+
+def family(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> dict[str, list[MemoryTest]]:
+    """Those on every model."""
     models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
-    family = {model: detectors(view.study_id, model, view.lock) for model in models}
+    measured = {model: detectors(view.study_id, model, view.lock) for model in models}
     if operator:
         decided = gap(view, operator, extractor, margin).decided
-        family[view.model] = with_gap(family[view.model], view.kind, operator, decided)
-    axes = {one.axis for measurements in family.values() for one in measurements}
+        measured[view.model] = with_gap(measured[view.model], view.kind, operator, decided)
+    axes = {one.axis for measurements in measured.values() for one in measurements}
     closed_gates = gates.closed_gates(view.study_id, axes, ())
-    return family_tests(family, session.declared(view.study_id).control, closed_gates, margin)[view.model]
+    return family_tests(measured, session.declared(view.study_id).control, closed_gates, margin)
 
 
 def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
@@ -71,12 +77,12 @@ def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 
 
-def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl) -> list[str]:
+def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float) -> list[str]:
     """After a drag the declared cut-off no longer decides: what every cut-off together shows; returns it for the record."""
     if test is None or test.measurement is None:
         return []
-    p = _any_cutoff_p((view, test.detector, test.items), scores)
-    claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld)
+    p = moved_p(family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores))
+    claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld, test.n_family)
     st.markdown(plain(claim.text))
     return [claim.text]
 

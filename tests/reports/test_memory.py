@@ -1,6 +1,7 @@
 """The memorization tests of a study as plain values: the same numbers as the estimators give, kind by kind."""
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -10,13 +11,24 @@ import pytest
 
 from flipcore.claims.memory_gap import gap_claim
 from flipcore.claims.memory_score import score_claim
+from flipcore.claims.memory_sets import any_cutoff_claim, set_claim
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.detectors import DETECTORS, sees_memory
+from flipcore.detectors import DETECTORS, analysis_of, sees_memory
 from flipcore.models.cards import ModelCard
-from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting, summary
+from flipcore.reports.browser_data.cutoffs import detector_line
+from flipcore.reports.memory import (
+    fresh_control_warning,
+    members_of,
+    memory_headline,
+    memory_tests,
+    moved_p,
+    pearl_setting,
+    summary,
+)
 from flipcore.reports.study import Report
 from flipcore.stats.base import two_shares
 from flipcore.stats.base.two_shares import Counts, difference_limits, p_above
+from flipcore.stats.memory.frames import roles_of
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.published_score import score_gap, score_gap_of
 from flipcore.stats.memory.rewritten import Rewritten
@@ -248,6 +260,35 @@ def test_continuations_that_a_filter_ended_count_against_a_claim_of_pearl(n, rol
 def test_a_loss_reads_no_completion_so_nothing_of_it_is_cut_off():
     (found,) = found_in(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
     assert "Cut off: not applicable, no completion is read." in found.claim.detail
+
+
+def test_a_moved_cutoff_stands_among_all_tests_of_all_models():
+    """Its p is that of the largest excess over all cut-offs, in the place of its own: .04 alone is no claim among three."""
+    rows = [
+        *rows_of("number", "paraphrase", "question_loss", 1.0, 5.0),
+        *rows_of("number", "paraphrase", "answer_loss", 1.0, 5.0),
+    ]
+    one = pd.DataFrame(rows, columns=COLUMNS)
+    family = memory_tests(pd.concat([one, one.assign(model="n")]), STUDY)
+    moved, other = family["m"]
+    assert {test.measurement.name for test in (moved, other)} == {"question_loss", "answer_loss"} and moved.n_family == 4
+    p = max(test.numbers["p"] for test in family["n"])
+    assert moved_p(family, moved, 0.04) == pytest.approx(max(0.04, 4 * p)) and p < 0.01
+    assert moved_p({"m": [moved]}, moved, 0.04) == 0.04
+    said = any_cutoff_claim(moved_p(family, moved, p / 2), "random", n_family=moved.n_family)
+    assert said.is_made and "all cut-offs and 4 tests at once" in said.text
+    assert not any_cutoff_claim(0.051, "random", n_family=4).is_made
+
+
+def test_a_verdict_on_a_set_names_one_p_and_its_line_shows_the_mark_that_it_counts_from():
+    frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
+    (test,) = memory_tests(frame, STUDY)["m"]
+    several = set_claim(test.measurement.set_test, "problems", "random", 0.012, 11)
+    assert several.text.endswith("(p = .012).") and several.detail.endswith("p is corrected for all 11 tests (Holm).")
+    assert len(re.findall(r"p [=<>]", f"{several.text} {several.detail}")) == 1
+    analysis = analysis_of(DETECTORS["question_loss"], frame, *roles_of(frame), members_of(STUDY, None))
+    (mark,) = detector_line(test, analysis, "nats")["marks"]
+    assert mark["x"] == test.measurement.set_test.mark and mark["label"] == "the verdict's mark"
 
 
 RATIO = "loss_ratio"  # the detector of tests/plugins/wheels/flip-ratio, read from the losses that the others read

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from flipcore.claims.memory_sets import any_cutoff_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.detectors import analysis_of, detectors
 from flipcore.reports.browser_data.cutoffs import SETS, detector_line
@@ -95,7 +94,7 @@ def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Mark
     line = detector_line(one, analysis, detector.unit)
     if isinstance(analysis, DropGap):
         return line, _accuracies(analysis, f"{c.provenance}; {model}")
-    return line, _after_moving(c, one, analysis.any_cutoff_p())
+    return line, NOTHING  # what all cut-offs together show is said of one that somebody moved
 
 
 def _accuracies(gap: DropGap, source: str) -> Markup:
@@ -108,8 +107,3 @@ def _accuracies(gap: DropGap, source: str) -> Markup:
     ]
     title = "Accuracy, original and rewritten"
     return figure(interval_rows(rows, title, " %"), f"{title}, with 95 % intervals. {source}.")
-
-
-def _after_moving(c: WholeStudy, one: MemoryTest, p: float) -> Markup:
-    """Once the line was moved the declared cut-off no longer decides: what every cut-off together shows."""
-    return paragraph(any_cutoff_claim(p, c.study.control, one.claim.withheld).text, cls="quiet")
