@@ -188,7 +188,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
         units = units[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
-    start, kept = _start(target, units, seed)
+    start, kept = suggested_margin(target, units, seed)
     target = tuple(target[i] for i in kept)
     units = np.concatenate([units[: start.n + len(kept)][kept], units[start.n + len(kept) :]]) if start else units
     n, paired = len(target), paired_rows(target, retro)
@@ -206,7 +206,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     ).strip()
 
 
-def _start(target: Sequence[Item], units: np.ndarray, seed: int) -> tuple[StartingMargin | None, list[int]]:
+def suggested_margin(target: Sequence[Item], units: np.ndarray, seed: int) -> tuple[StartingMargin | None, list[int]]:
     """The margin that a random fifth of the target suggests, and the rows of the others; no margin where either would be too few."""
     n = max(MIN_N, len(target) // MARGIN_PART)
     if len(target) < n + MIN_N:

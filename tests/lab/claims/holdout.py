@@ -24,6 +24,8 @@ from flipcore.claims.holdout import (
     survey_claim,
     verdict_claim,
 )
+from flipcore.core.records import Item
+from flipcore.reports.holdout_tests import suggested_margin
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.stats.holdout.verdict import (
@@ -228,6 +230,27 @@ def _one_at_its_margin(rng: Rng) -> bool:
     return verdict_claim(HoldoutVerdict(tests)).outcome == INDISTINGUISHABLE
 
 
+SHIFT, DIMENSIONS = (
+    0.7104,
+    24,
+)  # along the widest dimension: an MMD² of 0.04 of the spread, which is the margin of an endless target
+
+
+def _suggested(n: int, shift: float) -> Draw:
+    """Two sets of `n` whose margin a fifth of the target suggests."""
+    items = [Item.make(dataset="d", key=str(i), kind="number", question=str(i)) for i in range(n)]
+
+    def draw(rng: Rng) -> HoldoutTest:
+        rows = rng.standard_normal((2 * n, DIMENSIONS)) * np.linspace(1, 0.3, DIMENSIONS) + 0.6
+        rows[n:, 0] += shift
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        seed = int(rng.integers(2**31))
+        start, kept = suggested_margin(items, rows, seed)
+        return semantic_test(rows[:n][kept], rows[n:], start.margin if start else None, m=199, seed=seed)
+
+    return draw
+
+
 AT, UNEQUAL = "difference exactly at the margin", "at the margin, unequal sizes"
 CELLS: tuple[Cell, ...] = (
     *_at_margin(AT, "10 v 10, .7 v .4, ±30 pp", _answers(10, 10, 0.7, 0.4, 0.3)),
@@ -243,6 +266,15 @@ CELLS: tuple[Cell, ...] = (
     slow(SETS_EQUIVALENT, AT, "survey, 10 people x 10 of 10 entries, oddness 1", _survey_test(10, 10, 10)),
     slow(SETS_EQUIVALENT, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
     slow(SETS_DIFFER_BEYOND, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
+    *(slow(SETS_EQUIVALENT, AT, f"texts, {n} v {n}, margin of a fifth of the target", _suggested(n, SHIFT)) for n in (50, 200)),
+    Cell(
+        SETS_EQUIVALENT,
+        "no difference",
+        "texts, 200 v 200, margin of a fifth of the target",
+        outcome_share(_suggested(200, 0.0), INSIDE),
+        truth="planted",
+        n_runs=N_SLOW,
+    ),
     *_at_margin(UNEQUAL, "1,319 v 50, 1 v .8, ±20 pp", _answers(1_319, 50, 1.0, 0.8, 0.2)),
     *_at_margin(UNEQUAL, "1,319 v 50, .25 v .05, ±20 pp", _answers(1_319, 50, 0.25, 0.05, 0.2)),
     *_at_margin(UNEQUAL, "150 v 20, .32 v .02, ±30 pp", _answers(150, 20, 0.32, 0.02, 0.3)),
