@@ -153,8 +153,8 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
     """Set after set, as far as a line holds them."""
-    named = list(accuracies.items())[:MOST_SETS]
-    by_set = [_one_accuracy(name, one, _answers(sets[name])) for name, one in named]
+    first = list(accuracies.items())[:MOST_SETS]
+    by_set = [_one_accuracy(name, one, _answers(sets[name])) for name, one in first]
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""

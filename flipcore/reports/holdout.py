@@ -126,10 +126,10 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
     what was read."""
     cards = model_cards()
     published = [item.published for item in target]
-    known = known_reading(target)
+    own = known_reading(target)
     return {
-        name: known
-        if known and name in cards and cards[name].backend == POCKET
+        name: own
+        if own and name in cards and cards[name].backend == POCKET
         else pre_release(name, cards[name].cutoff if name in cards else None, published)
         for name in models
     }

@@ -188,9 +188,9 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
         units = units[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
-    start, kept = suggested_margin(target, units, seed)
-    target = tuple(target[i] for i in kept)
-    units = np.concatenate([units[: start.n + len(kept)][kept], units[start.n + len(kept) :]]) if start else units
+    start, rest = suggested_margin(target, units, seed)
+    target = tuple(target[i] for i in rest)
+    units = np.concatenate([units[: start.n + len(rest)][rest], units[start.n + len(rest) :]]) if start else units
     n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
     one, other = (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
@@ -211,8 +211,8 @@ def suggested_margin(target: Sequence[Item], units: np.ndarray, seed: int) -> tu
     n = max(MIN_N, len(target) // MARGIN_PART)
     if len(target) < n + MIN_N:
         return None, list(range(len(target)))
-    part, kept = np.split(generator(seed).permutation(len(target)), [n])
-    return starting_margin(units[part], [target[i].category for i in part]), np.sort(kept).tolist()
+    part, rest = np.split(generator(seed).permutation(len(target)), [n])
+    return starting_margin(units[part], [target[i].category for i in part]), np.sort(rest).tolist()
 
 
 def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighbours]:

@@ -53,13 +53,13 @@ def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTE
 def family(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> dict[str, list[MemoryTest]]:
     """Those on every model."""
     models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
-    measured = {model: detectors(view.study_id, model, view.lock) for model in models}
+    by_model = {model: detectors(view.study_id, model, view.lock) for model in models}
     if operator:
         decided = gap(view, operator, extractor, margin).decided
-        measured[view.model] = with_gap(measured[view.model], view.kind, operator, decided)
-    axes = {one.axis for measurements in measured.values() for one in measurements}
+        by_model[view.model] = with_gap(by_model[view.model], view.kind, operator, decided)
+    axes = {one.axis for measurements in by_model.values() for one in measurements}
     closed_gates = gates.closed_gates(view.study_id, axes, ())
-    return family_tests(measured, session.declared(view.study_id).control, closed_gates, margin)
+    return family_tests(by_model, session.declared(view.study_id).control, closed_gates, margin)
 
 
 def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
