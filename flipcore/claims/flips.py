@@ -68,10 +68,10 @@ OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
 ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description
 BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
 _WORDS = {
-    ARTIFACT: "more artifact than genuine",
-    OF_REFERENCE: "more artifact of the reference than genuine",
-    OF_BOTH: "more artifact of either extractor than genuine",
-    GENUINE: "more genuine than artifact",
+    ARTIFACT: "mostly the reader, not the model",
+    OF_REFERENCE: "mostly the reference reader, not the model",
+    OF_BOTH: "mostly the readers, not the model",
+    GENUINE: "mostly the model, not the reader",
     OPEN: "undecided",
     ABOVE: "A is above G by the source's rule",
     BELOW: "A is below G by the source's rule",
@@ -249,10 +249,12 @@ def _parts_sentence(one: Decomposition) -> str:
 
 
 def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
-    """ "; 0.46 to 0.58 with 4.0 % unread": what the leading number can be; empty where every answer was read."""
+    """ "; 0.46 to 0.58 with 4.0 % unread": what the leading number can be; empty where what was not read cannot be seen in it."""
     if not one.unread.n:
         return ""
     low, high = unread_limits(one, name, beyond)
+    if low == high:
+        return ""
     return f"; {low} to {high} with {percent_text(max(one.unread.shares), 1)} unread"
 
 
@@ -348,10 +350,10 @@ def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None
 
 
 _TALLY = {
-    ARTIFACT: "more artifact than genuine in {}",
-    OF_REFERENCE: "more artifact of the reference in {}",
-    OF_BOTH: "more artifact of either in {}",
-    GENUINE: "more genuine than artifact in {}",
+    ARTIFACT: "mostly the reader in {}",
+    OF_REFERENCE: "mostly the reference reader in {}",
+    OF_BOTH: "mostly the readers in {}",
+    GENUINE: "mostly the model in {}",
     ABOVE: "A above G by the source's rule in {}",
     BELOW: "A below G by the source's rule in {}",
     OPEN: "undecided in {}",

@@ -20,7 +20,7 @@ class Cloze(Extractor):
 
     norm: str = param("token", "likelihood per", NORMS)
     name: ClassVar[str] = "cloze"
-    title: ClassVar[str] = "Cloze (option's text)"
+    title: ClassVar[str] = "Option text (cloze)"
     about: ClassVar[str] = "The option whose text the model finds the likeliest continuation; labels play no part."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})

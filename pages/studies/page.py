@@ -103,8 +103,8 @@ with st.container(key="cards"):
     for row in hits:
         card.card(row, row["study_id"] in running)
 how_to_read(
-    "Each card is one study. Its headline says whether more of what flips is artifact (under the compared extractor alone) "
-    "or genuine (under the reference extractor). The bar shows pairs that flip under the compared extractor alone, under "
+    "Each card is one study. Its headline says whether what flips is mostly the reader (under the compared extractor alone) "
+    "or the model (under both). The bar shows pairs that flip under the compared extractor alone, under "
     "both, and under the reference alone, over all axes. Noise floors are a line, the reference's a diamond. Intervals are "
     "95 %; items are resampled. *Partial* studies are unbiased, because items are asked in random order."
 )

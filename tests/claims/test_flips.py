@@ -25,7 +25,7 @@ def only(rows, closed_gates=None, temperature=None, **options):
 def test_a_cell_reads_as_the_design_says():
     claim = only(readme(15, 2), kind="percentile", n_boot=2000)
     assert claim.text == (
-        "Option order, first token: more artifact than genuine, p = .010. 0.50 [0.31, 0.69] of pairs flip under it alone, noise "
+        "Option order, first token: mostly the reader, not the model, p = .010. 0.50 [0.31, 0.69] of pairs flip under it alone, noise "
         "included."
     )
     assert claim.is_made and claim.outcome == flips.ARTIFACT and "26 items" in claim.detail
@@ -47,7 +47,7 @@ def test_more_genuine_than_artifact_is_said_only_where_reruns_were_asked():
     rows = readouts({E: same, REF: same})
     claim = only(asked_twice(rows))
     assert claim.outcome == flips.GENUINE and claim.is_made
-    assert claim.text.endswith("more genuine than artifact, p < .001. 0.50 [0.34, 0.66] of pairs flip under both.")
+    assert claim.text.endswith("mostly the model, not the reader, p < .001. 0.50 [0.34, 0.66] of pairs flip under both.")
     once = only(rows)
     assert once.outcome == flips.OPEN and not once.is_made and "noise included" in once.text
     again = readouts({E: [["0", "0"]] * 20, REF: [["0", "0"]] * 20}, axis="identity").assign(variant="base")
@@ -60,7 +60,7 @@ def test_where_only_the_reference_misreads_nothing_is_called_genuine():
     claim = only(asked_twice(readouts({E: [["0", "0"]] * 40, REF: [["0", "1"]] * 20 + [["0", "0"]] * 20})))
     assert claim.outcome == flips.OF_REFERENCE and claim.numbers["both"].value == 0
     assert (
-        "more artifact of the reference than genuine, p < .001. 0.50 [0.34, 0.66] of pairs flip under the reference"
+        "mostly the reference reader, not the model, p < .001. 0.50 [0.34, 0.66] of pairs flip under the reference"
         in claim.text
     )
 
@@ -145,7 +145,7 @@ def test_the_tally_counts_what_the_rows_say():
     found = [*cells(readme(15, 2)), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
     outcomes = [claim.outcome for claim in flips.cell_claims(found)]
     assert outcomes == [flips.ARTIFACT, flips.OPEN]
-    assert flips.tally(found).text == "Of 2 pairings of axis and extractor: more artifact than genuine in 1, undecided in 1."
+    assert flips.tally(found).text == "Of 2 pairings of axis and extractor: mostly the reader in 1, undecided in 1."
     assert flips.tally(found[:1]).text == ""
 
 
@@ -203,9 +203,11 @@ def test_the_surface_says_what_the_cells_say():
         ]
     )
     opened = surface_claim(made, "first_token", "regex", "option_order")
-    assert opened.text.startswith("Option order, first token: more artifact than genuine, p < .001. 0.50") and opened.is_made
+    assert (
+        opened.text.startswith("Option order, first token: mostly the reader, not the model, p < .001. 0.50") and opened.is_made
+    )
     over = surface_claim(made, "first_token", "regex")
-    assert over.text.startswith("All changes, first token: more artifact than genuine, p < .001. 0.50")
+    assert over.text.startswith("All changes, first token: mostly the reader, not the model, p < .001. 0.50")
     shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"
     part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})

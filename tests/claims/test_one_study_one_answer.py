@@ -41,7 +41,7 @@ MARKED = re.compile("⟪(.*?)¦(.*?)¦(.*?)⟫", re.DOTALL)
 SIGNED = re.compile(r"[+−]\d[\d.]* pp \[([+−]?)(\d[\d.]*), ([+−]?)(\d[\d.]*)\]")
 P = re.compile(r"p ([=<>]) (\.\d+)")
 LEADER = re.compile(r"(?:^|: )(simulated-[\w-]+) (?:leads|scores higher than|is better than) (simulated-[\w-]+)")
-PLACE = re.compile(r"(?:(simulated-[\w-]+): )?(\w[\w ]+, [\w ]+): (?:more|undecided)")
+PLACE = re.compile(r"(?:(simulated-[\w-]+): )?(\w[\w ]+, [\w ]+): (?:mostly|undecided)")
 SCORE = re.compile(r"(simulated-[\w-]+)(?:: Accuracy| answers) (\d\.\d\d)[^\[]*\[(\d\.\d\d), (\d\.\d\d)\]")
 
 
@@ -112,7 +112,7 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
         ),
         (
             [
-                ("x", "artifact", "simulated-a: Option order, first token: more artifact than genuine, p < .001."),
+                ("x", "artifact", "simulated-a: Option order, first token: mostly the reader, not the model, p < .001."),
                 ("", "undecided", "simulated-a: Option order, first token: undecided, p = .2."),
             ],
             "two outcomes",

@@ -27,7 +27,7 @@ from tests.store.queries.test_holdout import STUDY as HELD_OUT
 
 SENTINEL = "SENTINEL"
 ASSERTING = re.compile(
-    r"more artifact than|more genuine than|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation"
+    r"mostly the|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation"
     r"|equivalent|indistinguishable|told apart|at least \d|passes the gate|the judge passes|flagged|significant|different:|inflat"
     r"|loses more|found four times in five|the change matters|predicts flips|no sign of|sees? (from|memory)|contaminat",
     re.IGNORECASE,
@@ -225,6 +225,10 @@ def test_a_long_heading_is_seen():
 
 
 def test_the_words_that_assert_are_those_of_the_verdicts():
-    for said in ("more artifact than genuine, p = .01", "0.10 flip, of which 0.09 is genuine", "2 of 4 detectors see memory"):
+    for said in (
+        "mostly the reader, not the model, p = .01",
+        "0.10 flip, of which 0.09 is genuine",
+        "Memory: losses alone (20 problems).",
+    ):
         assert ASSERTING.search(said)
     assert not ASSERTING.search("0.20 of pairs flip under it alone")
