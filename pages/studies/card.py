@@ -43,8 +43,8 @@ def card(row: dict, running: bool) -> None:
 @st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
     """The study's sentences and its bar, which no other card waits for; of a running study as of the last tenth of its calls."""
-    summary = headline(study_id)
-    for claim in score_headline(study_id)[:MOST_SCORES]:
+    summary, scores = headline(study_id), score_headline(study_id)
+    for claim in scores[:MOST_SCORES]:
         st.markdown(plain(claim.text))
         st.caption(plain(claim.detail))
     if memory := memory_headline(study_id) if len(session.roles(study_id)) > 1 else "":
@@ -53,8 +53,10 @@ def _summary(study_id: str) -> None:
     if first:
         st.markdown(plain(first))
         st.caption(plain(accuracies))
-    st.markdown(plain(summary.sentence))
-    for detail in filter(None, (claim.detail for claim in summary.claims)):
+    # a study asked in several wordings has one score, on one set of questions
+    claims = [one for one in summary.claims if not (scores and one == summary.score)]
+    st.markdown(plain(" ".join(one.text for one in claims if one.text)))
+    for detail in filter(None, (claim.detail for claim in claims)):
         st.caption(plain(detail))
     repeats.in_small_type(study_id)
     if rotated := harness_headline(study_id):
