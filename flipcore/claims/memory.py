@@ -1,6 +1,7 @@
 """Every sentence about memory: the verdicts of all detectors of one model as one family, and the line above them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from flipcore.claims import memory_gap, memory_score, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
@@ -33,29 +34,52 @@ def n_tests(ps: Sequence[float]) -> int:
     return sum(p == p for p in ps)
 
 
-def summary_claim(verdicts: Sequence[Claim], items: str, n_benchmark: int, n_control: int) -> Claim:
-    """The line above a table of detectors; `items` is "problems". A published score above a fresh control's stands beside them: unequal
-    difficulty does the same, so that it counts as no detector of memory."""
-    sets = f"{n_benchmark:,} benchmark {items} ({n_control:,} controls)"
-    beside = f" {FRESH_IS_LOWER}" if any(one.is_made and one.outcome == HIGHER for one in verdicts) else ""
-    verdicts = [one for one in verdicts if one.assertion is not SCORE_HIGHER]
+@dataclass(frozen=True)
+class Seen:
+    """What a detector says of the `items` ("problems"), and what kind of `evidence` it reads: "losses", "rewriting"."""
+
+    items: str
+    evidence: str
+    claim: Claim
+
+
+def summary_claim(verdicts: Sequence[Seen], sets: Mapping[str, str], n_control: int) -> Claim:
+    """The line above a table of detectors: which kinds of evidence see memory in how many benchmark items, each kind once, whatever
+    the number of detectors that read it. `sets` says how many benchmark items of each name ("80 problems"). A published score above
+    a fresh control's stands beside them: unequal difficulty does the same, so that it counts as no detector of memory."""
+    beside = f" {FRESH_IS_LOWER}" if any(one.claim.is_made and one.claim.outcome == HIGHER for one in verdicts) else ""
+    verdicts = [one for one in verdicts if one.claim.assertion is not SCORE_HIGHER]
+    of_all = " and ".join(sets.values())
     if not verdicts:
-        return description(f"No detector of memory was run on the {sets}.{beside}", NO_CLAIM)
-    yes = [one for one in verdicts if one.is_made and one.outcome in POSITIVE]
-    n_open = sum(bool(one.withheld) or one.outcome == UNDECIDED for one in verdicts)
-    rest = f" {n_open} {'is' if n_open == 1 else 'are'} undecided or not claimed." if n_open else ""
-    rest += beside
+        return description(f"No detector of memory was run on the {of_all}.{beside}", NO_CLAIM)
+    yes = [one for one in verdicts if one.claim.is_made and one.claim.outcome in POSITIVE]
+    n_open = sum(bool(one.claim.withheld) or one.claim.outcome == UNDECIDED for one in verdicts)
+    counts = f"{len(yes)} of {len(verdicts)} detectors" + (f", {n_open} undecided or not claimed" if n_open else "")
+    detail = f"{counts}; {n_control:,} controls.{_by_items(verdicts)}"
     if not yes:
-        return Claim(ANY_DETECTOR, "none shown", f"No detector of {len(verdicts)} shows memory in the {sets}.{rest}", False)
-    by_memory = sum(one.outcome == MEMORY for one in yes)
-    verb = "sees memory in" if by_memory == len(yes) else "sees a difference in"
-    many = verb if len(yes) == 1 else verb.replace("sees", "see")
-    outcome = MEMORY if by_memory == len(yes) else BEYOND
-    return Claim(ANY_DETECTOR, outcome, f"{len(yes)} of {len(verdicts)} detectors {many} the {sets}.{rest}", True)
+        return Claim(ANY_DETECTOR, "none shown", f"No memory shown in the {of_all}.{beside}", False, detail)
+    is_memory = all(one.claim.outcome == MEMORY for one in yes)
+    parts = []
+    for items, size in sets.items():
+        kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
+        if kinds:
+            parts.append(f"{_joined(kinds)} {'agree' if len(kinds) > 1 else 'alone'} ({size})")
+    what = "Memory" if is_memory else "Unlike the control"
+    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, f"{what}: {'; '.join(parts)}.{beside}", True, detail)
 
 
-def by_kind_text(by_kind: Sequence[tuple[str, Sequence[Claim]]]) -> str:
-    """ "Problems: 3 of 6 detectors. Passages: 4 of 4." of (kind of items, verdicts) pairs."""
-    kinds = [(name, [one for one in mine if one.assertion is not SCORE_HIGHER]) for name, mine in by_kind]
-    counts = [(name, sum(one.is_made and one.outcome in POSITIVE for one in mine), len(mine)) for name, mine in kinds]
-    return " ".join(f"{name.capitalize()}: {yes} of {n} detectors." for name, yes, n in counts)
+def _by_items(verdicts: Sequence[Seen]) -> str:
+    """ " Problems: 3 of 6. Passages: 4 of 4."; empty where all are of one kind."""
+    names = list(dict.fromkeys(one.items for one in verdicts))
+    mine = {name: [one.claim for one in verdicts if one.items == name] for name in names}
+    counts = {name: sum(one.is_made and one.outcome in POSITIVE for one in claims) for name, claims in mine.items()}
+    return (
+        "".join(f" {name[:1].upper()}{name[1:]}: {counts[name]} of {len(mine[name])}." for name in names)
+        if len(names) > 1
+        else ""
+    )
+
+
+def _joined(words: Sequence[str]) -> str:
+    """ "losses, rewriting and continuations"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

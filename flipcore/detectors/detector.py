@@ -44,7 +44,8 @@ class Evidence:
 class Detector(ABC):
     """`title` stands in tables and sentences ("question loss"), `about` is a sentence. `axis` and `measure` are what it needs:
     the axis whose variants it compares ("" for none) and the extractor whose readouts it reads. `unit` is that of its score,
-    `direction` says whether a large or a small value of the readout points to memory, `null` what is compared with."""
+    `direction` says whether a large or a small value of the readout points to memory, `null` what is compared with. `reads` is the kind
+    of evidence, by which detectors that read the same count once ("losses"); its title where there is none."""
 
     name: str
     title: str
@@ -54,6 +55,7 @@ class Detector(ABC):
     unit: str = ""
     direction: str = LARGE
     null: str = "controls that the model cannot have read"
+    reads: str = ""
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         """Whether what it needs was asked and read."""

@@ -21,6 +21,7 @@ class DropGap(Detector):
     """`past` says of items what was done to them ("numbers resampled")."""
 
     past: str = ""
+    reads: str = "rewriting"
 
     @classmethod
     def of(cls, axis: Axis) -> DropGap:

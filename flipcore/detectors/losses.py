@@ -32,6 +32,7 @@ class Loss(_Scored):
     unit: str = "D: loss of the paraphrase minus loss of the published wording, nats"
     direction: str = "small"
     null: str = "the same difference on controls"
+    reads: str = "losses"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return bool((frame["extractor"] == self.measure).any())
@@ -46,6 +47,7 @@ class MinK(_Scored):
 
     unit: str = "mean log-probability of the least likely tokens, nats"
     null: str = "the same value of controls"
+    reads: str = "losses"
 
     @property
     def table_axis(self) -> str:

@@ -28,6 +28,7 @@ class Pearl(Detector):
 
     task: str = "completion"
     null: str = "the sensitivity of texts that were never read"
+    reads: str = "continuations"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         by_item, _ = frames.pearl_scores(frame, self.measure, roles, self.axis)

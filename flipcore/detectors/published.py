@@ -20,6 +20,7 @@ class PublishedScore(Detector):
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0)"
     null: str = "the accuracy of the controls, asked as they stand"
+    reads: str = "the published score"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return bool((frame["extractor"] == frames.reader_of(frame)).any())

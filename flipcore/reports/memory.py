@@ -11,7 +11,7 @@ import pandas as pd
 
 from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.memory import adjusted, by_kind_text, n_tests, summary_claim
+from flipcore.claims.memory import Seen, adjusted, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
@@ -45,10 +45,11 @@ NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "c
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set, or the `problem` that kept it from
-    any. `detector` is its title, `name` that of the plug-in; `axis` and `measure` are what it was read from; `numbers` are Estimates
-    and counts by name. `withheld` says why nothing is claimed of the set although it was tested, `cut` what cut answers mean for
-    it. `is_outside`: the study does not declare the detector; `is_lacking`: it does, and the detector is not installed here."""
+    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set, or the `problem` that kept it
+    from any. `detector` is its title, `name` that of the plug-in, `reads` its kind of evidence; `axis` and `measure` are what it
+    was read from; `numbers` are Estimates and counts by name. `withheld` says why nothing is claimed of the set although it was
+    tested, `cut` what cut answers mean for it. `is_outside`: the study does not declare the detector; `is_lacking`: it does, and
+    the detector is not installed here."""
 
     kind: str
     detector: str
@@ -67,6 +68,7 @@ class Measurement:
     cut: str = ""
     is_outside: bool = False
     is_lacking: bool = False
+    reads: str = ""
 
     def of(self, evidence: Evidence | None) -> Measurement:
         """The same with what its detector hands over."""
@@ -131,6 +133,7 @@ def _of_kind(
             problem=problem,
             name=detector.name,
             is_outside=detector.name not in declared,
+            reads=detector.reads or detector.title,
         ).of(evidence)
 
 
@@ -250,7 +253,11 @@ def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: fl
 def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
     """The family with one drop gap read by another extractor; it comes first."""
     mine = [one for one in measurements if one.kind == kind and one.gap is not None and one.axis == operator]
-    first = replace(mine[0], gap=gap) if mine else Measurement(kind, f"drop gap, {operator}", operator, "", gap)
+    first = (
+        replace(mine[0], gap=gap)
+        if mine
+        else Measurement(kind, f"drop gap, {operator}", operator, "", gap, reads=DropGap.reads)
+    )
     return [first, *(one for one in measurements if one not in mine)]
 
 
@@ -333,14 +340,17 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
-    """The line above the table: how many detectors, in how many benchmark items, against how many controls."""
+    """The line above the table: which kinds of evidence see memory, in how many benchmark items of which of the `compared_sets`."""
     item_roles, control_roles = frames.roles_of(frame)
-    n_benchmark, n_control = (frame[frame["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
-    there = [NAMES.get(kind, "items") for kind in kinds_in(frame)]
-    mine = [one for one in tests if not (one.measurement and one.measurement.is_outside)]
-    claim = summary_claim([one.claim for one in mine], there[0] if len(there) == 1 else "items", n_benchmark, n_control)
-    by_kind = [(name, [one.claim for one in mine if one.items == name]) for name in dict.fromkeys(one.items for one in mine)]
-    return replace(claim, detail=by_kind_text(by_kind)) if len(by_kind) > 1 and claim.is_made else claim
+    n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
+    sets = {
+        NAMES.get(kind, kind): f"{n[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
+        for kind in kinds_in(frame)
+        if kind in n.index
+    }
+    mine = [one for one in tests if one.items in sets and not (one.measurement and one.measurement.is_outside)]
+    seen = [Seen(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
+    return summary_claim(seen, sets, frame[frame["role"].isin(control_roles)]["item_id"].nunique())
 
 
 def memory_headline(
@@ -355,7 +365,7 @@ def memory_headline(
         return None
     model = str(frame["model"].iloc[0])
     tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
-    return summary(tests, frame[frame["model"] == model]) if tests else None
+    return summary(tests, frames.compared_sets(frame[frame["model"] == model], study)) if tests else None
 
 
 def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:

@@ -171,7 +171,7 @@ def test_a_fresh_control_makes_a_higher_score_and_never_memory(monkeypatch):
     tests = memory_tests(frame, replace(STUDY, control="other"), items)["m"]
     line = summary(tests, frame)
     assert line.outcome == "none shown" and not line.is_made  # it was "1 of 2 detectors sees a difference"
-    assert line.text.startswith("No detector of 1 shows memory in") and line.text.endswith(
+    assert line.text.startswith("No memory shown in the 120 problems.") and line.text.endswith(
         "The published score is higher than on fresh questions; unequal difficulty can do the same."
     )
 
@@ -304,7 +304,7 @@ def with_ratio(monkeypatch):
 def verdicts(study=STUDY):
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
     tests = memory_tests(frame, study)["m"]
-    return {one.measurement.name: one for one in tests}, summary(tests, frame).text
+    return {one.measurement.name: one for one in tests}, summary(tests, frame).detail
 
 
 def test_installing_a_detector_changes_no_verdict_of_a_study_that_does_not_declare_it(monkeypatch):

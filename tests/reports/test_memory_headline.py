@@ -51,19 +51,27 @@ def rows_of(kind, axis, extractor, base, other):
 STUDY = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("regex"),), (ModelUse("m"),), control="random")
 
 
+def frame_of(*rows):
+    return pd.DataFrame([row for part in rows for row in part], columns=COLUMNS)
+
+
 def said(*rows):
-    claim = memory_headline(pd.DataFrame([row for part in rows for row in part], columns=COLUMNS), STUDY)
+    claim = memory_headline(frame_of(*rows), STUDY)
     return claim.text if claim else ""
 
 
-def test_the_line_counts_detectors_benchmark_and_controls():
-    text = said(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
-    assert text == "1 of 1 detectors sees memory in the 20 benchmark problems (30 controls)."
+def test_the_line_names_each_kind_of_evidence_once():
+    losses = [rows_of("number", "paraphrase", name, 1.0, 5.0) for name in ("question_loss", "answer_loss")]
+    assert said(losses[0]) == "Memory: losses alone (20 problems)."
+    assert (
+        said(*losses) == "Memory: losses alone (20 problems)."
+    )  # two detectors, one kind of evidence: two of two do not agree
+    claim = memory_headline(frame_of(*losses), STUDY)
+    assert claim.detail == "2 of 2 detectors; 30 controls."
 
 
 def test_a_clean_study_shows_none():
-    text = said(rows_of("choice", "entity_rename", "regex", True, True))
-    assert text == "No detector of 2 shows memory in the 20 benchmark choices (30 controls)."
+    assert said(rows_of("choice", "entity_rename", "regex", True, True)) == "No memory shown in the 20 choices."
 
 
 def test_nothing_to_compare_is_an_empty_line():

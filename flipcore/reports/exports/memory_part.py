@@ -26,7 +26,7 @@ def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     for m, model in enumerate(c.models):
         tests = c.report.memory.get(model, [])
         if tests:
-            claim = summary(tests, c.answers_of(model))
+            claim = summary(tests, frames.compared_sets(c.answers_of(model), c.study))
             parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
             parts.append(data_table(memory_table(c, m, model)))
             for t, one in enumerate(tests):
@@ -39,7 +39,15 @@ def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
 def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
     """What all detectors of a model say together; nothing where no items are compared."""
     tests = c.report.memory.get(model, [])
-    return [paragraph(tag("b", f"{model}: "), summary(tests, c.answers_of(model)).text, cls="headline")] if tests else []
+    return (
+        [
+            paragraph(
+                tag("b", f"{model}: "), summary(tests, frames.compared_sets(c.answers_of(model), c.study)).text, cls="headline"
+            )
+        ]
+        if tests
+        else []
+    )
 
 
 def memory_table(c: WholeStudy, m: int, model: str) -> Table:
