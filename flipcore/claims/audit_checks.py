@@ -30,14 +30,13 @@ class Coverage:
 
     @property
     def sentence(self) -> str:
-        """What an audit without a finding says in its place."""
+        """How much of what an audit looks for could be looked for."""
         n_possible = self.n_checks - len(self.lacking)
         if not n_possible:
             return f"None of the {self.n_checks} checks could be made on this log."
         if not self.lacking:
-            return f"All {self.n_checks} checks could be made; none found anything."
-        outcome = "none found anything" if n_possible > 1 else "it found nothing"
-        return f"{n_possible} of {self.n_checks} checks could be made; {outcome}."
+            return f"All {self.n_checks} checks could be made."
+        return f"{n_possible} of {self.n_checks} checks could be made."
 
     def lines(self) -> list[str]:
         """One line for each check that could not be made."""

