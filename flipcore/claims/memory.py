@@ -35,7 +35,7 @@ def n_tests(ps: Sequence[float]) -> int:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Witness:
     """What a detector says of the `items` ("problems"), and what kind of `evidence` it reads: "losses", "rewriting"."""
 
     items: str
@@ -43,7 +43,7 @@ class Seen:
     claim: Claim
 
 
-def summary_claim(verdicts: Sequence[Seen], sets: Mapping[str, str], n_control: int) -> Claim:
+def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_control: int) -> Claim:
     """The line above a table of detectors: which kinds of evidence see memory in how many benchmark items, each kind once, whatever
     the number of detectors that read it. `sets` says how many benchmark items of each name ("80 problems"). A published score above
     a fresh control's stands beside them: unequal difficulty does the same, so that it counts as no detector of memory."""
@@ -63,12 +63,12 @@ def summary_claim(verdicts: Sequence[Seen], sets: Mapping[str, str], n_control: 
     for items, size in sets.items():
         kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
         if kinds:
-            parts.append(f"{_joined(kinds)} {'agree' if len(kinds) > 1 else 'alone'} ({size})")
+            parts.append(f"{_in_a_row(kinds)} {'agree' if len(kinds) > 1 else 'alone'} ({size})")
     what = "Memory" if is_memory else "Unlike the control"
     return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, f"{what}: {'; '.join(parts)}.{beside}", True, detail)
 
 
-def _by_items(verdicts: Sequence[Seen]) -> str:
+def _by_items(verdicts: Sequence[Witness]) -> str:
     """ " Problems: 3 of 6. Passages: 4 of 4."; empty where all are of one kind."""
     names = list(dict.fromkeys(one.items for one in verdicts))
     mine = {name: [one.claim for one in verdicts if one.items == name] for name in names}
@@ -80,6 +80,6 @@ def _by_items(verdicts: Sequence[Seen]) -> str:
     )
 
 
-def _joined(words: Sequence[str]) -> str:
+def _in_a_row(words: Sequence[str]) -> str:
     """ "losses, rewriting and continuations"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

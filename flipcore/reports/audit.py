@@ -18,19 +18,19 @@ from flipcore.text.counts import count_of
 ALONE = (
     "Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the log (false-discovery rate)."
 )
-WRONG, LESS_SURE, UNDECIDED, KNOWN = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
+WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
     *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
     *("unreadable", "failed", "were cut off"),
 )
-_KNOWN = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
+_ASIDES = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
 
 
 def grade(one: Finding) -> str:
     """Whether something does not hold, makes the score less sure, is undecided, or is worth knowing. A test that is undecided
     contradicts nothing, nor does a reading again that changed no answer."""
-    if one.about in _KNOWN or (one.about == "re-read" and not one.items):
-        return KNOWN
+    if one.about in _ASIDES or (one.about == "re-read" and not one.items):
+        return ASIDE
     if one.claim.assertion is not None and not one.claim.is_made:
         return UNDECIDED
     return LESS_SURE if one.about in _LESS_SURE else WRONG
@@ -49,7 +49,7 @@ class Audit:
 
     def of(self, *grades: str) -> tuple[Finding, ...]:
         """The findings of these grades, one grade after the other."""
-        return tuple(one for wanted in grades for one in self.findings if grade(one) == wanted)
+        return tuple(one for kind in grades for one in self.findings if grade(one) == kind)
 
     @property
     def headline(self) -> str:
@@ -67,9 +67,9 @@ class Audit:
         """For a terminal."""
         lines = [self.headline, self.recognised, ALONE]
         numbers = {id(one): number for number, one in enumerate(self.findings, start=1)}
-        for wanted in GRADES:
-            several = self.of(wanted)
-            lines += ["", f"{wanted}:"] * bool(several)
+        for kind in GRADES:
+            several = self.of(kind)
+            lines += ["", f"{kind}:"] * bool(several)
             for one in several:
                 lines += [f"{numbers[id(one)]}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
         lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)

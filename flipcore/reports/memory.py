@@ -11,7 +11,7 @@ import pandas as pd
 
 from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.memory import Seen, adjusted, n_tests, summary_claim
+from flipcore.claims.memory import Witness, adjusted, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
@@ -349,8 +349,8 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         if kind in n.index
     }
     mine = [one for one in tests if one.items in sets and not (one.measurement and one.measurement.is_outside)]
-    seen = [Seen(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
-    return summary_claim(seen, sets, frame[frame["role"].isin(control_roles)]["item_id"].nunique())
+    witnesses = [Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
+    return summary_claim(witnesses, sets, frame[frame["role"].isin(control_roles)]["item_id"].nunique())
 
 
 def memory_headline(

@@ -5,7 +5,7 @@ from typing import Any
 
 from flipcore.claims.audit_input import Finding
 from flipcore.extractors import title_of
-from flipcore.reports.audit import GRADES, KNOWN, LESS_SURE, UNDECIDED, WRONG, Audit, grade
+from flipcore.reports.audit import ASIDE, GRADES, LESS_SURE, UNDECIDED, WRONG, Audit, grade
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.text.counts import count_of
 
@@ -55,7 +55,7 @@ class Verdict:
         findings = [f"- {one.claim.text}" for one in against[:MOST_FINDINGS]]
         rest = len(against) - len(findings)
         findings += [f"- … and {count_of(rest, 'further finding')} (--all)."] * (rest > 0)
-        others = [f"- {one.claim.text}" for one in self.audit.of(KNOWN, UNDECIDED)[:2]]
+        others = [f"- {one.claim.text}" for one in self.audit.of(ASIDE, UNDECIDED)[:2]]
         todo = [f"What to do: {self.advice()[0]}"] if against else others
         return "\n".join([*scores, self.audit.headline, *findings, *todo, self.audit.recognised])
 

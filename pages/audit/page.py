@@ -139,9 +139,9 @@ if study_id is not None:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
     numbers = {id(one): number for number, one in enumerate(report.findings, start=1)}
-    for wanted in GRADES:
-        if several := report.of(wanted):
-            st.markdown(f"### {wanted} ({len(several):,})")
+    for kind in GRADES:
+        if several := report.of(kind):
+            st.markdown(f"### {kind} ({len(several):,})")
         for one in several:
             card(numbers[id(one)], one)
     if lines := report.coverage.lines():

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.memory import ANY_DETECTOR, Seen, adjusted, summary_claim
+from flipcore.claims.memory import ANY_DETECTOR, Witness, adjusted, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import (
@@ -152,7 +152,7 @@ def _is_claimed(rng: np.random.Generator, by_gap: list, run: int, n: int, m: int
     gap_ps, set_ps = adjusted([one.p for one in gaps], [one.p for one in tests])
     claims = [gap_claim(one, MARGIN, p, detectors) for one, p in zip(gaps, gap_ps, strict=True)]
     claims += [set_claim(one, "problems", RANDOM, p, detectors) for one, p in zip(tests, set_ps, strict=True)]
-    return summary_claim([Seen("problems", "losses", one) for one in claims], {"problems": f"{n} problems"}, m).is_made
+    return summary_claim([Witness("problems", "losses", one) for one in claims], {"problems": f"{n} problems"}, m).is_made
 
 
 def _models(n: int, m: int, models: int = 8, detectors: int = 6) -> Simulation:

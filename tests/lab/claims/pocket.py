@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.memory import ANY_DETECTOR, Seen, adjusted, summary_claim
+from flipcore.claims.memory import ANY_DETECTOR, Witness, adjusted, summary_claim
 from flipcore.claims.memory_gap import GAP_OTHER, GAP_RANDOM, MARGIN, gap_claim
 from flipcore.claims.memory_sets import ANY_CUTOFF, SET_BEYOND, any_cutoff_claim, set_claim
 from flipcore.claims.memory_truth import SEES, SHIFTS, detector_claim
@@ -99,7 +99,7 @@ def _page(rng: Rng) -> Claim:
     gap_ps, set_ps = adjusted([gap.p], [one.p for one in tests])
     claims = [gap_claim(gap, MARGIN, gap_ps[0], 1 + len(tests))]
     claims += [set_claim(one, "problems", RANDOM, p, 1 + len(tests)) for one, p in zip(tests, set_ps, strict=True)]
-    return summary_claim([Seen("problems", "losses", one) for one in claims], {"problems": f"{N} problems"}, M)
+    return summary_claim([Witness("problems", "losses", one) for one in claims], {"problems": f"{N} problems"}, M)
 
 
 def _doses(title: str, outcome: str) -> Simulation:
