@@ -36,6 +36,6 @@ def repeated_templates(questions: Sequence[str], families: Sequence[str]) -> str
     if not pairs or n_repeated < MANY * len(questions):
         return ""
     return (
-        f"{n_repeated:,} of {len(questions):,} items repeat another item's wording with other numbers or names. Intervals and "
-        "claims take them as independent: name their template in source_id."
+        f"{n_repeated:,} of {len(questions):,} items repeat another item's wording with other numbers or names. Each is "
+        "counted by itself here; group them with a column source_id."
     )
