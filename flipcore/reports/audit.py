@@ -49,7 +49,15 @@ class Audit:
 
     def of(self, *grades: str) -> tuple[Finding, ...]:
         """The findings of these grades, one grade after the other."""
-        return tuple(one for kind in grades for one in self.findings if grade(one) == kind)
+        graded = self.graded
+        return tuple(one for kind in grades for _, one in graded.get(kind, ()))
+
+    @property
+    def graded(self) -> dict[str, list[tuple[int, Finding]]]:
+        """Each grade that has findings, the worst grade first -> them, each behind its number among all."""
+        every = [(grade(one), number, one) for number, one in enumerate(self.findings, start=1)]
+        by_grade = {kind: [(number, one) for mine, number, one in every if mine == kind] for kind in GRADES}
+        return {kind: several for kind, several in by_grade.items() if several}
 
     @property
     def headline(self) -> str:
@@ -66,12 +74,10 @@ class Audit:
     def text(self) -> str:
         """For a terminal."""
         lines = [self.headline, self.recognised, ALONE]
-        numbers = {id(one): number for number, one in enumerate(self.findings, start=1)}
-        for kind in GRADES:
-            several = self.of(kind)
-            lines += ["", f"{kind}:"] * bool(several)
-            for one in several:
-                lines += [f"{numbers[id(one)]}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
+        for kind, several in self.graded.items():
+            lines += ["", f"{kind}:"]
+            for number, one in several:
+                lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
         lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)
         lines += [f"- {one}" for one in self.coverage.lines()]
         return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])

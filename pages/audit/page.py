@@ -7,7 +7,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
-from flipcore.reports.audit import ALONE, GRADES, Audit, audit
+from flipcore.reports.audit import ALONE, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
@@ -138,12 +138,10 @@ if study_id is not None:
     if opened and opened.items:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
-    numbers = {id(one): number for number, one in enumerate(report.findings, start=1)}
-    for kind in GRADES:
-        if several := report.of(kind):
-            st.markdown(f"### {kind} ({len(several):,})")
-        for one in several:
-            card(numbers[id(one)], one)
+    for kind, several in report.graded.items():
+        st.markdown(f"### {kind} ({len(several):,})")
+        for number, one in several:
+            card(number, one)
     if lines := report.coverage.lines():
         with st.expander(f"Checks that could not be made ({len(lines)})"):
             st.markdown("\n".join(f"- {plain(line)}" for line in lines))

@@ -39,15 +39,10 @@ def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
 def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
     """What all detectors of a model say together; nothing where no items are compared."""
     tests = c.report.memory.get(model, [])
-    return (
-        [
-            paragraph(
-                tag("b", f"{model}: "), summary(tests, frames.compared_sets(c.answers_of(model), c.study)).text, cls="headline"
-            )
-        ]
-        if tests
-        else []
-    )
+    if not tests:
+        return []
+    line = summary(tests, frames.compared_sets(c.answers_of(model), c.study)).text
+    return [paragraph(tag("b", f"{model}: "), line, cls="headline")]
 
 
 def memory_table(c: WholeStudy, m: int, model: str) -> Table:
