@@ -117,7 +117,9 @@ def by_wording(frame: pd.DataFrame, items: pd.DataFrame, by_task: bool = False) 
         return ""
     units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
     model = frame["model"].iloc[0]
-    of_units = headline(frame[frame["model"] == model].assign(family=lambda rows: rows["item_id"].map(units)), by_task=by_task)
+    own = frame[frame["model"] == model]
+    # a category maps to a category of other values as long as no two items that were asked share their wording
+    of_units = headline(own.assign(family=own["item_id"].astype(object).map(units)), by_task=by_task)
     parts = [
         f"{f'accuracy {role}'.rstrip()} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)
     ]

@@ -140,3 +140,7 @@ def test_templates_that_nobody_declared_give_a_second_interval():
     found = by_wording(made, items)
     assert found.startswith(f"With each wording as one unit, m: accuracy {declared.accuracies[''].text()}")
     assert by_wording(made, items.assign(family=[f"t{i // 4}" for i in range(120)])) == ""
+    # a run at its beginning: of each wording one item was asked, and the store hands out categories
+    begun = made[made["item_id"].isin([f"i{4 * i}" for i in range(20)])].astype({"item_id": "category"})
+    begun = begun.assign(role=["target" if int(one[1:]) % 8 else "retro" for one in begun["item_id"]])
+    assert "accuracy target" in by_wording(begun, items)
