@@ -50,7 +50,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 def _with_mark(one: MemoryTest) -> str:
     """The verdict's word, heavy and filled where something is claimed of the items, light and empty where nothing is shown."""
     word = plain(one.decision).replace(" ", "\u00a0")
-    return f"**● {word}**" if one.claim.is_made and one.claim.outcome in POSITIVE else f"○ {word}"
+    return f"**●\u00a0{word}**" if one.claim.is_made and one.claim.outcome in POSITIVE else f"○\u00a0{word}"
 
 
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
