@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import no_fault
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak]
 MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
@@ -30,6 +31,7 @@ def test_the_page_stays_from_an_empty_store_to_the_last_verdict(tmp_path):
             if len(page.inner_text("[data-testid=stMain]").split()) > LEAST_WORDS:
                 whole_at = time.monotonic()
             assert time.monotonic() - whole_at < REDRAWN_S, f"the page went blank after {whole_at - begin:.0f} s: {faults}"
+            assert no_fault(page), page.locator("[data-testid=stException]").first.inner_text()
             for question, said in ANSWERS.items():
                 card = page.locator("[data-testid=stColumn]").filter(has=page.get_by_role("heading", name=question))
                 if question not in seen and card.count() and said.search(card.first.inner_text()):
