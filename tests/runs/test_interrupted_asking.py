@@ -121,6 +121,7 @@ def fault(cancel):
 
 
 def ctrl_c(cancel):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
     signal.raise_signal(signal.SIGINT)
 
 

@@ -127,6 +127,7 @@ def test_items_that_are_set_aside_are_in_no_file_before_a_lock(tmp_path, stores)
         text = "".join(path.read_text(encoding="utf-8") for path in wrote.files)
         assert f"{len(hidden):,} items are set aside" in wrote.sentence
         assert not any(item.item_id in text or json.dumps(item.question)[1:-1] in text for item in hidden)
+    runner.run(study, own)  # a lock fixes readouts, so it is refused before the study has ended
     locks.keep_lock(own, study.study_id, "decomposition", {"level": 0.95}, "somebody")
     text = write_variants(own, study, "jsonl", tmp_path / "locked").files[0].read_text(encoding="utf-8")
     assert all(json.dumps(item.question)[1:-1] in text for item in hidden)

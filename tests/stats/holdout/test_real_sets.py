@@ -75,8 +75,8 @@ def test_the_training_split_is_not_called_different(test_split):
 @pytest.mark.slow
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
     target, retro, units, pairs = reworded
-    found = told_apart(target, retro, m=39).cross_validation
-    assert found.p == 1 / 40 and found.balanced.low > 0.85
+    found = told_apart(target, retro, m=59).cross_validation  # both directions are tested, so that 39 shuffles show nothing
+    assert found.p == 1 / 60 and found.balanced.low > 0.85
     assert prediction_test(found).state == BEYOND  # balanced accuracy .85 and more, against a margin of .60
     half = len(pairs) // 2
     assert semantic_test(units[pairs[:half]], units[pairs[half:]], paired=True, m=999).state == DIFFERENT
@@ -105,7 +105,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     retro = gsm1k()
     units = units_of([*test_split, *retro])
     semantic = semantic_test(units[:1319], units[1319:], m=199)
-    words = prediction_test(told_apart(test_split, retro, m=39).cross_validation)
+    words = prediction_test(told_apart(test_split, retro, m=59).cross_validation)
     assert semantic.state == DIFFERENT and words.state == DIFFERENT
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
