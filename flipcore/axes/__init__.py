@@ -7,6 +7,7 @@ from flipcore.axes import (
     answer_format,
     bit_flip,
     combined,
+    completion,
     effort,
     entity_rename,
     example_order,
@@ -47,6 +48,7 @@ AXES: Registry[Axis] = Registry(
         numeric_resample.AXIS,
         entity_rename.AXIS,
         *bit_flip.AXES,
+        completion.AXIS,
     ),
     axis_fault,
 )

@@ -8,10 +8,11 @@ import pandas as pd
 
 from flipcore.axes import AXES
 from flipcore.core.errors import BadInput, FlipscopeError
-from flipcore.core.plugins import Origin, Registry
+from flipcore.core.plugins import SHIPPED, Origin, Registry
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
+from flipcore.core.study import DETECTORS as NAMED_BY_ALL
 from flipcore.core.study import RANDOM_CONTROL, Study
-from flipcore.detectors import drop_gap, losses, pearl, published
+from flipcore.detectors import completion, drop_gap, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.losses import Loss, MinK
@@ -25,7 +26,7 @@ DETECTORS: Registry[Detector] = Registry(
     "detector",
     "detectors",
     Detector,
-    (*drop_gap.DETECTORS, *published.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS),
+    (*drop_gap.DETECTORS, *published.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS, *completion.DETECTORS),
     detector_fault,
 )
 
@@ -59,6 +60,19 @@ def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
         for one in detectors()
         if study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore)
     )
+
+
+def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> tuple[str, ...]:
+    """The detectors that a draft of `study` declares once it has these axes and extractors: the study's own, and the shipped ones that
+    no study names by itself and that what is new feeds."""
+
+    def feeds(one: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+        return (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
+
+    before = {part.name for part in study.axes}, {part.name for part in study.extractors}
+    later = [one for name, one in DETECTORS.items() if DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL]
+    joining = [one.name for one in later if feeds(one, axes, extractors) and not feeds(one, *before)]
+    return (*study.detectors, *(name for name in joining if name not in study.detectors))
 
 
 def drop_gaps_in(frame: pd.DataFrame) -> list[DropGap]:
@@ -143,6 +157,7 @@ __all__ = [
     "detectors",
     "detectors_in",
     "drop_gaps_in",
+    "family",
     "has_scores",
     "item_scores",
     "lines_in",

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from flipcore.stats.memory import drop_gap_analysis, pearl_analysis
-from flipcore.stats.memory.exceedance import SetTest
+from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.members import Members
@@ -99,6 +100,10 @@ class ScoreDetector(Detector):
         mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         return loss_test(mine["item_id"].tolist(), mine["d"], other["d"], **settings)
 
+    def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
+        """The test of a whole set of scores against those of its controls."""
+        return set_test(d, d0)
+
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
@@ -116,7 +121,8 @@ class ScoreDetector(Detector):
             "cutoff": test.cutoff(),
         }
         templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
-        return Evidence(set_test=test.set_test(), templated=templated, n_named=n_flagged, names_items=True, numbers=numbers)
+        of_set = self.set_test(test.d, test.d0)
+        return Evidence(set_test=of_set, templated=templated, n_named=n_flagged, names_items=True, numbers=numbers)
 
 
 def detector_fault(detector: Detector) -> str:

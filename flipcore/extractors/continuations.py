@@ -1,8 +1,9 @@
-"""Similarity of a continuation to a reference (source 003): by compression (1 minus the normalised compression distance) and by
-words (ROUGE-L, F1 of the longest common subsequence).
+"""Similarity of a continuation to a reference (source 003): by compression (1 minus the normalised compression distance), by
+words (ROUGE-L, F1 of the longest common subsequence), and whether it is the reference word for word.
 
 The variant carries its reference, or the prompt whose answer at temperature 0 is one: that is asked once, whatever the number
-of samples.
+of samples. Where it says how many words the reference has (`n_words`), as many of the continuation are compared: a model that goes
+on is not less alike.
 
 A continuation is asked for with a fixed length, so the token limit that ends it cuts nothing off; a filter or an open
 reasoning block does.
@@ -14,12 +15,13 @@ from typing import ClassVar
 
 from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CONTINUATION, OK, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import CONTINUATION, KINDS, OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unfinished
-from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l
+from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l, tokens
 
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
 _MOST = 1024
+_OPENING = " \"'“”‘’….:"  # what a model may set before the words themselves
 
 
 def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
@@ -30,6 +32,7 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
         return []
     words = 2 * len(str(reference).split()) + 8
     room = min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP)) if reference else min(_MOST, ask.max_tokens)
+    room = int(variant.params.get("room", room))
 
     def request(text: str, temperature: float, top_p: float) -> Request:
         return Request(
@@ -52,7 +55,8 @@ def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
     reference = reference or completions[0].text.strip()
     if not reference:
         return absent("The model wrote nothing of the unchanged text, so there is nothing to compare with.")
-    return reference, completions[-1].text
+    text, n_words = completions[-1].text, variant.params.get("n_words")
+    return reference, " ".join(text.split()[: int(n_words)]) if n_words else text
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class RougeL(Extractor):
     name: ClassVar[str] = "rouge_l"
     title: ClassVar[str] = "Similarity by words (ROUGE-L)"
     about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
     gives: ClassVar[str] = VALUE
     asks: ClassVar[str] = CONTINUATION
@@ -98,7 +102,36 @@ class RougeL(Extractor):
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         pair = texts_of(variant, completions)
-        return pair if isinstance(pair, Reading) else Reading(OK, value=rouge_l(*pair))
+        if isinstance(pair, Reading):
+            return pair
+        if "n_words" in variant.params and not tokens(pair[0]):
+            return absent("The second half has no Latin letter or digit, and ROUGE-L compares nothing else.")
+        return Reading(OK, value=rouge_l(*pair))
 
 
-EXTRACTORS = (Ncd(), RougeL())
+@dataclass(frozen=True)
+class WordForWord(Extractor):
+    name: ClassVar[str] = "word_for_word"
+    title: ClassVar[str] = "Continued word for word (1 or 0)"
+    about: ClassVar[str] = "Whether a continuation begins with the reference, letter for letter but for case and blanks."
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = VALUE
+    asks: ClassVar[str] = CONTINUATION
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return continuation_need(variant, ask)
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        pair = texts_of(variant, completions)
+        if isinstance(pair, Reading):
+            return pair
+        reference, text = (" ".join(one.split()).casefold().lstrip(_OPENING) for one in pair)
+        rest = text.removeprefix(reference)
+        goes_on = (
+            rest[:1].isalnum() and rest.isascii()
+        )  # "123" does not continue as "12" does; in other scripts words may touch
+        return Reading(OK, value=float(rest != text and not goes_on))
+
+
+EXTRACTORS = (Ncd(), RougeL(), WordForWord())

@@ -23,12 +23,25 @@ PEARL = Method(
     "the next. α is set on texts that cannot have been read.",
     ("djire2025memorization", "lin2004rouge", "cilibrasi2005clustering"),
 )
+COMPLETION = Method(
+    "question completion",
+    "The first half of an item is shown, and the continuation compared with the true second half: word for word, and by the words "
+    "continued in order. The number of items above the controls' mark is held against its exact distribution without memory.",
+    ("golchin2023time", "lin2004rouge"),
+)
 DRAGGED = Method(
     "a threshold that is moved",
     "Limits at a threshold hold for one that was fixed before looking; the simultaneous band holds at every position.",
     ("massart1990tight",),
 )
-_BEGINNINGS = {"drop_": DROP_GAP, "question_loss": LOSS, "answer_loss": LOSS, "min_k": MIN_K, "pearl_": PEARL}
+_BEGINNINGS = {
+    "drop_": DROP_GAP,
+    "question_loss": LOSS,
+    "answer_loss": LOSS,
+    "min_k": MIN_K,
+    "pearl_": PEARL,
+    "completion_": COMPLETION,
+}
 
 
 def method_of(detector: str) -> Method | None:

@@ -1,7 +1,8 @@
 """The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never
 were. For the model card, the Ground truth tab and the tests alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -10,20 +11,23 @@ from flipcore.claims.memory_sets import set_claim
 from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.study import RANDOM_CONTROL
 from flipcore.stats.base.estimate import MIN_N, p_text
-from flipcore.stats.memory.exceedance import set_test
+from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.ground_truth import GroundTruth, share_text
 from flipcore.stats.memory.rewritten import Rewritten
 
 CLEAN_SET = 40  # never-seen items in one set that could be accused
+Tested = Callable[[np.ndarray, np.ndarray], SetTest]
 DROP = "drop"  # how the name of a drop gap begins
 
 
-def record(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray]) -> Record:
+def record(
+    name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], tested: Tested = set_test
+) -> Record:
     """The decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items, against the `never` seen.
     Scores are large where memory is suspected; NaN leaves. Those of a drop gap, by name, are drops and decided as a gap; all
-    others as a set. The controls are a random split of what was made alike."""
-    decide = gap_decided if name.lower().startswith(DROP) else set_decided
+    others as a set, by the detector's own test (`tested`). The controls are a random split of what was made alike."""
+    decide = gap_decided if name.lower().startswith(DROP) else partial(set_decided, tested=tested)
     at = []
     for dose, scores in sorted(by_dose.items()):
         is_claimed, p = decide(scores, never)
@@ -34,9 +38,9 @@ def record(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int
     return Record(name, tuple(at), len(clean), sum(decide(part, never)[0] for part in clean))
 
 
-def set_decided(scores: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+def set_decided(scores: np.ndarray, never: np.ndarray, tested: Tested = set_test) -> tuple[bool, float]:
     """Whether the set's verdict is memory, and its p before Holm."""
-    test = set_test(scores, never)
+    test = tested(scores, never)
     return set_claim(test, control=RANDOM_CONTROL).is_made, test.p
 
 

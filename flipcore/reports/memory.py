@@ -318,7 +318,8 @@ def why_no_test(frame: pd.DataFrame) -> str:
         if not roles:
             return f"No detector was run: no item has the role {what}. Declare items with it, or give a column of roles when importing."
     return _no_rewriting(frame) or (
-        "No detector was run: declare a rewriting axis, losses or flipped bits, or a control that is a random split of the benchmark."
+        "No detector was run: declare a rewriting axis, losses, question completion or flipped bits, or a control that is a random split "
+        "of the benchmark."
     )
 
 

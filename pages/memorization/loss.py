@@ -1,4 +1,4 @@
-"""Loss test: is the published wording easier for the model than a paraphrase, beyond what controls show?"""
+"""Losses and completion, one score an item: is the published wording better known to the model than controls are?"""
 
 import streamlit as st
 
@@ -61,7 +61,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
-    _guide(test)
+    _guide(test, detector)
 
 
 def _detector(view: View, controls) -> ScoreDetector | None:
@@ -70,7 +70,8 @@ def _detector(view: View, controls) -> ScoreDetector | None:
     if not lines:
         st.info(
             "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
-            "paraphrase to a study, on a model that can score a given text.",
+            "paraphrase to a study, on a model that can score a given text. For any other model, as behind an API, add the axis "
+            "question completion and similarity by words.",
             icon=":material/ssid_chart:",
         )
         return None
@@ -87,12 +88,15 @@ def _detector(view: View, controls) -> ScoreDetector | None:
     return lines[name]
 
 
-def _guide(test: LossTest) -> None:
+def _guide(test: LossTest, detector: ScoreDetector) -> None:
+    what = (
+        "how much more surprising a paraphrase is than the published text, in nats"
+        if isinstance(detector, Loss)
+        else "the score"
+    )
     how_to_read(
-        "**D** is how much more surprising a paraphrase is than the published text, in nats. The **verdict** tests the whole "
-        "set: how many items lie above the controls' mark, against chance. Benjamini–Hochberg only names items. A line "
-        "that you drag is exploratory. Min-k % needs no paraphrase: its D is the mean log-probability of the least likely "
-        "tokens.",
+        f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
+        "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
         example=loss_example(test),
     )
 

@@ -19,7 +19,10 @@ from pages.memorization.verdicts import tests
 def show(view: View, mode: str, settings: dict, controls) -> None:
     verdicts = tests(view, settings["margin"])
     if not verdicts:
-        st.info("This study has no test for this tab. Add rewriting axes, losses or flipped bits.", icon=":material/memory:")
+        st.info(
+            "This study has no test for this tab. Add rewriting axes, losses, question completion or flipped bits.",
+            icon=":material/memory:",
+        )
         return
     claim = summary(verdicts, view.all_kinds)
     st.markdown(f"## {plain(claim.text)}")

@@ -5,7 +5,7 @@ from flipcore.reports.memory import NAMES
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
-    "loss": "Loss test",
+    "loss": "Losses, completion",
     "pearl": "PEARL",
     "agreement": "Do they agree?",
     "truth": "Ground truth",

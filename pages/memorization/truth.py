@@ -7,8 +7,10 @@ import streamlit as st
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
+from flipcore.detectors import DETECTORS, ScoreDetector
 from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.reports.worked_examples import truth_example
+from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from flipcore.stats.memory.ground_truth import ground_truth as truth_of_scores
 from flipcore.text.counts import count_of
@@ -119,7 +121,11 @@ def _ground_truth(
 
 def _decisions(truth: GroundTruth) -> None:
     """The verdict that the other tabs would give: on each dose, and on sets that were never seen."""
-    records = [record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at}) for one in truth.detectors]
+    tests = {one.title: one.set_test for one in DETECTORS.values() if isinstance(one, ScoreDetector)}
+    records = [
+        record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at}, tests.get(one.name, set_test))
+        for one in truth.detectors
+    ]
     if records:
         st.markdown(plain(record_claim(records).text))
         show_table("decisions-by-dose", record_rows(records))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import Study
+from flipcore.detectors import family
 from flipcore.reports.declaration import items_summary, questions_summary
 from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import parts
@@ -118,7 +119,9 @@ with steps:
 
 study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
+    names = ([part.name for part in settings[what]] for what in ("axes", "extractors"))
     study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)  # what no control shows stays
+    study = replace(study, detectors=family(base, *names))
 
 with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
     if st.toggle("Edit it here", key="edit-toml") and study is not None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.core import bounds
+from flipcore.core.contracts import ANSWER
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.plugins import Registry
 from flipcore.core.records import IDENTITY
@@ -232,7 +233,7 @@ def preview(study: Study) -> None:
         st.warning(plain(error), icon=":material/info:")
         return
     variants = [one for one in item_plan.variants if one.axis == name]
-    if len(variants) == 1:
+    if len(variants) == 1 and ("why" in variants[0].params or AXES[name].asks == ANSWER):
         st.caption(
             "This axis sends the base prompt again, so set two or more samples."
             if name == IDENTITY

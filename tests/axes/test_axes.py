@@ -52,8 +52,9 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
         assert len(set(one.labels)) == len(one.labels) == len(item.options)
         shown = dict(one.prompt.parts).get("options", "")
         places = [shown.find(f"{one.labels[i]}") for i in range(len(one.labels))]
-        assert -1 not in places
-        assert all(item.options[i] in shown for i in one.order)
+        assert axis.asks == CONTINUATION or -1 not in places
+        # the first half of an item shows the first of its options alone
+        assert axis.asks == CONTINUATION or all(item.options[i] in shown for i in one.order)
 
 
 @pytest.mark.slow

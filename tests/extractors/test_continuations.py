@@ -2,6 +2,7 @@
 
 import pytest
 
+from flipcore.axes import axis_of
 from flipcore.axes.bit_flip import BitFlip, BitFlipSummary
 from flipcore.core.contracts import Ask, Material
 from flipcore.core.errors import BadInput
@@ -56,3 +57,41 @@ def test_a_text_without_a_reference_is_compared_with_what_the_model_writes_of_it
 def test_bz2_is_not_offered():
     with pytest.raises(BadInput, match="xz, zlib"):
         extractor_of("ncd", {"compressor": "bz2"})
+
+
+HALF = axis_of("completion").variants(ITEM, "plain", generator(0, "x"), Material())[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{}", 1),
+        ('  "{}" and so on, for ever', 1),
+        ("{} ELEVEN twelve", 1),
+        ("{}s", 0),
+        ("I do not know this text.", 0),
+        ("", 0),
+    ],
+)
+def test_a_second_half_is_continued_word_for_word_or_not(text, value):
+    text = text.format(HALF.params["reference"].upper())
+    assert extractor_of("word_for_word").read(ITEM, HALF, [Completion("c", "ok", text=text)]).value == value
+
+
+def test_what_a_model_writes_behind_the_second_half_does_not_make_it_less_alike():
+    text = f"{HALF.params['reference']} and on and on about other things"
+    assert extractor_of("rouge_l").read(ITEM, HALF, [Completion("c", "ok", text=text)]).value == 1
+
+
+def test_a_script_that_rouge_l_cannot_compare_is_absent_and_no_zero():
+    item = Item.make(dataset="t", key="2", kind="text", question="甲乙丙 丁戊己", target="x")
+    half = axis_of("completion").variants(item, "plain", generator(0, "x"), Material())[0]
+    same = Completion("c", "ok", text=half.params["reference"])
+    assert extractor_of("rouge_l").read(item, half, [same]).status == "absent"
+    assert extractor_of("word_for_word").read(item, half, [same]).value == 1
+
+
+def test_both_read_one_request_with_room_for_the_second_half():
+    needs = [extractor_of(name).needs(ITEM, HALF, Ask(temperature=0.9, seed=3), []) for name in ("rouge_l", "word_for_word")]
+    assert needs[0] == needs[1] and needs[0][0].request.temperature == 0
+    assert needs[0][0].request.max_tokens == HALF.params["room"]

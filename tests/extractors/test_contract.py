@@ -146,5 +146,6 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "min_k": ["pct"],
         "ncd": ["compressor"],
         "rouge_l": [],
+        "word_for_word": [],
         "text_match": ["most_words"],
     }

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.runs.cluster import ray_cluster
-from flipcore.runs.plan import plan
+from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
@@ -68,6 +68,17 @@ def test_an_axis_and_an_extractor_of_memory_can_be_chosen(app):
     app.toggle(key="extractor-question_loss").set_value(True).run()
     app.toggle(key="axis-paraphrase").set_value(True).run()
     assert not app.exception and "Question loss" in app.session_state["summary-2"]
+
+
+def test_question_completion_joins_the_family_and_says_its_calls_and_price_beforehand(app):
+    app.toggle(key="axis-completion").set_value(True).run()
+    app.toggle(key="extractor-rouge_l").set_value(True).run()
+    assert not app.exception and "Question completion" in app.session_state["summary-2"]
+    declared = Study.from_toml(app.code[0].value)
+    assert declared.detectors[-1] == "completion_rouge_l" and Part("completion") in declared.axes
+    before = projection(plan(replace(declared, axes=declared.axes[:-1]))).n_calls
+    assert before + 32 == projection(plan(declared)).n_calls  # one call an item
+    assert f"{before + 32:,}" in words(app)
 
 
 FULL = Study(

@@ -13,7 +13,7 @@ from flipcore.claims.memory_gap import gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import any_cutoff_claim, set_claim
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.detectors import DETECTORS, analysis_of, sees_memory
+from flipcore.detectors import DETECTORS, analysis_of, family, sees_memory
 from flipcore.models.cards import ModelCard
 from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.memory import (
@@ -67,6 +67,56 @@ def test_a_drop_gap_carries_its_intervals():
     assert (found.items, found.detector) == ("choices", "drop gap, names changed")
     assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
+
+
+COMPLETED = replace(STUDY, detectors=("completion_rouge_l", "completion_word_for_word"))
+
+
+def completed(measure, benchmark, controls, status="ok"):
+    """A row an item whose continuation of its first half has that score."""
+    values = [("benchmark", value) for value in benchmark] + [("control", value) for value in controls]
+    return [
+        ("m", "text", f"i{i}", role, "completion", "base", 0, 0, measure, status if value is None else "ok", value, None)
+        for i, (role, value) in enumerate(values)
+    ]
+
+
+def test_completion_is_a_test_of_the_set_in_the_family_of_a_study_that_names_it():
+    frame = pd.DataFrame(completed("rouge_l", [1.0] * 40, [1.0] * 15 + [0.5] * 85), columns=COLUMNS)
+    (one,) = memory_tests(frame, COMPLETED)["m"]
+    assert (one.items, one.detector, one.decision) == ("open questions", "completion, ROUGE-L", "memory")
+    # a fifth of 100 controls: the mark is the 20th, which was not completed
+    assert (one.numbers["k"], one.numbers["n_beyond"]) == (20, 40) and "0.0 % of the continuations" in one.claim.detail
+    (outside,) = memory_tests(frame, STUDY)["m"]  # a study from before keeps its family
+    assert outside.decision == "not claimed" and "does not declare this detector" in outside.sentence
+
+
+@pytest.mark.parametrize(("n_both", "n_control"), [(12, 3), (30, 15), (20, 0), (10, 100)])
+def test_word_for_word_is_fishers_exact_test(n_both, n_control):
+    from scipy.stats import fisher_exact
+
+    rows = completed("word_for_word", [1.0] * n_both + [0.0] * (30 - n_both), [1.0] * n_control + [0.0] * (100 - n_control))
+    (one,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), COMPLETED)["m"]
+    table = [[n_both, 30 - n_both], [n_control, 100 - n_control]]
+    expected = fisher_exact(table, "greater").pvalue if n_control < 100 else 1.0
+    assert one.numbers["p"] == pytest.approx(expected) and (one.decision == "memory") == (expected <= 0.05)
+
+
+def test_continuations_that_a_filter_cut_off_can_withhold_the_verdict():
+    controls = [0.0] * 40 + [None] * 10
+    frame = pd.DataFrame(completed("word_for_word", [1.0] * 8 + [0.0] * 32, controls, "cut"), columns=COLUMNS)
+    (one,) = memory_tests(frame, COMPLETED)["m"]
+    assert one.decision == "not claimed" and "were cut off, and they could change the verdict" in one.sentence
+    whole = pd.DataFrame(completed("word_for_word", [1.0] * 8 + [0.0] * 32, [0.0] * 50), columns=COLUMNS)
+    assert memory_tests(whole, COMPLETED)["m"][0].decision == "memory"
+
+
+def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():
+    axes, extractors = ["bit_flip", "completion"], ["ncd", "rouge_l"]
+    assert family(STUDY, axes, extractors) == (*STUDY.detectors, "completion_rouge_l")
+    assert family(STUDY, ["bit_flip", "paraphrase"], ["ncd", "question_loss"]) == STUDY.detectors
+    chosen = replace(STUDY, axes=(Part("completion"),), extractors=(Part("rouge_l"),))  # left out on purpose
+    assert family(chosen, ["completion"], ["rouge_l"]) == STUDY.detectors
 
 
 def test_pearl_of_a_set_needs_no_alpha_and_single_texts_do():

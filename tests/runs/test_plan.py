@@ -1,8 +1,15 @@
 """The demo must be a study that runs: its plan is what a fresh clone does first."""
 
+import json
+
+import pytest
+
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import plan, projection
+from flipcore.store.connection import Store
 
 
 def test_the_demo_is_large_enough_and_every_part_of_it_exists():
@@ -43,3 +50,24 @@ def test_a_few_items_that_ask_for_much_are_projected_as_such():
         (ModelUse("pocket"),),
     )
     assert projection(plan(study)).n_calls == 300
+
+
+def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is_bought(tmp_path):
+    """One call an item: as many as items, at the price of the model's card, and nothing is asked without a budget."""
+    question = "A farmer has {} hens and sells the eggs of every day but one. How many eggs does she sell in {} days at most?"
+    rows = [{"question": question.format(i, i + 2), "answer": str(i)} for i in range(1_319)]
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    study = Study(
+        "completion",
+        (ItemSource("file", path=str(path), columns={"question": "question", "target": "answer"}),),
+        (Part("completion"),),
+        (Part("rouge_l"), Part("word_for_word")),
+        (ModelUse("openai-chat"),),
+    )
+    made = projection(plan(study))
+    assert made.n_calls == 1_319 and made.n_tokens_out == 1_319 * 32
+    assert made.cost_usd == pytest.approx((0.15 * made.n_tokens_in + 0.60 * made.n_tokens_out) / 1e6, rel=0.02)
+    assert made.seconds > 0
+    with Store.open(tmp_path / "x.duckdb") as store, pytest.raises(FlipscopeError, match="1,319 calls.*Nothing was asked"):
+        runner.run(study, store)

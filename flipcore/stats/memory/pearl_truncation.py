@@ -5,7 +5,7 @@ that is more than `MOST_CUT` of the continuations, every benchmark item with suc
 and every control above it. The verdict stands only where it is the same then; its p is the larger of the two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,18 +17,24 @@ from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_truncation import cut_share
 
 LEVEL = 0.05
-_FARTHEST = 2.0  # a sensitivity is a difference of two shares
+_FARTHEST = 2.0  # a sensitivity is a difference of two shares, a similarity a share
 
 
 def settled_set(
-    test: SetTest, frame: pd.DataFrame, axis: str, metric: str, scores: dict[str, float], control_scores: dict[str, float]
+    test: SetTest,
+    frame: pd.DataFrame,
+    axis: str,
+    metric: str,
+    scores: dict[str, float],
+    control_scores: dict[str, float],
+    tested: Callable[[Sequence[float], Sequence[float]], SetTest] = set_test,
 ) -> tuple[SetTest, str]:
     """The test as far as it holds in the worst case, and why nothing is claimed; "" where it holds. `scores` and `control_scores` are
-    sensitivities by item."""
+    sensitivities or similarities by item, `tested` is how they were tested."""
     share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
     if not share > MOST_CUT:
         return test, ""
-    worst = set_test(
+    worst = tested(
         _taken_for(scores, frame, axis, metric, -_FARTHEST), _taken_for(control_scores, frame, axis, metric, _FARTHEST)
     )
     settled = replace(test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least))

@@ -13,13 +13,13 @@ from flipcore.claims.memory import ANY_DETECTOR, Witness, adjusted, summary_clai
 from flipcore.claims.memory_gap import GAP_OTHER, GAP_RANDOM, MARGIN, gap_claim
 from flipcore.claims.memory_sets import ANY_CUTOFF, SET_BEYOND, any_cutoff_claim, set_claim
 from flipcore.claims.memory_truth import SEES, SHIFTS, detector_claim
-from flipcore.stats.memory.exceedance import largest_excess_p, set_test
+from flipcore.stats.memory.exceedance import largest_excess_p
 from flipcore.stats.memory.gap_decision import OTHER, RANDOM, GapDecision, Sides, gap_decision
 from flipcore.stats.memory.ground_truth import detector
 from flipcore.stats.memory.rewritten import Rewritten
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.memory_gaps import FEWEST
-from tests.lab.pocket.scores import AFTER, BEFORE, DETECTORS, PEARL, read_scores
+from tests.lab.pocket.scores import AFTER, BEFORE, DETECTORS, PEARL, own_test, read_scores
 
 Rng = np.random.Generator
 NEVER = "never seen by the pocket model"
@@ -51,7 +51,7 @@ def _set(title: str, n: int, m: int, dose: str = "") -> Simulation:
         values = _never(title)
         first, second = _split(rng, len(values), 0 if dose else n, m)
         scores = _scores()[title][dose] if dose else values[first]
-        return set_claim(set_test(scores, values[second]), control=RANDOM)
+        return set_claim(own_test(title, scores, values[second]), control=RANDOM)
 
     return each(run)
 
@@ -95,7 +95,7 @@ def _page(rng: Rng) -> Claim:
     """Every detector of problems on one split of never-seen ones: losses, min-k and the drop gap."""
     first, second = _split(rng, len(_never(BEFORE)), N, M)
     gap = _decision(rng, first, second, RANDOM, "")
-    tests = [set_test(_never(name)[first], _never(name)[second]) for name in PROBLEMS]
+    tests = [own_test(name, _never(name)[first], _never(name)[second]) for name in PROBLEMS]
     gap_ps, set_ps = adjusted([gap.p], [one.p for one in tests])
     claims = [gap_claim(gap, MARGIN, gap_ps[0], 1 + len(tests))]
     claims += [set_claim(one, "problems", RANDOM, p, 1 + len(tests)) for one, p in zip(tests, set_ps, strict=True)]

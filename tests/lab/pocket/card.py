@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.lab.pocket.scores import (
     Families,
     Scores,
     kept_scores,
+    own_test,
     read_scores,
     scores_of,
     write_scores,
@@ -150,7 +152,7 @@ a false accusation. Each detector's scores are kept in `scores.json`; `python -m
 def decisions(by_detector: Scores) -> str:
     """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
     records = [
-        record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]})
+        record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]}, partial(own_test, title))
         for title, values in by_detector.items()
     ]
     rows = record_rows(records)

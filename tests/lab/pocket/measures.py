@@ -5,8 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flipcore.axes import axis_of
 from flipcore.axes.numeric_resample import Refusal, resample
+from flipcore.core.contracts import Material
 from flipcore.core.randomness import world_generator
+from flipcore.core.records import Completion, Item
+from flipcore.extractors import extractor_of
 from flipcore.models.pocket_inference import PocketGeneration, PocketModel
 from flipcore.stats.memory.pearl import flipped_text, level_means, sensitivity, split_80_20
 from flipcore.text.similarity import rouge_l_many
@@ -86,6 +90,31 @@ def min_k(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     scores = model.score([("", _prompt(entry, entry.question)) for entry in entries])
     lowest = [sorted(value for _, value in tokens)[: max(1, len(tokens) // 5)] for tokens in scores]
     return np.array([float(np.mean(values)) for values in lowest])
+
+
+def completion(model: PocketModel, entries: Sequence[Entry], measure: str) -> np.ndarray:
+    """How the model goes on behind the first half of each item, compared with its second half by `measure`, as a study does it."""
+    kinds, axis, extractor = (
+        {"problems": "number", "choices": "choice", "prose": "completion"},
+        axis_of("completion", {"instruction": ""}),
+        extractor_of(measure),
+    )
+    items = [
+        Item.make(dataset="pocket", key=one.key, kind=kinds[one.family], question=one.question, options=tuple(one.options))
+        for one in entries
+    ]
+    variants = [axis.variants(item, "plain", world_generator(0, "card"), Material())[0] for item in items]
+    texts: dict[int, str] = {}
+    for room in sorted({int(one.params["room"]) for one in variants}):
+        places = [i for i, one in enumerate(variants) if one.params["room"] == room]
+        replies = model.generate(
+            [variants[i].prompt.text for i in places], max_tokens=room, temperature=0.0, seeds=[0] * len(places)
+        )
+        texts |= {i: reply.text for i, reply in zip(places, replies, strict=True)}
+    said = [
+        extractor.read(*pair, [Completion("card", "ok", texts[i])]) for i, pair in enumerate(zip(items, variants, strict=True))
+    ]
+    return np.array([np.nan if one.value is None else one.value for one in said])
 
 
 def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> np.ndarray:

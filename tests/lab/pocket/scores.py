@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from flipcore.core.paths import POCKET
+from flipcore.detectors.completion import DETECTORS as COMPLETIONS
 from flipcore.models.pocket_inference import PocketModel
-from tests.lab.pocket.measures import answer_loss, min_k, numbers, pearl, question_loss, resampled
+from flipcore.stats.memory.exceedance import SetTest, set_test
+from tests.lab.pocket.measures import answer_loss, completion, min_k, numbers, pearl, question_loss, resampled
 from tests.lab.pocket.world import Entry
 
 SCORES = POCKET / "scores.json"
@@ -26,12 +29,21 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
     "min-k %, problems": ("problems", min_k),
     "min-k %, choices": ("choices", min_k),
     "min-k %, prose": ("prose", min_k),
+    **{
+        f"{one.title}, {family}": (family, partial(completion, measure=one.measure))
+        for one in COMPLETIONS
+        for family in ("problems", "choices", "prose")
+    },
 }
 Families = dict[str, dict[str, list[Entry]]]  # family -> group -> its entries
 Scores = dict[str, dict[str, np.ndarray]]  # detector -> group -> one value an item, in the manifest's order
-
-
 TITLES = (*DETECTORS, DROP, PEARL)
+
+
+def own_test(title: str, d: np.ndarray, d0: np.ndarray) -> SetTest:
+    """The test of a set by the detector that a title begins with."""
+    own = next((one for one in COMPLETIONS if title.startswith(one.title)), None)
+    return own.set_test(d, d0) if own else set_test(d, d0)
 
 
 def scores_of(title: str, model: PocketModel, families: Families, n_samples: int = 10) -> Scores:

@@ -1,0 +1,89 @@
+"""Question completion: does the model continue more of the benchmark than of its controls, from the first half of each item?
+
+Of items made from templates a model completes some that it never read, of the pocket model's problems 15 %. Where a twentieth of the
+controls is complete, nothing lies beyond a mark that leaves a twentieth of them. So the mark of ROUGE-L leaves a fifth of the controls
+(any share fixed beforehand keeps the error rate; this one was chosen for power on the pocket model), and items continued word for word
+are counted on both sides and held against each other by Fisher's exact test.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from flipcore.axes import completion
+from flipcore.detectors.detector import Evidence, ScoreDetector
+from flipcore.stats.base.estimate import percent_text
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.gap_truncation import cut_share
+from flipcore.stats.memory.loss_test import finite
+from flipcore.stats.memory.members import Members
+from flipcore.stats.memory.pearl_truncation import settled_set
+
+MARK = 0.2  # of the controls, at or above
+
+
+@dataclass(frozen=True)
+class Completed(ScoreDetector):
+    """`measure` compares a continuation with the true second half: `d` is its value, NaN of a continuation that was cut off."""
+
+    axis: str = completion.AXIS.name
+    null: str = "the same of controls"
+    reads: str = "completion"
+
+    def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
+        return set_test(d, d0, MARK)
+
+    def is_in(self, frame: pd.DataFrame) -> bool:
+        return bool(((frame["axis"] == self.axis) & (frame["extractor"] == self.measure)).any())
+
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+        return frames.losses(frame[frame["axis"] == self.axis], self.measure, roles, self.axis, alone=True)
+
+    def evidence(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+    ) -> Evidence | None:
+        evidence = super().evidence(frame, item_roles, control_roles, members)
+        if evidence is None or evidence.set_test is None:
+            return None
+        mine, other = (self._by_item(frame, roles) for roles in (item_roles, control_roles))
+        test, withheld = settled_set(evidence.set_test, frame, self.axis, self.measure, mine, other, self.set_test)
+        share = cut_share(frame, self.axis, self.measure, (*item_roles, *control_roles))
+        cut = f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the continuations."
+        return replace(evidence, set_test=test, withheld=withheld, cut=cut)
+
+    def _by_item(self, frame: pd.DataFrame, roles: Sequence[str]) -> dict[str, float]:
+        """Every item that was asked; NaN without a score."""
+        mine = frame[(frame["axis"] == self.axis) & (frame["extractor"] == self.measure) & frame["role"].isin(roles)]
+        rows = self.scores(frame, roles)
+        return dict.fromkeys(mine["item_id"], math.nan) | dict(zip(rows["item_id"], rows["d"], strict=True))
+
+
+class WordForWord(Completed):
+    """Scores are 1 or 0, the mark is 0. With as many controls above it as are complete, the count of items above it given all that are
+    complete is hypergeometric: the test is Fisher's."""
+
+    def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
+        n_complete, n = int((finite(d0) > 0).sum()), len(finite(d0))
+        return set_test(d, d0, k=min(n_complete + 1, n))
+
+
+DETECTORS = (
+    Completed(
+        "completion_rouge_l",
+        "completion, ROUGE-L",
+        "How much of an item's second half the model writes, shown the first.",
+        measure="rouge_l",
+        unit="share of the second half's words continued in order (ROUGE-L)",
+    ),
+    WordForWord(
+        "completion_word_for_word",
+        "completion, word for word",
+        "Whether the model writes an item's second half word for word, shown the first.",
+        measure="word_for_word",
+        unit="continued word for word (1) or not (0)",
+    ),
+)
