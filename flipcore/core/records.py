@@ -19,7 +19,8 @@ from typing import Any
 
 KINDS = ("choice", "number", "text", "completion")
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
-ABILITIES = ("generate", "first_token_logprobs", "score")
+SPREAD = "vocabulary_spread"  # mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
+ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
@@ -60,6 +61,7 @@ class Item:
         return cls(item_id, dataset, kind, question, tuple(options), **rest)
 
 
+_LATER = ("effort", "reasoning_budget", "turns", "spread")
 EXAMPLE_TURNS = ("example question", "example answer")  # parts of a prompt that are turns of the conversation before it
 
 
@@ -127,9 +129,9 @@ class Variant:
 @dataclass(frozen=True)
 class Request:
     """What is sent to a model. `first_token` asks one token with its `top_k` alternatives, after the prompt and `continuation`;
-    `score` the log-probabilities of `continuation` given the prompt. `effort` is a word of EFFORTS or "" for the server's own,
-    `reasoning_budget` the tokens that reasoning may take, 0 for the server's own. `turns` is where in the prompt each turn of a
-    conversation ends but the last, the user's and the assistant's in turns."""
+    `score` the log-probabilities of `continuation` given the prompt, with `spread` also how they lie over the vocabulary. `effort` is
+    a word of EFFORTS or "" for the server's own, `reasoning_budget` the tokens that reasoning may take, 0 for the server's own. `turns`
+    is where in the prompt each turn of a conversation ends but the last, the user's and the assistant's in turns."""
 
     kind: str
     prompt: str
@@ -144,10 +146,11 @@ class Request:
     effort: str = ""
     reasoning_budget: int = 0
     turns: tuple[int, ...] = ()
+    spread: bool = False
 
     def declared(self) -> dict[str, Any]:
         """What is asked, as it is hashed and stored; fields that came later are left out at their default, so that no id moves."""
-        return {key: value for key, value in vars(self).items() if value or key not in ("effort", "reasoning_budget", "turns")}
+        return {key: value for key, value in vars(self).items() if value or key not in _LATER}
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -160,7 +163,7 @@ class Request:
         server takes as it is, which chat APIs do not."""
         if self.kind == "first_token":
             return "score" if self.continuation else "first_token_logprobs"
-        return self.kind
+        return SPREAD if self.spread else self.kind
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,8 @@ class Completion:
     `finish_reason` is in the words of `flipcore.core.finish`, "" where nobody recorded it; `reasoning` is what the model
     wrote before its answer, which no extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can
     tell, and brought no answer: they may have been billed. `n_tokens_reasoning` of the `n_tokens_out` are the reasoning's, as far
-    as the server counts them."""
+    as the server counts them. `spread` is (mean, standard deviation) in nats of the vocabulary's log-probabilities, of each of `tokens`,
+    where the request asked for it."""
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -203,6 +207,7 @@ class Completion:
     reasoning: str = ""
     n_lost: int = 0
     n_tokens_reasoning: int | None = None
+    spread: tuple[tuple[float, float], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from flipcore.core.errors import BadInput
+from flipcore.core.records import ABSENT
 from flipcore.stats.memory import drop_gap_analysis, pearl_analysis
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision
@@ -109,6 +111,7 @@ class ScoreDetector(Detector):
     ) -> Evidence | None:
         mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         if mine.empty:
+            self._say_why_not(frame, item_roles)
             return None
         test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
         n_flagged = int(test.flagged[DEFAULT_RULE].sum())
@@ -123,6 +126,13 @@ class ScoreDetector(Detector):
         templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
         of_set = self.set_test(test.d, test.d0)
         return Evidence(set_test=of_set, templated=templated, n_named=n_flagged, names_items=True, numbers=numbers)
+
+    def _say_why_not(self, frame: pd.DataFrame, roles: Sequence[str]) -> None:
+        """Raises BadInput with the reason where it was asked for and every readout is absent, as of a model that lacks an ability."""
+        mine = frame[(frame["extractor"] == self.measure) & frame["role"].isin(roles)]
+        if len(mine) and (mine["status"] == ABSENT).all():
+            reason = mine["reason"].mode() if "reason" in mine else mine["status"].head(0)
+            raise BadInput(f"It does not judge: {reason.iloc[0] if len(reason) else 'every readout is absent.'}")
 
 
 def detector_fault(detector: Detector) -> str:

@@ -1,5 +1,6 @@
 """Loss test (statistics of source 001): is the published wording easier for the model than a paraphrase of it, beyond what
-controls show? Min-k % (arXiv:2310.16789): is the least likely part of the wording likely?"""
+controls show? Min-k % (arXiv:2310.16789): is the least likely part of the wording likely? Min-k %++ (arXiv:2404.02936): and likelier
+than most of what could have stood in its place?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -71,4 +72,11 @@ DETECTORS = (
         measure="answer_loss",
     ),
     MinK("min_k", "min-k %", "How likely the least likely tokens of the published wording are.", measure="min_k"),
+    MinK(
+        "min_k_plus",
+        "min-k %++",
+        "How likely the least likely tokens of the published wording are among all that could stand there.",
+        measure="min_k_plus",
+        unit="mean of the lowest, standard deviations over the vocabulary",
+    ),
 )

@@ -2,17 +2,18 @@
 
 Answer loss (source 001): how surprising the published answer is after this wording. Question loss: how surprising the wording of
 the item itself is. Min-k % (Shi et al. 2024): the mean log-probability of a text's least likely tokens; high where nothing
-surprises.
+surprises. Min-k %++ (Zhang et al. 2024): the same of log-probabilities that are measured in standard deviations from their mean over
+the vocabulary, so that a token is compared with what could have stood in its place.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import OK, SPREAD, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
 from flipcore.text.logprobs import usable_tokens
 
@@ -133,10 +134,36 @@ class MinK(Extractor):
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         values = nats(completions, "the question")
-        if isinstance(values, Reading):
-            return values
+        return values if isinstance(values, Reading) else self.of(values)
+
+    def of(self, values: Sequence[float]) -> Reading:
+        """The mean of the lowest."""
         n_lowest = max(1, int(len(values) * self.pct / 100))
         return Reading(OK, value=math.fsum(sorted(values)[:n_lowest]) / n_lowest)
 
 
-EXTRACTORS = (AnswerLoss(), QuestionLoss(), MinK())
+@dataclass(frozen=True)
+class MinKPlus(MinK):
+    """`pct` as of min-k %."""
+
+    name: ClassVar[str] = "min_k_plus"
+    title: ClassVar[str] = "Min-k %++ (standard deviations)"
+    about: ClassVar[str] = "Min-k % with each token measured against the whole vocabulary in its place."
+    abilities: ClassVar[frozenset[str]] = frozenset({SPREAD})
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        need = question_need(variant)
+        return [replace(need, request=replace(need.request, spread=True))]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        values = nats(completions, "the question")
+        if isinstance(values, Reading):
+            return values
+        spread = completions[0].spread or ()
+        if len(spread) != len(values):
+            return absent("The model gave log-probabilities, and not how they lie over its vocabulary.")
+        # a vocabulary of one likelihood has no spread, and the token that came is its mean
+        return self.of([(x - mean) / sd if sd > 0 else 0.0 for x, (mean, sd) in zip(values, spread, strict=True)])
+
+
+EXTRACTORS = (AnswerLoss(), QuestionLoss(), MinK(), MinKPlus())

@@ -17,6 +17,12 @@ LOSS = Method(
 MIN_K = Method(
     "Min-k %", "The score is the mean log-probability of the least likely tokens of the text.", ("shi2023detecting",)
 )
+MIN_K_PLUS = Method(
+    "Min-k %++",
+    "The score is the mean of the least likely tokens' log-probabilities, each in standard deviations from its mean over the "
+    "vocabulary.",
+    ("zhang2024mink",),
+)
 PEARL = Method(
     "PEARL",
     "Bits of a text's beginning are flipped; the score is the largest fall of the continuation's similarity from one level to "
@@ -38,6 +44,7 @@ _BEGINNINGS = {
     "drop_": DROP_GAP,
     "question_loss": LOSS,
     "answer_loss": LOSS,
+    "min_k_plus": MIN_K_PLUS,
     "min_k": MIN_K,
     "pearl_": PEARL,
     "completion_": COMPLETION,

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Call, Completion
@@ -93,6 +94,33 @@ def completions(calls: Sequence[Call], generations: Sequence[Generation]) -> lis
     ]
 
 
+class Scoring(Protocol):
+    """What gives log-probabilities of the tokens of given texts, and how they lie over the vocabulary."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Sequence[tuple[str, float]]]: ...
+
+    def score_with_spread(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> Sequence[tuple[Sequence[tuple[str, float]], Sequence[tuple[float, float]]]]: ...
+
+
+def scores(calls: Sequence[Call], model: Scoring) -> list[Completion]:
+    """The log-probabilities of given texts as completions, with their spread over the vocabulary where these calls ask for it."""
+    pairs = [(prompt_of(call), call.request.continuation) for call in calls]
+    scored = model.score_with_spread(pairs) if calls[0].request.spread else [(one, ()) for one in model.score(pairs)]
+    return [
+        Completion(
+            call.call_id,
+            "ok",
+            tokens=tuple(tokens),
+            cost_usd=0.0,
+            n_tokens_out=0,
+            spread=tuple(spread) if call.request.spread else None,
+        )
+        for call, (tokens, spread) in zip(calls, scored, strict=True)
+    ]
+
+
 def prompt_of(call: Call) -> str:
     """Raw text: a system prompt stands before the prompt, as behind every completion API."""
     return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
@@ -106,4 +134,4 @@ def sampling_seed(call: Call) -> int:
 
 def _kind(call: Call) -> tuple:
     r = call.request
-    return (r.kind, r.max_tokens, r.temperature, r.top_p, r.stop, r.top_k)
+    return (r.kind, r.max_tokens, r.temperature, r.top_p, r.stop, r.top_k, r.spread)

@@ -5,7 +5,7 @@ from pathlib import Path
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import ABILITIES, Call, Completion
-from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed
+from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed, scores
 
 
 class Pocket(Batched):
@@ -30,11 +30,7 @@ class Pocket(Batched):
         request = calls[0].request
         prompts = [prompt_of(call) + (call.request.continuation if request.kind != "score" else "") for call in calls]
         if request.kind == "score":
-            scored = self._model.score([(prompt_of(call), call.request.continuation) for call in calls])
-            return [
-                Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
-                for call, tokens in zip(calls, scored, strict=True)
-            ]
+            return scores(calls, self._model)
         if request.kind == "first_token":
             tops = self._model.first_token_logprobs(prompts, top_k=request.top_k)
             return [

@@ -19,6 +19,14 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
+def spread(logs: np.ndarray) -> list[tuple[float, float]]:
+    """(mean, standard deviation) of the log-probabilities of each row (rows, vocabulary), each weighted by its own probability."""
+    shares = np.exp(logs)
+    means = (shares * logs).sum(axis=-1)
+    variances = (shares * (logs - means[:, None]) ** 2).sum(axis=-1)
+    return list(zip(means.tolist(), np.sqrt(variances).tolist(), strict=True))
+
+
 def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
     """Rotary positions: `x` (…, d) turned by the angles of `cos` and `sin`."""
     half = x.shape[-1] // 2

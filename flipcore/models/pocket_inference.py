@@ -20,10 +20,11 @@ from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
 from flipcore.models.batched import Generation
-from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, turned
+from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, spread, turned
 
 N_FIRST = 40
 Piece = tuple[str, float]
+Spread = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -129,18 +130,28 @@ class PocketModel:
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
         """The tokens of each continuation with their log-probabilities given the prompt (which may be empty). Prompt and
         continuation are read as one text; a token that reaches into the continuation belongs to it."""
+        return [tokens for tokens, _ in self._scored(pairs, False)]
+
+    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
+        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
+        return self._scored(pairs, True)
+
+    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
         encoded, starts = [], []
         for prompt, continuation in pairs:
             ids, offsets = self._encoded_with_offsets(prompt + continuation)
             encoded.append(ids)
             starts.append(next((k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)), len(ids)))
-        scores: list[list[Piece]] = [[]] * len(pairs)
+        scores: list[tuple[list[Piece], list[Spread]]] = [([], [])] * len(pairs)
         for rows in batches([len(ids) for ids in encoded]):
             hidden = self._hidden(*padded([encoded[i] for i in rows]))
             for i, row in zip(rows, hidden, strict=True):
                 ids, start = encoded[i], starts[i]
-                logs = log_softmax(self.logits(row[start - 1 : len(ids) - 1]))
-                scores[i] = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
+                logits = self.logits(row[start - 1 : len(ids) - 1])
+                # where little varies over the vocabulary, single precision would show in what is divided by its spread
+                logs = log_softmax(logits.astype(np.float64) if with_spread else logits)
+                pieces = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
+                scores[i] = pieces, spread(logs) if with_spread else []
         return scores
 
     def top(self, logs: np.ndarray, top_k: int) -> dict[str, float]:

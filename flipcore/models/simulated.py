@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from flipcore.core.contracts import Backend
 from flipcore.core.finish import LENGTH, STOP
-from flipcore.core.records import ABILITIES, Call, Completion, Item, Variant, digest
+from flipcore.core.records import ABILITIES, SPREAD, Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
 
 LABEL_MASS = 0.9
@@ -92,7 +92,7 @@ class Simulated(Backend):
     """A backend that knows the items it is asked about (`prepare`) and answers by hashes."""
 
     simulated = True
-    abilities = frozenset(ABILITIES)
+    abilities = frozenset(ABILITIES) - {SPREAD}
 
     def __init__(self, name: str, profile: Profile, seed: int = 0) -> None:
         self.name, self.profile, self.seed = name, profile, seed
@@ -114,7 +114,7 @@ class Simulated(Backend):
                 self._by_prompt[variant.prompt.text] = (item, variant, item.question in variant.prompt.text)
 
     def why_not(self, ability: str) -> str:
-        return ""
+        return f"{self.name} has no vocabulary." if ability == SPREAD else ""
 
     async def complete(self, call: Call) -> Completion:
         entry = self._by_prompt.get(call.request.prompt)

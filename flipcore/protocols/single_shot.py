@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import CallProtocol, Extractor, History
 from flipcore.core.errors import BadInput
-from flipcore.core.records import IDENTITY, Call, Completion, Readout, Variant, correctness
+from flipcore.core.records import IDENTITY, SPREAD, Call, Completion, Readout, Variant, correctness
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
@@ -58,7 +58,7 @@ def _cells(history: History) -> Iterator[tuple[Extractor, Variant, int]]:
 
 def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
     """How often a variant is read: as the study says, or its axis; a score has no chance in it and is taken once."""
-    if extractor.abilities == {"score"} and extractor.name in VALUES:
+    if extractor.abilities <= {"score", SPREAD} and extractor.name in VALUES:
         return 1
     if variant.axis == IDENTITY:
         return max(n_samples, IDENTITY_SAMPLES)

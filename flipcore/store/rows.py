@@ -100,6 +100,7 @@ def completion_of(row: dict) -> Completion:
         row.get("reasoning") or "",
         row.get("n_lost") or 0,
         row.get("n_tokens_reasoning"),
+        None if row.get("spread") is None else tuple((mean, sd) for mean, sd in json.loads(row["spread"])),
     )
     return separate_reasoning(completion)
 

@@ -74,5 +74,5 @@ def test_each_kind_has_its_group_and_refuses_what_is_not_there():
 
 
 def test_values_are_the_extractors_that_say_so():
-    assert {"answer_loss", "question_loss", "min_k", "ncd", "rouge_l", "word_for_word"} == set(VALUES)
+    assert {"answer_loss", "question_loss", "min_k", "min_k_plus", "ncd", "rouge_l", "word_for_word"} == set(VALUES)
     assert "regex" not in VALUES

@@ -144,6 +144,7 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "answer_loss": ["norm"],
         "question_loss": ["norm"],
         "min_k": ["pct"],
+        "min_k_plus": ["pct"],
         "ncd": ["compressor"],
         "rouge_l": [],
         "word_for_word": [],

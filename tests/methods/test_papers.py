@@ -7,7 +7,7 @@ from flipcore.methods.method import Method
 from flipcore.methods.papers import PAPERS, bibtex, cited
 from flipcore.methods.terms import TERMS
 
-MEMORY = (memory.DROP_GAP, memory.LOSS, memory.MIN_K, memory.PEARL, memory.COMPLETION, memory.DRAGGED)
+MEMORY = (memory.DROP_GAP, memory.LOSS, memory.MIN_K, memory.MIN_K_PLUS, memory.PEARL, memory.COMPLETION, memory.DRAGGED)
 METHODS = (*flips.METHODS, *holdout.METHODS, *MEMORY, *intervals.BY_METHOD.values(), intervals.HOLM)
 
 

@@ -111,6 +111,30 @@ def test_continuations_that_a_filter_cut_off_can_withhold_the_verdict():
     assert memory_tests(whole, COMPLETED)["m"][0].decision == "memory"
 
 
+def test_a_detector_whose_readouts_are_all_absent_says_why_it_does_not_judge():
+    rows = [
+        (
+            "m",
+            "number",
+            f"i{i}",
+            "benchmark" if i < 20 else "control",
+            "identity",
+            "base",
+            0,
+            0,
+            "min_k_plus",
+            "absent",
+            None,
+            None,
+        )
+        for i in range(50)
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS).assign(reason="m gives no vocabulary.")
+    (one,) = memory_tests(frame, replace(STUDY, detectors=("min_k_plus",)))["m"]
+    assert (one.detector, one.decision) == ("min-k %++", "not claimed")
+    assert "It does not judge: m gives no vocabulary." in one.sentence
+
+
 def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():
     axes, extractors = ["bit_flip", "completion"], ["ncd", "rouge_l"]
     assert family(STUDY, axes, extractors) == (*STUDY.detectors, "completion_rouge_l")

@@ -161,7 +161,7 @@ def test_a_rejected_rewording_is_derived_from_the_latest_verdicts(store):
 
 def test_reasoning_has_a_column_and_an_older_text_that_holds_it_is_parted_when_read(store):
     call = Call("m", "r", Request("generate", "p"))
-    made = Completion(call.call_id, "ok", "B", "stop", reasoning="A, or B?")
+    made = Completion(call.call_id, "ok", "B", "stop", reasoning="A, or B?", spread=((-1.5, 0.25),))
     store.writer.add("completions", [rows.completion_row(call, made, False)]).result(10)
     assert rows.completion_of(store.rows_of("SELECT * EXCLUDE (created_at) FROM completions")[0]) == made
     old = rows.completion_row(call, Completion(call.call_id, "ok", "<think>A is it", "max_tokens"), False)

@@ -15,7 +15,7 @@ from typing import Any
 
 from flipcore.core.contracts import Backend
 from flipcore.core.finish import separate_reasoning
-from flipcore.core.records import Call, Completion, Request, digest
+from flipcore.core.records import SPREAD, Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai import retries
 from flipcore.models.openai.pace import Pace, server_of
@@ -75,7 +75,7 @@ class OpenAICompatible(Backend):
     def __init__(self, card: ModelCard) -> None:
         self.card, self.name = card, card.name
         self.revision = revision_of(card)
-        self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
+        self.abilities = frozenset(card.abilities) - {SPREAD} - ({"score"} if card.api == "chat" else set())
         self.takes = taken_reasoning(card)
         self._pace = Pace(card, server_of(card))
         self._clients: dict[int, Any] = {}
@@ -102,6 +102,8 @@ class OpenAICompatible(Backend):
     def why_not(self, ability: str) -> str:
         if ability in self.abilities:
             return ""
+        if ability == SPREAD:
+            return f"{self.name} is asked through an API, which gives the likeliest tokens and not the whole vocabulary."
         if ability == "score" and self.card.api == "chat":
             return f"{self.name} is asked through the chat API, which gives no log-probabilities of a given text."
         return f"{self.name} does not give {ability.replace('_', ' ')}, says its entry under Models."

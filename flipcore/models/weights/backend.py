@@ -6,8 +6,8 @@ from weakref import WeakValueDictionary
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import separate_reasoning
-from flipcore.core.records import Call, Completion
-from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed
+from flipcore.core.records import SPREAD, Call, Completion
+from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed, scores
 from flipcore.models.cards import ModelCard
 from flipcore.models.weights.files import check_packages, folder_of, weights_digest
 from flipcore.models.weights.inference import OpenModel, Text
@@ -33,7 +33,8 @@ class OpenWeights(Batched):
         self._weights = weights_digest(self._folder)
         without = " without system" if "system" in card.refuses else ""
         self.revision = f"{self._weights} {self._dtype} {card.api}{without}"
-        self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
+        can = frozenset(card.abilities) - ({"score", SPREAD} if card.api == "chat" else set())
+        self.abilities = can | ({SPREAD} if "score" in can else set())  # what gives one gives the other
         self._model: OpenModel | None = None
         self._fault = ""
 
@@ -45,7 +46,7 @@ class OpenWeights(Batched):
     def why_not(self, ability: str) -> str:
         if ability in self.abilities:
             return ""
-        if ability == "score" and self.card.api == "chat":
+        if ability in ("score", SPREAD) and self.card.api == "chat":
             return (
                 f"{self.name} is asked through its chat template, which scores no given text. Add it with the completions API."
             )
@@ -77,11 +78,7 @@ class OpenWeights(Batched):
     def answered(self, calls: list[Call]) -> list[Completion]:
         model, request = self.open(), calls[0].request
         if request.kind == "score":
-            scored = model.score([(prompt_of(call), call.request.continuation) for call in calls])
-            return [
-                Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
-                for call, tokens in zip(calls, scored, strict=True)
-            ]
+            return scores(calls, model)
         prompts = [self._set(model, call) for call in calls]
         if request.kind == "first_token":
             tops = model.first_token_logprobs(prompts, request.top_k)

@@ -18,10 +18,11 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import world_generator
 from flipcore.models.batched import Generation
-from flipcore.models.pocket_arrays import drawn_token, log_softmax, padded
+from flipcore.models.pocket_arrays import drawn_token, log_softmax, padded, spread
 
 MOST_LOGITS = 2**27  # numbers of one batch of scores: half a gigabyte
 Piece = tuple[str, float]
+Spread = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -123,18 +124,24 @@ class OpenModel:
         """The tokens of each continuation with their log-probabilities in nats, given the prompt, which may be empty. Both are read
         as one text; a token that reaches into the continuation belongs to it. The first token of all is known only where the
         tokenizer has a mark for the beginning of a text."""
+        return [tokens for tokens, _ in self._scored(pairs, False)]
+
+    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
+        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
+        return self._scored(pairs, True)
+
+    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
-        scores: list[list[Piece]] = []
+        scores: list[tuple[list[Piece], list[Spread]]] = []
         with self._computing, torch.inference_mode():
             for chunk in self._chunks(list(rows)):
                 begin = len(scores)
                 own = starts[begin : begin + len(chunk)]
                 for ids, start, logs in zip(chunk, own, self._logs(chunk, [max(s - 1, 0) for s in own]), strict=True):
-                    scores.append(
-                        [(self.piece(token), float(row[token])) for token, row in zip(ids[start:], logs, strict=False)]
-                    )
+                    pieces = [(self.piece(token), float(row[token])) for token, row in zip(ids[start:], logs, strict=False)]
+                    scores.append((pieces, spread(log_softmax(logs[: len(pieces)].astype(np.float64))) if with_spread else []))
         return scores
 
     def piece(self, token: int) -> str:

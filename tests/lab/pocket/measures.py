@@ -92,6 +92,13 @@ def min_k(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     return np.array([float(np.mean(values)) for values in lowest])
 
 
+def min_k_plus(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Mean of the lowest 20 % of the prompt's tokens, each in standard deviations from its mean over the vocabulary."""
+    scored = model.score_with_spread([("", _prompt(entry, entry.question)) for entry in entries])
+    values = [[(x - mean) / sd for (_, x), (mean, sd) in zip(*one, strict=True)] for one in scored]
+    return np.array([float(np.mean(sorted(mine)[: max(1, len(mine) // 5)])) for mine in values])
+
+
 def completion(model: PocketModel, entries: Sequence[Entry], measure: str) -> np.ndarray:
     """How the model goes on behind the first half of each item, compared with its second half by `measure`, as a study does it."""
     kinds, axis, extractor = (

@@ -11,7 +11,7 @@ from flipcore.core.paths import POCKET
 from flipcore.detectors.completion import DETECTORS as COMPLETIONS
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.exceedance import SetTest, set_test
-from tests.lab.pocket.measures import answer_loss, completion, min_k, numbers, pearl, question_loss, resampled
+from tests.lab.pocket.measures import answer_loss, completion, min_k, min_k_plus, numbers, pearl, question_loss, resampled
 from tests.lab.pocket.world import Entry
 
 SCORES = POCKET / "scores.json"
@@ -29,6 +29,9 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
     "min-k %, problems": ("problems", min_k),
     "min-k %, choices": ("choices", min_k),
     "min-k %, prose": ("prose", min_k),
+    "min-k %++, problems": ("problems", min_k_plus),
+    "min-k %++, choices": ("choices", min_k_plus),
+    "min-k %++, prose": ("prose", min_k_plus),
     **{
         f"{one.title}, {family}": (family, partial(completion, measure=one.measure))
         for one in COMPLETIONS
