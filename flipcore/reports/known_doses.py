@@ -1,21 +1,29 @@
 """The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never
 were. For the model card, the Ground truth tab and the tests alike."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from flipcore.claims.memory_gap import GAP_WITHIN, gap_claim
+from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import set_claim
 from flipcore.claims.memory_truth import KnownDose, Record
+from flipcore.core.paths import POCKET
+from flipcore.core.randomness import generator
 from flipcore.core.study import RANDOM_CONTROL
 from flipcore.stats.base.estimate import MIN_N, p_text
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
-from flipcore.stats.memory.ground_truth import GroundTruth, share_text
+from flipcore.stats.memory.ground_truth import GroundTruth, auc_interval, exact_share, share_text
+from flipcore.stats.memory.published_score import score_gap
 from flipcore.stats.memory.rewritten import Rewritten
 
+SCORE = "published score"  # how the name of one begins
 CLEAN_SET = 40  # never-seen items in one set that could be accused
 Tested = Callable[[np.ndarray, np.ndarray], SetTest]
 DROP = "drop"  # how the name of a drop gap begins
@@ -25,9 +33,10 @@ def record(
     name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], tested: Tested = set_test
 ) -> Record:
     """The decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items, against the `never` seen.
-    Scores are large where memory is suspected; NaN leaves. Those of a drop gap, by name, are drops and decided as a gap; all
-    others as a set, by the detector's own test (`tested`). The controls are a random split of what was made alike."""
-    decide = gap_decided if name.lower().startswith(DROP) else partial(set_decided, tested=tested)
+    Scores are large where memory is suspected; NaN leaves. Those of a drop gap, by name, are drops and decided as a gap, those of a
+    published score are right or wrong; all others are decided as a set, by the detector's own test (`tested`). The controls are a random
+    split of what was made alike."""
+    decide = decision(name, tested)
     at = []
     for dose, scores in sorted(by_dose.items()):
         is_claimed, p = decide(scores, never)
@@ -36,6 +45,19 @@ def record(
     parts = [fresh[start : start + CLEAN_SET] for start in range(0, len(fresh), CLEAN_SET)]
     clean = [part for part in parts if len(part) >= MIN_N]
     return Record(name, tuple(at), len(clean), sum(decide(part, never)[0] for part in clean))
+
+
+def decision(name: str, tested: Tested = set_test) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
+    """How a detector of this name decides on (scores, scores of never-seen items): (whether it says memory, p before Holm)."""
+    if name.lower().startswith(DROP):
+        return gap_decided
+    return score_decided if name.lower().startswith(SCORE) else partial(set_decided, tested=tested)
+
+
+def score_decided(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+    """Of published answers, 1 where right and 0 where wrong."""
+    score = score_gap(right, never, RANDOM_CONTROL)
+    return score_claim(score).is_made, score.p
 
 
 def set_decided(scores: np.ndarray, never: np.ndarray, tested: Tested = set_test) -> tuple[bool, float]:
@@ -56,6 +78,46 @@ def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
     there = drops[~np.isnan(drops)]
     before = (there >= 0) * 1.0
     return Rewritten.make([f"{name}{i}" for i in range(len(there))], before, before - there)
+
+
+N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400  # of what `against_doses` draws
+
+AGAINST_DOSES = (
+    f"AUC against dose 0 with its 95 % interval, then power: the share of {N_SETS} sets of {N_IN_SET} items of the dose that are called "
+    f"memory against {N_CONTROLS} of dose 0, both drawn anew each time (seed 0). Never read: the same share of sets that no training held, "
+    "with its 95 % interval; .05 is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were tried and are "
+    "not shipped. Made by python -m tests.lab.pocket decisions."
+)
+
+
+def against_doses(
+    name: str, by_group: Mapping[str, np.ndarray], tested: Tested = set_test, n_sets: int = N_SETS, seed: int = 0
+) -> dict[str, dict[str, Any]]:
+    """What a detector sees at which dose. `by_group` holds the scores of each dose ("0" and "fresh" were never read). By dose: `auc`
+    against dose 0, an Estimate, and `power`, the share of `n_sets` sets of `N_IN_SET` items that are called memory against `N_CONTROLS` of
+    dose 0, both drawn anew each time. At "0" the sets are drawn from all that was never read: the share of false verdicts."""
+    decide, rng = decision(name, tested), generator(seed, "against doses", name)
+    there = {group: scores[~np.isnan(scores)] for group, scores in by_group.items()}
+    never, rows = np.concatenate([there["0"], there["fresh"]]), {}
+    for group, scores in there.items():
+        if group == "fresh":
+            continue
+        n_said = 0
+        for _ in range(n_sets):
+            if group == "0":
+                every = rng.permutation(never)[: N_IN_SET + N_CONTROLS]
+                items, controls = every[:N_IN_SET], every[N_IN_SET:]
+            else:
+                items, controls = rng.permutation(scores)[:N_IN_SET], rng.permutation(there["0"])[:N_CONTROLS]
+            n_said += decide(items, controls)[0]
+        auc = auc_interval(there["fresh"] if group == "0" else scores, there["0"])
+        rows[group] = {"n": len(scores), "auc": auc, "power": exact_share(n_said, n_sets)}
+    return rows
+
+
+def shipped_rows(path: Path = POCKET / "doses.json") -> list[dict[str, str]]:
+    """The table of all detectors on the shipped pocket model, as `python -m tests.lab.pocket decisions` left it; empty without one."""
+    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
 
 
 def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:

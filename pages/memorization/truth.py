@@ -8,7 +8,7 @@ from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dos
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.detectors import DETECTORS, ScoreDetector
-from flipcore.reports.known_doses import detector_rows, record, record_rows
+from flipcore.reports.known_doses import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
@@ -28,6 +28,17 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
         "data/ground_truth.toml`, some ten minutes on two cores."
     )
+    every_detector()
+
+
+def every_detector() -> None:
+    """What each detector, those that fail too, sees on every kind of the pocket model's items at every dose."""
+    rows = shipped_rows()
+    if not rows:
+        return
+    with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
+        show_table("against-doses", rows)
+        st.caption(plain(AGAINST_DOSES))
 
 
 def in_a_line(view: View) -> None:

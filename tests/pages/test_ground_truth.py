@@ -78,6 +78,22 @@ def test_items_of_unknown_dose_are_counted():
     assert "3 items have unknown exposure" in words(shown("some unknown"))
 
 
+def all_detectors():
+    from pages.memorization import truth
+
+    truth.every_detector()
+
+
+def test_every_detector_stands_in_one_table_with_those_that_fail():
+    app = AppTest.from_function(all_detectors, default_timeout=60).run()
+    table = app.dataframe[0].value.set_index(["detector", "items"])
+    assert not app.exception and table.index.is_unique and len(table) >= 23
+    assert {"completion, ROUGE-L", "min-k %++", "published answer to new numbers", "CoDeC"} <= set(
+        table.index.get_level_values(0)
+    )
+    assert table.loc[("question loss", "problems"), "256×"].startswith("1.00 [") and "never read" in table
+
+
 def test_the_figures_hold_each_item_once():
     scores, doses = made(1.0)
     one = ground_truth({"x": scores}, doses).detectors[0]

@@ -1,5 +1,6 @@
 """The model card, every figure computed from the shipped checkpoint and manifest by `python -m tests.lab.pocket card`."""
 
+import json
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +13,7 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.known_doses import CLEAN_SET, record, record_rows
+from flipcore.reports.known_doses import AGAINST_DOSES, CLEAN_SET, N_SETS, against_doses, record, record_rows
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.proportions import wilson
 from flipcore.stats.memory.ground_truth import RULES, auc_interval, exact_share
@@ -20,7 +21,9 @@ from flipcore.stats.memory.pearl_alpha import alpha_conformal
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import Picks, numbers, pearl, resampled
 from tests.lab.pocket.scores import (
+    BEFORE,
     DROP,
+    FAILED,
     GROUPS,
     PEARL,
     TITLES,
@@ -36,6 +39,8 @@ from tests.lab.pocket.world import MAKERS, Entry
 
 NOMINAL, CHANCE = 0.05, 0.25
 DECISIONS, NEXT = "## What the product decides", "## Order, layout and labels"
+AGAINST = "## Detectors against doses"
+PUBLISHED = "published score, problems"
 ONE_BY_ONE = tuple(title for title in TITLES if title != DROP)
 
 
@@ -139,21 +144,50 @@ def detection(by_detector: Scores) -> str:
     return "\n\n".join([table, "\n".join(sentences)])
 
 
-def decision_section(by_detector: Scores) -> str:
+def dose_rows(scores: Scores, n_sets: int = N_SETS) -> list[dict[str, str]]:
+    """A row a detector and kind of items: AUC and power at each dose, and false verdicts on what was never read."""
+    stored = {PUBLISHED if title == BEFORE else title: groups for title, groups in scores.items()}
+    rows = []
+    for title in (*(title for title in (*TITLES, PUBLISHED) if title not in FAILED), *FAILED):
+        if title not in stored:
+            continue
+        groups = stored[title]
+        at = against_doses(title, groups, partial(own_test, title), n_sets)
+        cells = {f"{name}×": f"{at[name]['auc'].text()}, {at[name]['power'].value:.2f}" for name in GROUPS[2:]}
+        detector, _, kind = title.rpartition(", ")
+        false = at["0"]["power"]
+        rows.append(
+            {
+                "detector": detector,
+                "items": kind,
+                **cells,
+                "never read": f"{false.value:.3f} [{false.low:.3f}, {false.high:.3f}]",
+            }
+        )
+    return rows
+
+
+def decision_section(by_detector: Scores, rows: Sequence[dict[str, str]]) -> str:
     """What the product says where the truth is known, with its heading."""
     return f"""{DECISIONS}
 The verdict on a set of items, against dose 0 as a random control: "memory" or "none shown", with its p before Holm, by a test of
 the set, or of the drop gap where drops are compared. Fresh items are cut into sets of {CLEAN_SET}: each that is called memory is
 a false accusation. Each detector's scores are kept in `scores.json`; `python -m tests.lab.pocket decisions` writes this part.
 
-{decisions(by_detector)}"""
+{decisions(by_detector)}
+
+{AGAINST}
+{AGAINST_DOSES}
+
+{_table(list(rows[0]), [list(row.values()) for row in rows])}"""
 
 
 def decisions(by_detector: Scores) -> str:
     """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
+    shipped = {title: by_detector[title] for title in TITLES if title in by_detector and title not in FAILED}
     records = [
         record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]}, partial(own_test, title))
-        for title, values in by_detector.items()
+        for title, values in shipped.items()
     ]
     rows = record_rows(records)
     table = _table(list(rows[0]), [list(row.values()) for row in rows])
@@ -300,7 +334,7 @@ log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at tempe
 
 {draw_of_controls(model, families["prose"], by_detector[PEARL], n_samples)}
 
-{decision_section({title: by_detector[title] for title in TITLES})}
+{decision_section(by_detector, dose_rows(by_detector, 40 if quick else N_SETS))}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}
@@ -316,12 +350,22 @@ def write_card() -> None:
     model = PocketModel.load()
     scores = all_scores(model, manifest())
     write_scores(scores, model.revision)
-    (POCKET / "CARD.md").write_text(card(scores={title: scores[title] for title in TITLES}), encoding="utf-8")
+    (POCKET / "CARD.md").write_text(card(scores=scores), encoding="utf-8")
+    _write_doses(dose_rows(scores), model.revision)
+
+
+def _write_doses(rows: Sequence[dict[str, str]], revision: str) -> None:
+    text = json.dumps({"revision": revision, "rows": rows}, ensure_ascii=False, indent=1)
+    (POCKET / "doses.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> None:
     """Write the card's part on decisions again, from stored scores; detectors without any are measured first, or else named."""
-    scores = kept_scores(PocketModel.load(), manifest()) if measure else read_scores()[1]
-    section = decision_section({title: scores[title] for title in TITLES if title in scores})
+    if measure:
+        kept_scores(PocketModel.load(), manifest())
+    revision, scores = read_scores()
+    rows = dose_rows(scores)
+    section = decision_section(scores, rows)
+    _write_doses(rows, revision)
     before, after = path.read_text(encoding="utf-8").split(NEXT)
     path.write_text(f"{before.split(DECISIONS)[0]}{section}\n\n{NEXT}{after}", encoding="utf-8")

@@ -99,6 +99,27 @@ def min_k_plus(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     return np.array([float(np.mean(sorted(mine)[: max(1, len(mine) // 5)])) for mine in values])
 
 
+def published_answer(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Whether the published answer is given to the problem with new numbers, 1 or 0; NaN where the rewrite method refuses."""
+    values = np.full(len(entries), np.nan)
+    pairs = [(i, rewrite[0]) for i, entry in enumerate(entries) if (rewrite := resampled(entry)) is not None]
+    for (i, _), answer in zip(pairs, numbers(model, [question for _, question in pairs]), strict=True):
+        values[i] = answer == entries[i].target
+    return values
+
+
+def context_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """CoDeC an item (arXiv:2510.27055): loss a token of the prompt behind another item of its group less its loss alone, in nats. A
+    context of the same kind helps with what was never read, and disturbs what was."""
+    prompts = [_prompt(entry, entry.question) for entry in entries]
+    alone = model.score([("", prompt) for prompt in prompts])
+    behind = model.score(
+        [(f"{before}\n\n", prompt) for before, prompt in zip([prompts[-1], *prompts[:-1]], prompts, strict=True)]
+    )
+    mean = [[np.mean([value for _, value in tokens]) for tokens in scored] for scored in (alone, behind)]
+    return np.array(mean[0]) - np.array(mean[1])
+
+
 def completion(model: PocketModel, entries: Sequence[Entry], measure: str) -> np.ndarray:
     """How the model goes on behind the first half of each item, compared with its second half by `measure`, as a study does it."""
     kinds, axis, extractor = (

@@ -9,11 +9,11 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.detectors import DETECTORS as DETECTORS_SHIPPED
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.known_doses import record, record_rows
-from tests.lab.pocket.card import by_dose
+from flipcore.reports.known_doses import record, record_rows, shipped_rows
+from tests.lab.pocket.card import PUBLISHED, by_dose, dose_rows
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import min_k
-from tests.lab.pocket.scores import DETECTORS, DROP, PEARL, own_test, read_scores, right
+from tests.lab.pocket.scores import BEFORE, DETECTORS, DROP, PEARL, TITLES, own_test, read_scores, right
 
 KINDS = ("problems", "choices", "prose")
 
@@ -64,14 +64,25 @@ def test_the_decision_of_every_detector_where_the_truth_is_known(scores, title):
     assert f"| {' | '.join(row.values())} |" in (POCKET / "CARD.md").read_text(encoding="utf-8")
 
 
-# Shipped detectors without a row, and why: the manifest has no other rewriting and no second measure of PEARL, and a published score
-# is the answers of DROP. `once.md` has what the ordinary pipeline measured of them.
-WITHOUT_ROW = ("drop_entity_rename", "drop_paraphrase", "published_score", "pearl_completion_ncd")
+def test_detectors_against_doses_is_what_the_stored_scores_give(scores):
+    """One row of the shipped table made again, with every row there, and no detector accusing what was never read beyond nominal."""
+    rows = {f"{row['detector']}, {row['items']}": row for row in shipped_rows()}
+    assert set(rows) == {*TITLES, PUBLISHED}
+    title = "min-k %, choices"
+    assert dose_rows({title: scores[title]}) == [rows[title]]
+    for title, row in rows.items():
+        nominal = 0.025 if title in (PUBLISHED, DROP) else 0.05
+        assert float(row["never read"].partition("[")[2].partition(",")[0]) <= nominal, title
+
+
+# Shipped detectors without a row, and why: no other rewriting and no second measure of PEARL was measured directly. `once.md` has what
+# the ordinary pipeline measured of them.
+WITHOUT_ROW = ("drop_entity_rename", "drop_paraphrase", "pearl_completion_ncd")
 WITHOUT_ROW += ("pearl_summary_rouge_l", "pearl_summary_ncd")
 
 
 def test_a_detector_has_its_row_of_doses_before_it_is_shipped(scores):
-    named = {"drop_numeric_resample": DROP, "pearl_completion_rouge_l": PEARL}
+    named = {"drop_numeric_resample": DROP, "pearl_completion_rouge_l": PEARL, "published_score": BEFORE}
     for name, one in DETECTORS_SHIPPED.items():
         rows = [title for title in scores if title in (named.get(name, ""), *(f"{one.title}, {kind}" for kind in KINDS))]
         assert bool(rows) is (name not in WITHOUT_ROW), name
