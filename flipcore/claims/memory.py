@@ -1,7 +1,7 @@
 """Every sentence about memory: the verdicts of all detectors of one model as one family, and the line above them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flipcore.claims import memory_gap, memory_score, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
@@ -21,6 +21,21 @@ ANY_DETECTOR = Assertion(
 )
 ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_score.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS, ANY_DETECTOR)
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
+
+
+AFTER_RL = "After reinforcement learning this is no evidence of absence."
+WHY_AFTER_RL = (
+    "The model's card says that it was trained by reinforcement learning, which hides from losses what was read before "
+    "(arXiv:2510.09259, arXiv:2605.29888)."
+)
+
+
+def after_rl(claim: Claim) -> Claim:
+    """The verdict of a detector that reads losses, on a model that is declared as trained by reinforcement learning."""
+    if claim.is_made or claim.withheld:
+        return claim
+    detail = " ".join(filter(None, (claim.detail, WHY_AFTER_RL)))
+    return replace(claim, sentence=f"{claim.sentence} {AFTER_RL}", detail=detail)
 
 
 def adjusted(gap_ps: Sequence[float], set_ps: Sequence[float]) -> tuple[list[float], list[float]]:

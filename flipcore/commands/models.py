@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--dtype", choices=DTYPES, help="the precision of open weights (default float32)")
     add.add_argument("--device", metavar="NAME", help="where open weights are computed: cpu, cuda, cuda:1 (default auto)")
     add.add_argument("--cutoff", metavar="DATE", help="end of its training, YYYY-MM-DD")
+    add.add_argument(
+        "--after-rl", action="store_true", help="its maker trained it by reinforcement learning after pre-training"
+    )
     add.add_argument("--replace", action="store_true", help="change the model of that name")
     add.add_argument("--no-test", action="store_true", help="ask it nothing now")
     for action, about in (("test", "ask it again and say what changed"), ("remove", "forget one of your own models")):
@@ -71,6 +74,7 @@ def _add(options: argparse.Namespace) -> int:
         price_in=options.price_in,
         price_out=options.price_out,
         cutoff=options.cutoff,
+        after_rl=options.after_rl,
         options=_options(options),
     )
     own_models.save(card, card.name if options.replace else "")

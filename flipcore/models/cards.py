@@ -39,7 +39,8 @@ _NUMBERS = {  # key -> (least, most)
 @dataclass(frozen=True)
 class ModelCard:
     """One [name] table of data/models.toml or of the user's own models.toml. Prices are US dollars a million tokens; None means
-    unknown. `refuses` are parameters that are never sent, `probe` is what the last test found out (`probe_record`)."""
+    unknown. `refuses` are parameters that are never sent, `probe` is what the last test found out (`probe_record`), `after_rl` that
+    its maker trained it by reinforcement learning after pre-training."""
 
     name: str
     backend: str
@@ -60,6 +61,7 @@ class ModelCard:
     tokens_per_minute: int | None = None
     preset: str = ""
     probe: dict = field(default_factory=dict)
+    after_rl: bool = False
 
 
 def place_of(card: ModelCard) -> str:

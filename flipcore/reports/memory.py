@@ -11,7 +11,7 @@ import pandas as pd
 
 from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.memory import Witness, adjusted, n_tests, summary_claim
+from flipcore.claims.memory import Witness, adjusted, after_rl, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
@@ -19,7 +19,18 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import DETECTORS, Detector, DropGap, Evidence, Pearl, detectors, detectors_in, measure_of, origin_of
+from flipcore.detectors import (
+    DETECTORS,
+    Detector,
+    DropGap,
+    Evidence,
+    Loss,
+    Pearl,
+    detectors,
+    detectors_in,
+    measure_of,
+    origin_of,
+)
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing
@@ -232,10 +243,15 @@ def family_tests(
     def test(one: Measurement, scores: Mapping[str, ScoreGap]) -> MemoryTest:
         return _test(one, scores.get(one.kind), control, p_of.get(id(one), math.nan), n_family, closed_gates, margin)
 
-    tests = {}
+    tests, cards = {}, model_cards()
     for model, measurements in by_model.items():
         scores = {one.kind: one.score for one in measurements if one.score is not None}
         tests[model] = [test(one, scores) for one in measurements]
+        if model in cards and cards[model].after_rl:
+            tests[model] = [
+                replace(test, claim=after_rl(test.claim)) if one.reads == Loss.reads else test
+                for one, test in zip(measurements, tests[model], strict=True)
+            ]
     return tests
 
 

@@ -118,6 +118,12 @@ def _fields(start: ModelCard, key: str) -> dict:
     )
     cutoff = second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06")
     values["cutoff"] = cutoff or None
+    values["after_rl"] = first.checkbox(
+        "Trained by reinforcement learning",
+        start.after_rl,
+        key=f"{key}-after-rl",
+        help="After pre-training, as its maker says. Losses then show less of what it read; Memorization says so.",
+    )
     return values if start.backend == WEIGHTS else values | _prices_and_limits(start, first, second, key)
 
 

@@ -37,7 +37,14 @@ def test_a_model_that_is_added_is_there_for_every_study_and_gone_when_removed(ho
 
 
 def test_a_card_comes_back_as_it_was_saved():
-    card = own(options={"extra_body": {"top_k": 1}}, price_in=0.1, price_out=0.2, cutoff="2025-06", requests_per_minute=60)
+    card = own(
+        options={"extra_body": {"top_k": 1}},
+        price_in=0.1,
+        price_out=0.2,
+        cutoff="2025-06",
+        requests_per_minute=60,
+        after_rl=True,
+    )
     own_models.save(card)
     assert own_models.own_cards() == {"mine": card}
 

@@ -135,6 +135,21 @@ def test_a_detector_whose_readouts_are_all_absent_says_why_it_does_not_judge():
     assert "It does not judge: m gives no vocabulary." in one.sentence
 
 
+def test_losses_of_a_model_trained_by_reinforcement_learning_are_no_evidence_of_absence(monkeypatch):
+    rows = [*rows_of("number", "paraphrase", "question_loss", 1.0, 1.0), *completed("rouge_l", [0.1] * 20, [0.1] * 30)]
+    frame, study = pd.DataFrame(rows, columns=COLUMNS), replace(STUDY, detectors=("question_loss", "completion_rouge_l"))
+    card = ModelCard("m", "simulated", after_rl=True)
+    monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": card})
+    loss, completion = memory_tests(frame, study)["m"]
+    assert loss.decision == completion.decision == "none shown"
+    assert loss.sentence.endswith("After reinforcement learning this is no evidence of absence.")
+    assert "arXiv:2510.09259" in loss.claim.detail and "reinforcement" not in completion.sentence  # it reads no loss
+    seen = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
+    assert "reinforcement" not in memory_tests(seen, study)["m"][0].sentence  # what is shown is shown
+    monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": replace(card, after_rl=False)})
+    assert "reinforcement" not in memory_tests(frame, study)["m"][0].sentence
+
+
 def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():
     axes, extractors = ["bit_flip", "completion"], ["ncd", "rouge_l"]
     assert family(STUDY, axes, extractors) == (*STUDY.detectors, "completion_rouge_l")
