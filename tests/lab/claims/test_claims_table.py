@@ -26,7 +26,6 @@ from tests.lab.claims.memory_gaps import promising, verdict
 from tests.lab.claims.memory_worlds import WORLDS, studies
 
 CELLS = [cell for part in all_cells().values() for cell in part]
-NOT_RUN: tuple[str, ...] = ("one model scores higher in any wording",)
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
 
@@ -58,9 +57,8 @@ def test_the_committed_table_holds_every_cell_or_names_it_as_not_run(module):
 
 
 def test_every_assertion_was_simulated_in_a_world_where_it_is_false():
-    """`NOT_RUN` assertions have worlds that stand ready and no row: delete the line with the run."""
     rows = [row for module in MODULES for row in results.rows_on_disk(module, ROOT / results.FOLDER).values()]
-    assert {one.name for one in ASSERTIONS} - {row.claim for row in rows if row.truth == "null"} == set(NOT_RUN)
+    assert {one.name for one in ASSERTIONS} - {row.claim for row in rows if row.truth == "null"} == set()
 
 
 def test_no_claim_of_the_committed_table_is_false_more_often_than_it_says():
