@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.core.randomness import generator
-from tests import definitions
+from tests import naive
 from tests.lab.simulations.planted import (
     PlantedTruth,
     deviation_of,
@@ -36,7 +36,7 @@ def test_a_flip_rate_beyond_two_answers_is_refused():
 
 def test_rates_of_two_valued_answers_are_the_flip_rates():
     answers = planted_pair(30, PlantedTruth(0.3, 0.1), generator(2))[0]
-    assert pair_rates(answers) == pytest.approx([definitions.item_flip_rate(row) for row in answers.tolist()])
+    assert pair_rates(answers) == pytest.approx([naive.item_flip_rate(row) for row in answers.tolist()])
 
 
 def test_readouts_hold_the_same_population():

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from flipcore.stats.flips import surface
-from tests import definitions
+from tests import naive
 
 
 def frame(rows):
@@ -30,7 +30,7 @@ def asked(item, answers, axis="option_order", extractor="regex", sample=0):
 
 def test_a_cell_is_the_items_flip_rate():
     cells = surface.surface(frame(asked("i", "AABC") + asked("j", "AAAA")), "regex")
-    assert cells.rate[:, 0].tolist() == pytest.approx([definitions.item_flip_rate(list("AABC")), 0.0])
+    assert cells.rate[:, 0].tolist() == pytest.approx([naive.item_flip_rate(list("AABC")), 0.0])
 
 
 def test_unreadable_is_a_share_and_absent_is_no_flip():
