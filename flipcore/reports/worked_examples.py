@@ -34,12 +34,13 @@ def gap_example(gap: DropGap) -> str:
     return f"The drop is {benchmark} on the benchmark and {control} on the control: gap {difference}."
 
 
-def loss_example(test: LossTest) -> str:
-    """The median D of items and controls, in nats; "" without either."""
+def loss_example(test: LossTest, unit: str = "nats") -> str:
+    """The median D of items and controls in its `unit` (none: ""); "" without either."""
     if not len(test.d) or not len(test.d0):
         return ""
     items, controls = (number_text(float(np.median(d))) for d in (test.d, test.d0))
-    return f"The median D is {items} nats for {len(test.d):,} items and {controls} for {len(test.d0):,} controls."
+    unit = f" {unit}" if unit else ""
+    return f"The median D is {items}{unit} for {len(test.d):,} items and {controls} for {len(test.d0):,} controls."
 
 
 def pearl_example(pearl: Pearl) -> str:

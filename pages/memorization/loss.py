@@ -97,7 +97,7 @@ def _guide(test: LossTest, detector: ScoreDetector) -> None:
     how_to_read(
         f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
         "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
-        example=loss_example(test),
+        example=loss_example(test, "nats" if isinstance(detector, Loss) else ""),
     )
 
 

@@ -27,6 +27,7 @@ def test_the_largest_artifact_is_taken_apart():
 def test_losses_and_doses_are_said_with_their_numbers():
     test = loss_test([str(i) for i in range(20)], np.full(20, 3.0), np.linspace(-1, 1, 41))
     assert loss_example(test) == "The median D is 3.00 nats for 20 items and 0.00 for 41 controls."
+    assert loss_example(test, "") == "The median D is 3.00 for 20 items and 0.00 for 41 controls."
     scores, doses = made(1.0)
     said = truth_example(ground_truth({"question loss": scores}, doses))
     assert said.startswith("question loss at dose ") and "AUC " in said and "false positives " in said
