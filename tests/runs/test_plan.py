@@ -9,7 +9,6 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import plan, projection
-from flipcore.store.connection import Store
 
 
 def test_the_demo_is_large_enough_and_every_part_of_it_exists():
@@ -52,7 +51,7 @@ def test_a_few_items_that_ask_for_much_are_projected_as_such():
     assert projection(plan(study)).n_calls == 300
 
 
-def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is_bought(tmp_path):
+def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is_bought(tmp_path, store):
     """One call an item: as many as items, at the price of the model's card, and nothing is asked without a budget."""
     question = "A farmer has {} hens and sells the eggs of every day but one. How many eggs does she sell in {} days at most?"
     rows = [{"question": question.format(i, i + 2), "answer": str(i)} for i in range(1_319)]
@@ -69,5 +68,5 @@ def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is
     assert made.n_calls == 1_319 and made.n_tokens_out == 1_319 * 32
     assert made.cost_usd == pytest.approx((0.15 * made.n_tokens_in + 0.60 * made.n_tokens_out) / 1e6, rel=0.02)
     assert made.seconds > 0
-    with Store.open(tmp_path / "x.duckdb") as store, pytest.raises(FlipscopeError, match="1,319 calls.*Nothing was asked"):
+    with pytest.raises(FlipscopeError, match="1,319 calls.*Nothing was asked"):
         runner.run(study, store)
