@@ -23,13 +23,14 @@ _SPACES = " \t\r\n\u2581\u0120\u010a\u00a0"  # also the marks that byte-level vo
 def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
     """Probability of each label as first token, and of tokens that several labels share.
 
-    A token counts with and without a leading space. A token may be the beginning of a longer label ("1" of "10", "v" of
+    A token counts with and without a leading space, in brackets or bold, with a stop behind it, and in the other case where no label
+    is meant by that. A token may be the beginning of a longer label ("1" of "10", "v" of
     "vii"): if the longer one is itself among the alternatives, it is one token there and the short one stands for itself;
     otherwise one token cannot tell them apart, and its probability is kept under all of them.
     """
     bare: dict[str, float] = {}
     for token, nats in top.items():
-        text = token.strip(_SPACES)
+        text = _as_label(token, labels)
         bare[text] = bare.get(text, 0.0) + math.exp(nats)
     alone = dict.fromkeys(labels, 0.0)
     shared: dict[tuple[str, ...], float] = {}
@@ -40,6 +41,23 @@ def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[
         elif meant:
             shared[meant] = shared.get(meant, 0.0) + share
     return alone, shared
+
+
+_AROUND = "()[]{}*_`\"'.,:;"
+_ARTICLES = ("a", "i")  # behind a blank they are words of a sentence
+
+
+def _as_label(token: str, labels: Sequence[str]) -> str:
+    """The label that a token writes, or the token without its blanks."""
+    text = token.strip(_SPACES)
+    core = text.strip(_AROUND)
+    if text in labels or not core or any(one.startswith(text) for one in labels):
+        return text
+    if core in labels:
+        return core
+    same = [one for one in labels if one.casefold() == core.casefold()]
+    is_word = core in _ARTICLES and text != token
+    return same[0] if len(same) == 1 and not is_word else text
 
 
 _BLANKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})

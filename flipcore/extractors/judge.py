@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
-from flipcore.extractors.readings import failure, no_answer, text_request, unfinished, unreadable
+from flipcore.extractors.readings import asked_question, failure, no_answer, text_request, unfinished, unreadable
 from flipcore.text.answers import canonical_number, text_answer
 
 CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
@@ -47,7 +47,7 @@ _LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
     """The prompt, the same for the same text; `backwards` lists the options from last to first under their own labels."""
-    question = dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
+    question = asked_question(item, variant)
     if item.kind == "number":
         return NUMBER_PROMPT.format(question=question, text=text)
     lines = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]

@@ -17,7 +17,7 @@ from flipcore.text.answers import canonical_number, text_answer
 
 TIME_LIMIT_S = 0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
 MOST_CHARACTERS, MOST_REPEATS = 500, 10_000  # counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
-DEFAULT = r"answer\s*(?:is|:)\s*\(?([A-Za-z]|[-+]?[\d,.]*\d)"
+DEFAULT = r"answer\s*(?:is|:)[\s*(]*([A-Za-z](?![\w'’])|[-+]?[\d,.]*\d)"  # a letter that begins a word is no label
 _REPETITION = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
 WHICH = ("first", "last")
 FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot matches newline": regex.DOTALL}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flipcore.core.contracts import Ask
 from flipcore.core.finish import REFUSAL, cut_reason
-from flipcore.core.records import ABSENT, CUT, UNREADABLE, Completion, Reading, Request, Variant
+from flipcore.core.records import ABSENT, CUT, UNREADABLE, Completion, Item, Reading, Request, Variant
 
 
 def text_request(variant: Variant, ask: Ask) -> Request:
@@ -22,6 +22,11 @@ def text_request(variant: Variant, ask: Ask) -> Request:
         reasoning_budget=ask.reasoning_budget,
         turns=variant.prompt.turns,
     )
+
+
+def asked_question(item: Item, variant: Variant) -> str:
+    """The question in the variant's own wording; the item's where its prompt names none."""
+    return dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
 
 
 def absent(reason: str) -> Reading:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, Completion, Item, Reading, Variant
-from flipcore.extractors.readings import no_answer, text_request, unreadable
+from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end, is_refusal
 from flipcore.extractors.written.stated_choice import ChoiceText
@@ -18,7 +18,7 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
     """What `text` answers: an option by label or words, or a number."""
     if not text.strip():
         return unreadable("The answer is empty.")
-    text = text[: answer_end(text, item.question)]
+    text = text[: answer_end(text, item.question, asked_question(item, variant))]
     start, end = marked_answer(text) or (0, len(text))
     answer, span, reason = _answer(item, variant, text[start:end])
     if answer is None:
@@ -29,7 +29,7 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
 def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical answer, its span, why there is none)."""
     if item.kind == "number":
-        return stated_number(text)
+        return stated_number(text, item.question)
     choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(text)
     return None if choice.position is None else str(variant.order[choice.position]), choice.span, choice.reason
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.records import OK, WRITTEN_WORDS, Completion, Item, Reading, Variant
-from flipcore.extractors.readings import no_answer, text_request, unreadable
+from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end
 from flipcore.text.answers import text_answer
@@ -40,7 +40,7 @@ class TextMatch(Extractor):
         return no_answer(completions) or self._read(item, variant, completions[0].text)
 
     def _read(self, item: Item, variant: Variant, text: str) -> Reading:
-        text = text[: answer_end(text, item.question)]
+        text = text[: answer_end(text, item.question, asked_question(item, variant))]
         start, end = marked_answer(text) or _stated(text)
         words = text[start:end]
         answer = text_answer(words, variant.target)

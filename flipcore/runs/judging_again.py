@@ -17,7 +17,7 @@ from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.folders import allowed
 from flipcore.core.records import Call, Completion, Readout, Request, correctness
 from flipcore.extractors.judge import judged_reading
-from flipcore.extractors.readings import failure, no_answer, unfinished, unreadable
+from flipcore.extractors.readings import asked_question, failure, no_answer, unfinished, unreadable
 from flipcore.models import model_cards, open_backend
 from flipcore.runs.asking import Asking
 from flipcore.runs.cost import NOTHING, Projection, projected, refusal
@@ -201,7 +201,6 @@ def _calls(block: list[Answer], backend: Backend, prompt: str) -> Iterator[tuple
 def filled(prompt: str, answer: Answer) -> str:
     """The user's prompt with question, options and text put in, all at once: a field that stands in a text stays as it is."""
     item, variant = answer.item, answer.variant
-    question = dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
     options = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
-    fields = {"question": question, "options": "\n".join(options), "text": answer.completion.text}
+    fields = {"question": asked_question(item, variant), "options": "\n".join(options), "text": answer.completion.text}
     return _FIELD.sub(lambda match: fields[match[1]], prompt)

@@ -77,3 +77,8 @@ def test_it_reads_nothing_from_an_answer_that_was_cut_off():
     item = choice()
     found = extractor_of("pattern").read(item, shown(item), [said("The answer is C", finish_reason="length")])
     assert (found.status, found.answer) == (CUT, None)
+
+
+def test_a_letter_that_begins_a_word_is_no_label_to_the_pattern_that_stands_there_first():
+    assert read("This answer is based on what I know: tin.").status == UNREADABLE
+    assert read("The answer is **C**.").answer == "2"

@@ -1,8 +1,10 @@
 """Reading written answers: what is read, where it was found, and when nothing may be read."""
 
+from dataclasses import replace
+
 import pytest
 
-from flipcore.core.records import OK, UNREADABLE
+from flipcore.core.records import OK, UNREADABLE, Prompt
 from flipcore.extractors.regex import read_text
 from flipcore.extractors.written.scope import answer_end
 from flipcore.text.prompts import labels_of
@@ -256,3 +258,12 @@ def test_every_option_of_every_length_can_be_named():
             for labels in ("upper", "lower", "digits", "roman"):
                 shown_labels = labels_of(labels, n)
                 assert read(f"The answer is ({shown_labels[place]}).", item, labels=shown_labels).answer == str(place)
+
+
+def test_a_model_that_repeats_a_misspelled_question_is_read_as_one_that_repeats_the_right_one():
+    text = f"Let me think.\nQuestion: {ITEM.question}\nAnswer: C"
+    typo = ITEM.question.replace("metal", "meatl")
+    variant = shown(ITEM)
+    asked = replace(variant, prompt=Prompt((("stem", f"Question: {typo}\n"), *variant.prompt.parts[1:])))
+    assert read_text(ITEM, variant, text).answer == "2"
+    assert read_text(ITEM, asked, text.replace("metal", "meatl")).answer == "2"

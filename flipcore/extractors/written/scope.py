@@ -18,13 +18,17 @@ _REFUSAL = re.compile(
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
 
 
-def answer_end(text: str, question: str) -> int:
-    """How many characters of `text` belong to this answer. A heading that repeats `question` does not end it."""
+def answer_end(text: str, *questions: str) -> int:
+    """How many characters of `text` belong to this answer. A heading that repeats one of `questions` (the item's, and the wording in
+    which it was asked) does not end it."""
+    openings = tuple(filter(None, (_plain(_HEADING.sub("", question))[:_RESTATED] for question in questions)))
     for mark in _NEXT.finditer(text):
-        opening = _plain(question)[:_RESTATED]
-        if text[: mark.start()].strip() and not (opening and _plain(text[mark.end() :]).startswith(opening)):
+        if text[: mark.start()].strip() and not (openings and _plain(text[mark.end() :]).startswith(openings)):
             return mark.start()
     return len(text)
+
+
+_HEADING = re.compile(r"^\s*(?:Question|Problem|Q)\s*\d*\s*[:.]", re.IGNORECASE)
 
 
 def _plain(text: str) -> str:

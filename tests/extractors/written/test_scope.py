@@ -19,6 +19,12 @@ def test_the_next_problem_or_turn_ends_the_answer_and_its_own_question_does_not(
     assert text[: answer_end(text, "How many eggs?")] == own
 
 
+def test_a_heading_in_the_wording_that_was_asked_does_not_end_the_answer():
+    text = "Let me see.\nQuestion: How mnay eggs are left in the basket?\n18"
+    asked = ("How many eggs are left in the basket?", "Q: How mnay eggs are left in the basket?")
+    assert answer_end(text, *asked) == len(text) and answer_end(text, asked[0]) == len("Let me see.")
+
+
 @pytest.mark.parametrize(
     ("text", "declines"),
     [("I'm sorry, but I can't help with that.", True), ("I cannot answer this.", True), ("I cannot see 20.", False)],

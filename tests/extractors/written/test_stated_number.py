@@ -24,6 +24,14 @@ PIECES = [
         "٣",
         "$.5",
         "- 7",
+        "18,50",
+        "1 800",
+        "2:00",
+        "3 1/2",
+        "1.800,5",
+        "½",
+        " million",
+        "k",
     ),
     *("%", ".", "}", "not ", "or ", "hen ", "all ", "rather than ", "1.2.3", "\n", " ", "x", "e", "\u00a07"),
 ]
@@ -38,6 +46,21 @@ PIECES = [
         ("\\boxed{\\frac{29}{2}}", "29/2"),
         ("18 is the answer", "18"),
         ("1.5e3", "1500"),
+        # the ways of writing a number that a reader of digits takes apart
+        ("The answer is 18,50 €.", "37/2"),
+        ("The answer is 1.800,50 €", "3601/2"),
+        ("It costs 1.800 €", "1800"),
+        ("It costs 1 800 dollars.", "1800"),
+        ("1.8 million", "1800000"),
+        ("$15k", "15000"),
+        ("The answer is 3 1/2 cups.", "7/2"),
+        ("-2½", "-5/2"),
+        ("The train arrives at 2:00 pm.", "2"),
+        # what answers is the last quantity of the phrase that states it, without what checks it, as it was put right
+        ("The answer is that he can run the 400-meter hurdles in 36 seconds.", "36"),
+        ("She has 3 apples left. (Check: 18-3=15)", "3"),
+        ("The answer is 12. Wait, no, it is 14.", "14"),
+        ("The answer is 12. Wait, that was quick.", "12"),
     ],
 )
 def test_the_number_is_read_and_its_span_holds_it(text, number):
@@ -47,11 +70,26 @@ def test_the_number_is_read_and_its_span_holds_it(text, number):
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("none at all", "has no number"), ("18 or 20", "two numbers"), ("It is not 20.", "only numbers that it denies")],
+    [
+        ("none at all", "has no number"),
+        ("18 or 20", "two numbers"),
+        ("It is not 20.", "only numbers that it denies"),
+        ("The answer is 2 hours and 30 minutes.", "two units"),
+        ("It takes 2 hours 30 minutes.", "two units"),
+        ("The answer is (3,4).", "not a number that can be compared"),
+        ("The answer is 3,4.", "not a number that can be compared"),
+        ("The answer is 2:30 pm", "not a number that can be compared"),
+    ],
 )
 def test_no_number_or_two_are_no_answer(text, why):
     answer, span, sentence = stated_number(text)
     assert answer is None and span is None and why in sentence
+
+
+def test_a_scale_that_the_question_asks_in_is_no_part_of_the_answer():
+    for question, number in (("How many million people live there?", "5"), ("How many people live there?", "5000000")):
+        assert stated_number("The answer is 5 million.", question)[0] == number
+    assert stated_number("gsm8k")[0] == "8"
 
 
 @pytest.mark.parametrize("tail", [3, 120])
