@@ -26,7 +26,13 @@ DETECTORS = (
 )
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 # fields added later: at their default they are no part of the id
-_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False, "prompt": None, "detectors": DETECTORS}
+_LATER: dict[str, Any] = {
+    "control": OTHER_CONTROL,
+    "judge_sees_retro": False,
+    "prompt": None,
+    "detectors": DETECTORS,
+    "reference_model": "",
+}
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ class Study:
     `control` says what the controls are: a `random` split of the benchmark's own source, `paired` 1:1 with its items (pairs
     are stored), `calibrated` on known doses of this model, or `other`. `judge_sees_retro` lets a judge on a network read items of
     a retro set. `detectors` are the family over which verdicts on memory hold their error rate, by name; others are shown outside it.
+    `reference_model` is one of the study's models: losses of the others are also taken less its own on the same text.
     """
 
     name: str
@@ -126,6 +133,7 @@ class Study:
     judge_sees_retro: bool = False
     prompt: OwnPrompt | None = None
     detectors: tuple[str, ...] = DETECTORS
+    reference_model: str = ""
 
     @property
     def roles(self) -> set[str]:
@@ -210,6 +218,11 @@ def _study(table: dict) -> Study:
     study = _from_table(Study, table, "the study")
     if study.control not in CONTROLS:
         raise BadInput(f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}.")
+    if study.reference_model and study.reference_model not in {use.name for use in study.models}:
+        raise BadInput(
+            f"The study has reference_model = {study.reference_model[:60]!r}, which is none of its models. Add it under [[models]]: what "
+            "it answered before is not asked again."
+        )
     return study
 
 

@@ -15,7 +15,7 @@ from flipcore.core.study import RANDOM_CONTROL, Study
 from flipcore.detectors import completion, drop_gap, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
-from flipcore.detectors.losses import Loss, MinK
+from flipcore.detectors.losses import Loss, MinK, OverReference
 from flipcore.detectors.pearl import Pearl
 from flipcore.detectors.published import PublishedScore
 from flipcore.stats.memory import frames
@@ -67,6 +67,8 @@ def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> 
     no study names by itself and that what is new feeds."""
 
     def feeds(one: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+        if isinstance(one, OverReference):
+            return False  # its scores are shown outside the family until it may speak
         return (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
 
     before = {part.name for part in study.axes}, {part.name for part in study.extractors}

@@ -11,6 +11,8 @@ from flipcore.detectors.detector import Evidence, ScoreDetector
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 
+OVER_REFERENCE = "question_loss"  # the extractor whose losses are compared with a reference model's
+NO_DOSES = "what this detector sees of items that were read a known number of times has not been measured. Its scores are a description."
 NO_COMPLETION = "Cut off: not applicable, no completion is read."
 
 
@@ -58,6 +60,32 @@ class MinK(_Scored):
         return frames.losses(frame, self.measure, roles, alone=True)
 
 
+@dataclass(frozen=True)
+class OverReference(_Scored):
+    """`d` is the loss of the published wording under the study's reference model less this model's own (Carlini et al. 2021): what is hard
+    for both says nothing. It has no row of known doses, as no second checkpoint is shipped, and so no verdict yet."""
+
+    unit: str = "D: loss under the reference model minus this model's, nats"
+    null: str = "the same difference on controls"
+    reads: str = "losses"
+
+    @property
+    def table_axis(self) -> str:
+        return "paraphrase"
+
+    def is_in(self, frame: pd.DataFrame) -> bool:
+        return "reference" in frame and bool(frame.loc[frame["extractor"] == self.measure, "reference"].notna().any())
+
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+        return frames.over_reference(frame, self.measure, roles)
+
+    def evidence(
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+    ) -> Evidence | None:
+        evidence = super().evidence(frame, item_roles, control_roles, members)
+        return evidence and replace(evidence, withheld=NO_DOSES)
+
+
 DETECTORS = (
     Loss(
         "question_loss",
@@ -78,5 +106,11 @@ DETECTORS = (
         "How likely the least likely tokens of the published wording are among all that could stand there.",
         measure="min_k_plus",
         unit="mean of the lowest, standard deviations over the vocabulary",
+    ),
+    OverReference(
+        "over_reference",
+        "loss beside a reference model",
+        "How much less surprising the published wording is to the model than to the study's reference model.",
+        measure=OVER_REFERENCE,
     ),
 )

@@ -219,7 +219,7 @@ def memory_tests(
     """Of every model of `frame`, everything that the models answered (`queries.readouts(..., everything=True)`). `items` are the
     study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
     where nothing is compared."""
-    frame = frames.compared_sets(frame, study)
+    frame = frames.compared_sets(frames.with_reference(frame, study), study)
     by_model = {
         str(model): detector_measurements(part, members_of(study, items, pairs, str(model)), study.detectors)
         for model, part in frame.groupby("model", sort=False)
@@ -309,7 +309,7 @@ def _test(
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
-    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(why).not_claimed(one.withheld)
+    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(one.withheld).not_claimed(why)
     claim = replace(claim, detail=" ".join(filter(None, (claim.detail, one.cut))))
     least = at_least_claim(one.set_test, claim, items)
     further = (least, *([named_claim(one.n_named, claim, items)] if one.names_items else []))

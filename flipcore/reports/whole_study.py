@@ -27,6 +27,7 @@ from flipcore.reports.study import Report, study_report
 from flipcore.reports.truncation import Truncation, truncations
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.holdout.difficulty import conditions
+from flipcore.stats.memory import frames
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
@@ -121,7 +122,7 @@ class WholeStudy:
 
     def answers_of(self, model: str) -> pd.DataFrame:
         """Everything that one model answered."""
-        return self.everything[self.everything["model"] == model]
+        return frames.with_reference(self.everything, self.study)[self.everything["model"].to_numpy() == model]
 
     def flips_of(self, model: str) -> pd.DataFrame:
         """The answers of one model that flips are made of."""

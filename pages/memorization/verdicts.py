@@ -37,7 +37,7 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 @cached("Testing every detector", 16)
 def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
     """Every detector of one model on every kind of item."""
-    frame = session.readouts(study_id, lock=lock, everything=True)
+    frame = frames.with_reference(session.readouts(study_id, lock=lock, everything=True), session.declared(study_id))
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
     frame = frames.compared_sets(frame[frame["model"] == model], study)

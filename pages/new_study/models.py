@@ -8,6 +8,7 @@ from flipcore.core import bounds
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import EFFORTS
 from flipcore.core.study import ModelUse, Part
+from flipcore.detectors.losses import OVER_REFERENCE
 from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
 from pages.common.notes import plain
@@ -34,6 +35,22 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
     by_name = {model.name: model for model in models}
     selection = [*names, own] if own and own not in names else names
     return [_settings(by_name.get(name, ModelUse(name)), extractors) for name in selection]
+
+
+def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:
+    """The model that losses of the others are compared with; none where there is one model, or no loss of the question."""
+    names = [model.name for model in models]
+    if len(names) < 2 or all(part.name != OVER_REFERENCE for part in extractors):
+        return ""
+    return st.selectbox(
+        "Reference model",
+        ["", *names],
+        names.index(selected) + 1 if selected in names else 0,
+        key="reference-model",
+        format_func=lambda name: name or "none",
+        help="An earlier checkpoint, or another model: the question loss of the others is also taken less its own. What is stored of it "
+        "is not asked again.",
+    )
 
 
 def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.core.study import Study
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from tests.runs.test_runner import tiny_study
 
 
@@ -27,3 +27,12 @@ def test_a_whole_number_in_place_of_a_decimal_keeps_the_id_that_the_declaration_
 def test_an_unknown_key_in_a_study_file_is_named():
     with pytest.raises(BadInput, match="unknown key 'axis'"):
         Study.from_toml(tiny_study().to_toml() + '\n[axis]\nname = "x"\n')
+
+
+def test_a_reference_model_is_one_of_the_studys_models_and_moves_no_earlier_id():
+    study = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("question_loss"),), (ModelUse("m"), ModelUse("old")))
+    assert "reference_model" not in study.to_toml()
+    chosen = replace(study, reference_model="old")
+    assert Study.from_toml(chosen.to_toml()) == chosen and chosen.study_id != study.study_id
+    with pytest.raises(BadInput, match="none of its models"):
+        replace(study, reference_model="other").checked()

@@ -81,6 +81,14 @@ def test_question_completion_joins_the_family_and_says_its_calls_and_price_befor
     assert f"{before + 32:,}" in words(app)
 
 
+def test_a_reference_model_is_chosen_among_several_where_a_loss_is_read(app):
+    app.multiselect(key="model-names").set_value(["pocket", "simulated-clean"]).run()
+    assert not [one for one in app.selectbox if one.key == "reference-model"]
+    app.toggle(key="extractor-question_loss").set_value(True).run()
+    app.selectbox(key="reference-model").set_value("simulated-clean").run()
+    assert not app.exception and Study.from_toml(app.code[0].value).reference_model == "simulated-clean"
+
+
 FULL = Study(
     name="everything set",
     items=(ItemSource("flipscope_choice", n=8, seed=3),),

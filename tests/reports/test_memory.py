@@ -26,12 +26,14 @@ from flipcore.reports.memory import (
     summary,
 )
 from flipcore.reports.study import Report
+from flipcore.runs import runner
 from flipcore.stats.base import two_shares
 from flipcore.stats.base.two_shares import Counts, difference_limits, p_above
 from flipcore.stats.memory.frames import roles_of
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.published_score import score_gap, score_gap_of
 from flipcore.stats.memory.rewritten import Rewritten
+from flipcore.store.queries import studies
 from tests.conftest import ROOT
 from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
@@ -148,6 +150,27 @@ def test_losses_of_a_model_trained_by_reinforcement_learning_are_no_evidence_of_
     assert "reinforcement" not in memory_tests(seen, study)["m"][0].sentence  # what is shown is shown
     monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": replace(card, after_rl=False)})
     assert "reinforcement" not in memory_tests(frame, study)["m"][0].sentence
+
+
+def test_a_reference_model_costs_no_call_that_is_stored_and_its_detector_makes_no_verdict_yet(store, tmp_path, monkeypatch):
+    """The pocket model beside itself under another name: every difference is 0."""
+    (tmp_path / "models.toml").write_text('[early]\nbackend = "pocket"\nprice_in = 0.0\nprice_out = 0.0\n', encoding="utf-8")
+    monkeypatch.setattr("flipcore.models.cards.own_models_toml", lambda: tmp_path / "models.toml")
+    benchmark, control = (
+        ItemSource("pocket_prose", where={"dose": [4]}),
+        ItemSource("pocket_prose", "control", where={"dose": [0]}),
+    )
+    parts = {"axes": (Part("identity"),), "extractors": (Part("question_loss"),)}
+    alone = replace(STUDY, items=(replace(benchmark, n=24), replace(control, n=24)), models=(ModelUse("early"),), **parts)
+    both = replace(alone, models=(ModelUse("pocket"), ModelUse("early")), reference_model="early")
+    runner.run(alone, store)
+    last = runner.run(both, store)
+    assert (last.n_reused, last.n_done, last.n_failed) == (48, 96, 0)
+    tests = memory_tests(studies.readouts(store, both.study_id, everything=True), both)
+    (one,) = [test for test in tests["pocket"] if test.detector == "loss beside a reference model"]
+    assert one.decision == "not claimed" and "has not been measured" in one.sentence
+    assert (one.numbers["n"], one.numbers["n_controls"], one.numbers["n_beyond"]) == (24, 24, 0)
+    assert not any(test.detector == "loss beside a reference model" for test in tests["early"])
 
 
 def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():

@@ -42,6 +42,30 @@ def compared_sets(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def with_reference(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """The rows of all models with a column `reference`: what the study's reference model has on the same text by the same extractor.
+    NaN where it has nothing, and on its own rows. The rows themselves where the study names none."""
+    if not study.reference_model or frame.empty:
+        return frame
+    keys = ["item_id", "axis", "variant", "sample", "extractor"]
+    is_own = frame["model"] == study.reference_model
+    own = frame.loc[is_own, [*keys, "value"]].rename(columns={"value": "reference"}).drop_duplicates(keys)
+    beside = frame.merge(own, how="left", on=keys)
+    return beside.assign(reference=pd.to_numeric(beside["reference"], errors="coerce").mask(is_own.to_numpy()))
+
+
+def over_reference(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.DataFrame:
+    """One row an item: `original`, its loss in nats on the published wording, `reference`, that under the reference model, and `d`, how
+    much smaller the first is."""
+    mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor) & (frame["variant"] == BASE)]
+    values = mine[["value", "reference"]].apply(pd.to_numeric, errors="coerce").astype(float)
+    means = values.groupby(mine["item_id"].to_numpy(), sort=False).mean()
+    table = pd.DataFrame(
+        {"item_id": means.index.astype(str), "original": means["value"].to_numpy(), "reference": means["reference"].to_numpy()}
+    )
+    return table.assign(d=table["reference"] - table["original"]).dropna(subset="d", ignore_index=True)
+
+
 def reader_of(frame: pd.DataFrame) -> str:
     """The extractor of written answers on these items: of answers in words its own."""
     there = set(frame["extractor"].unique())

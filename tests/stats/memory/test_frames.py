@@ -158,3 +158,30 @@ def test_a_task_without_controls_is_held_against_the_tasks_that_have_nothing_els
     assert frames.compared_sets(frame, replace(recorded, protocol=Part("single_shot"))) is frame
     one_task = frame[frame["item_id"].str.startswith("c")]
     assert frames.compared_sets(one_task, recorded) is one_task
+
+
+def test_a_reference_models_losses_stand_beside_those_on_the_same_text():
+    study = Study(
+        "s",
+        (ItemSource("x"),),
+        (Part("identity"),),
+        (Part("question_loss"),),
+        (ModelUse("m"), ModelUse("old")),
+        reference_model="old",
+    )
+    rows = frame(
+        row("a", axis="identity", extractor="question_loss", value=3.0),
+        row("a", axis="paraphrase", extractor="question_loss", value=3.0),
+        row("a", axis="paraphrase", variant="w", extractor="question_loss", value=9.0),
+        row("b", axis="identity", extractor="question_loss", value=5.0),
+    )
+    old = rows.assign(value=[4.5, 4.5, 1.0, 4.0]).iloc[:3]
+    both = pd.concat([rows.assign(model="m"), old.assign(model="old")], ignore_index=True)
+    beside = frames.with_reference(both, study)
+    assert len(beside) == 7 and beside.loc[beside["model"] == "old", "reference"].isna().all()
+    mine = beside[beside["model"] == "m"]
+    table = frames.over_reference(mine, "question_loss", ["benchmark"])
+    assert table.to_dict("records") == [
+        {"item_id": "a", "original": 3.0, "reference": 4.5, "d": 1.5}
+    ]  # b was not asked of the other
+    assert frames.with_reference(both, replace(study, reference_model="")) is both
