@@ -5,7 +5,9 @@ import json
 import pytest
 
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.paths import DATA
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.detectors import DETECTORS
 from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import plan, projection
@@ -15,6 +17,16 @@ def test_the_demo_is_large_enough_and_every_part_of_it_exists():
     made = plan(demo_study())
     assert len(made.items) >= 24 and len(made.study.axes) >= 4 and len(made.extractors) >= 3
     assert projection(made).cost_usd == 0 and projection(made).n_calls > 0
+
+
+def test_the_ground_truth_study_declares_and_feeds_every_detector_but_those_without_a_task_for_it():
+    """No passage of the pocket sets has a summary, and no second model is shipped."""
+    study = Study.read(DATA / "ground_truth.toml")
+    without = {"pearl_summary_rouge_l", "pearl_summary_ncd", "over_reference"}
+    assert set(study.detectors) == DETECTORS.keys() - without
+    axes, extractors = ({part.name for part in parts} for parts in (study.axes, study.extractors))
+    for name in study.detectors:
+        assert DETECTORS[name].axis in (*axes, "") and DETECTORS[name].measure in (*extractors, "")
 
 
 def voting(extractor="regex", **rest):
