@@ -1,15 +1,16 @@
 """Question completion: does the model continue more of the benchmark than of its controls, from the first half of each item?
 
-Of items made from templates a model completes some that it never read, of the pocket model's problems 15 %. Where a twentieth of the
-controls is complete, nothing lies beyond a mark that leaves a twentieth of them. So the mark of ROUGE-L leaves a fifth of the controls
-(any share fixed beforehand keeps the error rate; this one was chosen for power on the pocket model), and items continued word for word
-are counted on both sides and held against each other by Fisher's exact test.
+Of items made from templates a model completes some that it never read, of the pocket model's problems 15 %. Where as many controls are
+complete as the mark leaves above it, nothing lies beyond; then what is complete is counted on both sides and tested by Fisher's exact
+test. The choice keeps the error rate: where Fisher's test says memory of so many complete controls, it says so of fewer, too, so that
+both together say it no oftener than Fisher's alone, or than the ordinary test alone where Fisher's never does.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
@@ -17,13 +18,22 @@ from flipcore.axes import completion
 from flipcore.detectors.detector import Evidence, ScoreDetector
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.exceedance import SetTest, rank, set_test
 from flipcore.stats.memory.gap_truncation import cut_share
 from flipcore.stats.memory.loss_test import finite
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_truncation import settled_set
 
-MARK = 0.2  # of the controls, at or above
+COMPLETE = 1.0
+
+
+def complete_test(items: np.ndarray, controls: np.ndarray) -> SetTest:
+    """Fisher's exact test of how many are complete: scores below count as the best incomplete control, which is the mark. With as many
+    controls above it as are complete, the count of items above it, given all that are complete, is hypergeometric."""
+    rest = controls[controls < COMPLETE]
+    best = float(rest.max()) if len(rest) else COMPLETE
+    d, d0 = (np.where(one >= COMPLETE, one, np.minimum(one, best)) for one in (items, controls))
+    return set_test(d, d0, k=min(len(controls) - len(rest) + 1, len(controls)))
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,9 @@ class Completed(ScoreDetector):
     reads: str = "completion"
 
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
-        return set_test(d, d0, MARK)
+        items, controls = finite(d), finite(d0)
+        n_complete = int((controls >= COMPLETE).sum())
+        return complete_test(items, controls) if n_complete >= rank(len(controls)) else set_test(items, controls)
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return bool(((frame["axis"] == self.axis) & (frame["extractor"] == self.measure)).any())
@@ -63,12 +75,10 @@ class Completed(ScoreDetector):
 
 
 class WordForWord(Completed):
-    """Scores are 1 or 0, the mark is 0. With as many controls above it as are complete, the count of items above it given all that are
-    complete is hypergeometric: the test is Fisher's."""
+    """Scores are 1 or 0."""
 
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
-        n_complete, n = int((finite(d0) > 0).sum()), len(finite(d0))
-        return set_test(d, d0, k=min(n_complete + 1, n))
+        return complete_test(finite(d), finite(d0))
 
 
 DETECTORS = (

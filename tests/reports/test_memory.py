@@ -87,8 +87,11 @@ def test_completion_is_a_test_of_the_set_in_the_family_of_a_study_that_names_it(
     frame = pd.DataFrame(completed("rouge_l", [1.0] * 40, [1.0] * 15 + [0.5] * 85), columns=COLUMNS)
     (one,) = memory_tests(frame, COMPLETED)["m"]
     assert (one.items, one.detector, one.decision) == ("open questions", "completion, ROUGE-L", "memory")
-    # a fifth of 100 controls: the mark is the 20th, which was not completed
-    assert (one.numbers["k"], one.numbers["n_beyond"]) == (20, 40) and "0.0 % of the continuations" in one.claim.detail
+    # 15 of 100 controls are complete, more than a twentieth: what is complete is counted, and the mark is the best of the others
+    assert (one.numbers["k"], one.numbers["n_beyond"]) == (16, 40) and "0.0 % of the continuations" in one.claim.detail
+    assert "The mark, 0.500, is the 16th largest of 100 controls" in one.claim.detail
+    few = pd.DataFrame(completed("rouge_l", [0.6] * 40, [1.0] * 3 + [0.5] * 97), columns=COLUMNS)
+    assert memory_tests(few, COMPLETED)["m"][0].numbers["k"] == 5  # the ordinary mark
     (outside,) = memory_tests(frame, STUDY)["m"]  # a study from before keeps its family
     assert outside.decision == "not claimed" and "does not declare this detector" in outside.sentence
 
