@@ -107,7 +107,7 @@ class StudyView:
         return Result(report.claims, _table(report.rows()), draw)
 
     def decomposition(self, model: str = "") -> Result:
-        """T = G + A by axis and extractor, with the floor and all that the page Decomposition shows."""
+        """T = G + A by axis and extractor, with the floor and all that the page Flips shows."""
         name = self._model(model)
         report = self.whole.report
         cells = report.decompositions[name]

@@ -22,6 +22,12 @@ def studies_link() -> None:
     st.switch_page(PAGES[0], query_params=st.query_params.to_dict())
 
 
+def _former(one: navigation.Entry, name: str) -> st.Page:
+    """The address that a page had in earlier releases: links to it open the same today."""
+    opened = lambda: st.switch_page(one.path, query_params={**st.query_params.to_dict(), **one.was[name]})  # noqa: E731 -- as below
+    return st.Page(opened, title=one.title, url_path=name, visibility="hidden")
+
+
 def _entrance(person: Person, url_path: str) -> st.Page:
     """The entrance in the place of a page, so that a link leads to it and, after a login, on to the page."""
     visit = lambda: entrance(person)  # noqa: E731 -- Streamlit names a page by its function
@@ -37,7 +43,8 @@ def shown_pages(person: Person) -> list:
         return [_entrance(person, one.url_path) for one in PAGES]
     sight: Visibility = "visible" if policy.is_on() and person.may(Permission.ACCESS) else "hidden"
     access = navigation.ACCESS.page(sight)
-    return [*PAGES, access, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
+    former = [_former(one, name) for one in navigation.PAGES for name in one.was]
+    return [*PAGES, access, *former, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
 
 
 page = st.navigation(shown_pages(acting()), position="top")

@@ -20,8 +20,9 @@ OF_STUDY = {"study": "{study}"}  # how most pages are told their study
 @dataclass(frozen=True)
 class Entry:
     """One page. `link` are the parameters that name a study, none where the page is of no study. `on_card`: of which studies the
-    card leads to it. `has_decisions`: something is decided on it and written into the record. `counts`: it shows the flips of a
-    study, which are counted as soon as it is asked for."""
+    row on Studies leads to it. `has_decisions`: something is decided on it and written into the record. `counts`: it shows the flips
+    of a study, which are counted as soon as it is asked for. `in_menu`: the menu beside every title leads to it. `was`: addresses
+    under which earlier releases had it, in links and in records, with the parameters that open the same today."""
 
     folder: str
     title: str
@@ -33,6 +34,8 @@ class Entry:
     has_decisions: bool = False
     counts: bool = False
     visibility: Visibility = "visible"
+    in_menu: bool = False
+    was: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -70,43 +73,16 @@ PAGES = (
         has_decisions=True,
     ),
     Entry(
-        "new_study",
-        "New study",
-        ":material/add_circle:",
-        "What do you want to know about which model?",
-        link={"from_study": "{study}"},
-        visibility="hidden",  # a button on Studies
-    ),
-    Entry(
-        "flip_surface",
-        "Flip surface",
+        "flips",
+        "Flips",
         ":material/grid_on:",
         "Where do answers flip, and is it the model or the extractor?",
         link=OF_STUDY,
-        keys=(*MAP, *INSPECTOR),
+        keys=(*MAP, *RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
         counts=True,
-    ),
-    Entry(
-        "decomposition",
-        "Decomposition",
-        ":material/stacked_bar_chart:",
-        "How much of the instability is genuine?",
-        link=OF_STUDY,
-        keys=(*RECORD, *INSPECTOR),
-        on_card=lambda study: True,
-        has_decisions=True,
-        counts=True,
-    ),
-    Entry(
-        "report",
-        "Report",
-        ":material/description:",
-        "What do I hand on?",
-        link=OF_STUDY,
-        on_card=lambda study: True,
-        visibility="hidden",
+        was={"flip_surface": {"part": "Map"}, "decomposition": {"part": "Parts"}},
     ),
     Entry(
         "ranking",
@@ -115,11 +91,12 @@ PAGES = (
         "Which model is better, and does that order hold?",
         link=OF_STUDY,
         keys=RECORD,
+        on_card=lambda study: len(study.models) > 1,
         has_decisions=True,
     ),
     Entry(
         "memorization",
-        "Memorization",
+        "Memory",
         ":material/memory:",
         "Is the score memory?",
         link=OF_STUDY,
@@ -137,21 +114,72 @@ PAGES = (
         on_card=lambda study: {"target", "retro"} <= study.roles,
         has_decisions=True,
     ),
-    Entry("record", "Record", ":material/history_edu:", "What did we decide, from what, and does it still hold?"),
-    Entry(
-        "audit", "Audit", ":material/fact_check:", "What does this log say, and does it hold?", link=OF_STUDY, keys=INSPECTOR
-    ),
-    Entry("models", "Models", ":material/smart_toy:", "Which models can I ask, and what can they do?"),
     Entry(
         "paraphrase_review",
-        "Paraphrase review",
+        "Review",
         ":material/rate_review:",
         "Is this the same question?",
         link={"effect-study": "{study}", "part": "Effect"},
         keys=REVIEW,
     ),
+    Entry(
+        "audit",
+        "Audit",
+        ":material/fact_check:",
+        "What does this log say, and does it hold?",
+        link=OF_STUDY,
+        keys=INSPECTOR,
+        on_card=lambda study: study.is_recorded,
+    ),
+    # Reached from where they are used: a button on Studies, a study's menu, the menu beside a page's title
+    Entry(
+        "new_study",
+        "New study",
+        ":material/add_circle:",
+        "What do you want to know about which model?",
+        link={"from_study": "{study}"},
+        visibility="hidden",
+    ),
+    Entry(
+        "report",
+        "Report",
+        ":material/description:",
+        "What do I hand on?",
+        link=OF_STUDY,
+        on_card=lambda study: True,
+        visibility="hidden",
+        in_menu=True,
+    ),
+    Entry(
+        "record",
+        "Decisions",
+        ":material/history_edu:",
+        "What did we decide, from what, and does it still hold?",
+        visibility="hidden",
+        in_menu=True,
+    ),
+    Entry(
+        "models",
+        "Models",
+        ":material/smart_toy:",
+        "Which models can I ask, and what can they do?",
+        visibility="hidden",
+        in_menu=True,
+    ),
+    Entry("glossary", "Glossary", ":material/menu_book:", "What does this word mean?", visibility="hidden", in_menu=True),
     Entry("survey", "Survey", ":material/quiz:", "Which one comes from the second set?", keys=SURVEY, visibility="hidden"),
-    Entry("glossary", "Glossary", ":material/menu_book:", "What does this word mean?", visibility="hidden"),
 )
 ACCESS = Entry("access", "Access", ":material/key:", "Who may do what?")  # seen by whoever may change who may do what
 BY_FOLDER = {one.folder: one for one in (*PAGES, ACCESS)}
+
+
+def title_of(name: str) -> str:
+    """What a page is called today, by today's name or an earlier release's; that name where there is no such page."""
+    place, _ = place_of(name)
+    return place.title if place else name.replace("_", " ").capitalize()
+
+
+def place_of(name: str) -> tuple[Entry | None, Mapping[str, str]]:
+    """The page of this name, today's or an earlier release's, with the parameters that open what it had; None for any other."""
+    former = {was: (one, link) for one in PAGES for was, link in one.was.items()}
+    return former.get(name) or (BY_FOLDER.get(name), {})

@@ -15,7 +15,7 @@ from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
-_UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
+_UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Review."
 _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is claimed of them. Rewrites with a right "
     "answer of their own (--map axis:NAME=numeric_resample) need no review."
@@ -45,7 +45,7 @@ def closed_gates(
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:
-            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Paraphrase review, Judge.")
+            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Review, Judge.")
     return reason_of
 
 

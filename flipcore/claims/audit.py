@@ -386,7 +386,7 @@ class FlipColumn:
 
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
-    """Every column of the flip maps of harmless readouts, counted as the Flip surface counts: an audit says no other number."""
+    """Every column of the flip maps of harmless readouts, counted as the map on Flips counts: an audit says no other number."""
     firsts = {str(model): part.drop_duplicates("item_id") for model, part in harmless.groupby("model", observed=True)}
     families = {model: dict(zip(part["item_id"], part["family"], strict=True)) for model, part in firsts.items()}
     for (model, extractor), part in harmless.groupby(["model", "extractor"], sort=False, observed=True):
@@ -411,9 +411,7 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         sentence = (
             f"{column.model}: {column.mean.text()} of pairs of variants get different answers under {change}, read by {name}."
         )
-        claim = description(
-            sentence, "flips", f"{len(column.rates):,} items, counted as on Flip surface.{span}", flips=column.mean
-        )
+        claim = description(sentence, "flips", f"{len(column.rates):,} items, counted as on Flips.{span}", flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
         yield Finding("prompts", claim, 45 + 30 * column.mean.value, items, column.model, column.axis, column.extractor)
 

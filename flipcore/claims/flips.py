@@ -16,6 +16,7 @@ from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_tex
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import PartsTest, parts_test
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stated_parts
+from flipcore.stats.flips.pooled import ALL_AXES
 from flipcore.stats.flips.power import BOTH, detectable_difference, elsewhere, fewest_items
 from flipcore.stats.flips.unread import RATES
 
@@ -76,6 +77,14 @@ _WORDS = {
     ABOVE: "A is above G by the source's rule",
     BELOW: "A is below G by the source's rule",
 }
+# over all changes the sentence is a page's headline: in words that need no glossary, with what decides it behind it
+_ANSWERS = {
+    ARTIFACT: "{lead} of answers change{noise} with how {reader} reads them, not with the model",
+    OF_REFERENCE: "{lead} of answers change{noise} with how the reference extractor reads them, not with the model",
+    OF_BOTH: "{lead} of answers change{noise} with how {reader} reads them, others with how the reference does, few with the model",
+    GENUINE: "{lead} of answers change{noise} with the model, not with how they are read",
+    OPEN: "Undecided whether the model or {reader} changes answers: {lead} change{noise} under it alone",
+}
 _PLACES = {"A_plus": "under it alone", "A_minus": "under the reference alone", "both": "under both"}
 _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}  # what a sentence leads with; else A+
 
@@ -92,13 +101,15 @@ class Verdict:
     Holm over the cells claimed together; NaN where that is not asked. An interval of a contrast at the same level agrees with it.
 
     `sentences[outcome]` has the place {lead} for the leading number with its interval, which alone changes with the level;
-    `leads[outcome]` names its quantity."""
+    `leads[outcome]` names its quantity. `decided_by[outcome]` is p, or that unread answers leave it open, where the sentence has
+    no place for it."""
 
     cell: Decomposition
     test: PartsTest
     p: np.ndarray
     sentences: Mapping[str, str]
     leads: Mapping[str, str]
+    decided_by: Mapping[str, str]
 
     def outcome(self, level: float) -> str:
         """At this level, by the rule of the product."""
@@ -186,6 +197,8 @@ def _claim_of(verdict: Verdict, assertion: Assertion, n_family: int, temperature
     sentence = filled(verdict.sentences[outcome], one, verdict.leads[outcome])
     numbers = {"p": p_of(verdict.p, outcome), "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both}
     detail = _detail(one, n_family, temperature)
+    if one.axis == ALL_AXES:
+        detail = f"{verdict.decided_by[outcome]}{detail}"
     return Claim(assertion if one.rule == PARTS else None, outcome, sentence, outcome in CLAIMED, detail, "", numbers)
 
 
@@ -235,11 +248,22 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
         ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
     ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
     leads = {key: _LEADS.get(key, "A_plus") for key in ends}
-    sentences = {
-        key: f"{place(one)}: {end}. {{lead}} of pairs flip {_PLACES[leads[key]]}{noise}{_whatever(one, leads[key], beyond)}."
+    rates = {key: f"{{lead}} of pairs flip {_PLACES[lead]}{noise}{_whatever(one, lead, beyond)}" for key, lead in leads.items()}
+    sentences = {key: f"{place(one)}: {end}. {rates[key]}." for key, end in ends.items()}
+    if one.axis == ALL_AXES:
+        reader, noise = (
+            title_of(one.extractor).lower().partition(" (")[0],
+            noise.replace(", noise included", " (noise included)"),
+        )
+        said = {"reader": reader, "noise": noise, "lead": "{lead}"}
+        sentences |= {key: f"{answer.format(**said)}{_whatever(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()}
+    said_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
+    decided_by = {
+        key: f"{why[:1].upper() if why.startswith('unread') else why[:1]}{why[1:]}. " if key in _ANSWERS else ""
         for key, end in ends.items()
+        for why in [end.removeprefix(_WORDS.get(key, "")).lstrip(",: ")]
     }
-    return Verdict(one, test, p, sentences, {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()})
+    return Verdict(one, test, p, sentences, said_leads, decided_by)
 
 
 def _parts_sentence(one: Decomposition) -> str:

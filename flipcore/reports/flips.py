@@ -219,7 +219,7 @@ def surface_claim(
     temperature: float | None = None,
     estimates: Sequence[Decomposition] | None = None,
 ) -> Claim:
-    """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed.
+    """What the map on Flips answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed.
     `estimates` are those of the readouts beside this reference, where they are counted already."""
     estimates = _estimates(frame, reference) if estimates is None else estimates
     closed_gates = closed_gates or {}

@@ -15,5 +15,5 @@ def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
 
 @cached()
 def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
-    """T, G and A of every axis and extractor, without tests, as the headline and the Flip surface read them."""
+    """T, G and A of every axis and extractor, without tests, as the headline and the map read them."""
     return decompositions(answers(study_id, model), reference, tests=False)

@@ -17,7 +17,7 @@ KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
 
 HOW_MARKED = (
-    "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). The bounds "
+    "Flips are marked in the inspector: open a cell of the map on Flips and press G (genuine), A (artifact) or U (unclear). The bounds "
     "assume that the marked flips are a random sample of all; flips that you searched for are not."
 )
 

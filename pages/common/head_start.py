@@ -13,7 +13,7 @@ from pages.common.headline import headline
 from pages.common.opened import is_open
 from pages.navigation import PAGES
 
-COUNTING_PAGES = tuple(f"/{one.folder}" for one in PAGES if one.counts)
+COUNTING_PAGES = tuple(f"/{name}" for one in PAGES if one.counts for name in (one.folder, *one.was))
 Message = MutableMapping[str, Any]
 
 

@@ -13,7 +13,7 @@ from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
 from pages.common.links import say_missing
 from pages.common.notes import plain
-from pages.navigation import BY_FOLDER
+from pages.navigation import BY_FOLDER, PAGES
 
 BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"]] = {
     "SIMULATED": "orange",
@@ -51,6 +51,10 @@ def header_line(folder: str):
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
     line.title(page.title, anchor=False, width="content")
     line.markdown(page.question, width="content")
+    with line.popover("More", icon=":material/menu:", type="tertiary", key="more", help="Report, decisions, models, words"):
+        for one in PAGES:
+            if one.in_menu:
+                st.page_link(one.path, label=one.title, icon=one.icon)
     return line
 
 

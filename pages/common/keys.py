@@ -42,12 +42,12 @@ TOUR = [
         "Does the answer flip? Is it memory? Is the holdout fair? The demo answers all three here once it has run.",
     ),
     (
-        "flip_surface",
-        "Flip surface",
-        "A row is an item, a column a harmless change. Click a cell that stands out to read the two outputs.",
+        "flips",
+        "Flips",
+        "A row is an item, a column a harmless change. Click a cell that stands out to read the two outputs. Parts says whose flips "
+        "they are: drag the confidence level, and the verdicts move with it.",
     ),
-    ("decomposition", "Decomposition", "Drag the confidence level. Verdicts move with it. Click a row to see its outputs."),
-    ("memorization", "Memorization", "Each row is a detector with its own control. Ground truth says which detector to trust."),
+    ("memorization", "Memory", "Each row is a detector with its own control. Ground truth says which detector to trust."),
     ("holdout", "Holdout", "Four tests ask whether two sets could share a source. Drag a margin to see what decides."),
     (
         "new_study",

@@ -12,6 +12,7 @@ from flipcore.store.rows import now
 from pages.common import session
 from pages.common.identity import name_field
 from pages.common.notes import plain
+from pages.navigation import title_of
 
 NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
 
@@ -71,6 +72,8 @@ def history(study_id: str) -> None:
     st.subheader("Decision record", anchor="decision-record")
     for row in record.to_dict("records"):
         st.markdown(
-            plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): {row['sentence']}")
+            plain(
+                f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, {row['mode']}): {row['sentence']}"
+            )
         )
     st.page_link("record/page.py", label="Every decision", icon=":material/history_edu:", query_params={"in": study_id})

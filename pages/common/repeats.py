@@ -22,12 +22,6 @@ def show_of(items: Sequence[Item]) -> None:
     _warn(repeated_templates([one.question for one in items], [one.source_id or one.item_id for one in items]))
 
 
-def in_small_type(study_id: str) -> None:
-    """The same on a card."""
-    if warning := _warning(study_id):
-        st.caption(plain(warning))
-
-
 def _warn(warning: str) -> None:
     if warning:
         st.warning(plain(warning), icon=":material/content_copy:")

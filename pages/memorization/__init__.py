@@ -1,1 +1,1 @@
-"""The parts of the Memorization page."""
+"""The parts of the Memory page."""

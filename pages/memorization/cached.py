@@ -1,4 +1,4 @@
-"""Cached statistics of the Memorization page: one frame, and from it the drop gap, the loss test and PEARL."""
+"""Cached statistics of the Memory page: one frame, and from it the drop gap, the loss test and PEARL."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Memorization: is the score memory?"""
+"""Memory: is the score memory?"""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""What the Memorization page calls its parts, and kinds of items."""
+"""What the Memory page calls its parts, and kinds of items."""
 
 from flipcore.reports.memory import NAMES
 

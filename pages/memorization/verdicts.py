@@ -1,4 +1,4 @@
-"""Cached verdicts of the Memorization page: all detectors of a model as one family, and what the study could find at all."""
+"""Cached verdicts of the Memory page: all detectors of a model as one family, and what the study could find at all."""
 
 import streamlit as st
 

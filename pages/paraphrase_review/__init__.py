@@ -1,1 +1,1 @@
-"""The parts of the Paraphrase review page."""
+"""The parts of the Review page."""

@@ -1,4 +1,4 @@
-"""Paraphrase review: is this the same question?"""
+"""Review: is this the same question?"""
 
 import streamlit as st
 

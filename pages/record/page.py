@@ -14,7 +14,7 @@ from pages.common.header import page_header
 from pages.common.identity import name_field
 from pages.common.keys import RECORD
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.navigation import BY_FOLDER, PAGES
+from pages.navigation import PAGES, place_of, title_of
 
 # What the page reads of the record, which is read each time: a decision that was just written down is there at once.
 
@@ -38,7 +38,7 @@ def card(one: Entry) -> None:
         st.markdown(f"**{plain(one.sentence)}**")
         if one.before:
             st.caption(plain(f"Instead of: {one.before}"))
-        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {one.page.replace('_', ' ')} · {one.mode}"))
+        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {title_of(one.page)} · {one.mode}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if one.is_replaced:
                 st.badge("REPLACED", color="gray", help="A later decision of the same page stands.")
@@ -51,12 +51,13 @@ def card(one: Entry) -> None:
                     help="Read the page again before you rely on this.",
                 )
                 st.caption(plain(one.since), width="content")
-            if one.page in BY_FOLDER and BY_FOLDER[one.page].has_decisions:  # a row from another file may name anything
+            place, link = place_of(one.page)  # a row from another file may name anything
+            if place is not None and place.has_decisions:
                 st.page_link(
-                    BY_FOLDER[one.page].path,
+                    place.path,
                     label="Open the view",
                     icon=":material/arrow_forward:",
-                    query_params=dict(parse_qsl(one.query)) | {"decision": one.decision_id},
+                    query_params={**dict(parse_qsl(one.query)), **link, "decision": one.decision_id},
                 )
             with st.popover("Made from", type="tertiary"):
                 st.markdown(plain(f"Settings: {one.settings_text or 'none'}"))
@@ -107,7 +108,7 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
         )  # fmt: skip
         page = st.selectbox(
             "Page", ["", *pages], key="on-page", bind="query-params", width=190, label_visibility="collapsed",
-            format_func=lambda one: one.replace("_", " ").capitalize() or "every page",
+            format_func=lambda one: title_of(one) or "every page",
         )  # fmt: skip
         words = st.text_input(
             "Find", key="words", bind="query-params", placeholder="Find words, a name", width=240, label_visibility="collapsed"

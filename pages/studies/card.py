@@ -2,23 +2,19 @@
 
 import streamlit as st
 
-from flipcore.charts.split_bar import split_bar
-from flipcore.charts.theme import colours
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.study import Study
 from flipcore.runs.cost import dollars
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
 from flipcore.store.queries import budgets, studies
-from pages.common import repeats, session
+from pages.common import session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, score_headline, tenth_of
 from pages.common.notes import plain, shown_problem
 from pages.common.tab_title import draw_again
-from pages.navigation import PAGES
-
-MOST_SCORES = 3  # models whose scores a card says
+from pages.navigation import BY_FOLDER, PAGES
 
 
 def card(row: dict, running: bool) -> None:
@@ -28,48 +24,42 @@ def card(row: dict, running: bool) -> None:
         return
     study_id = row["study_id"]
     with st.container(border=True, key=f"card-{study_id}"):
-        left, right = st.columns([3, 1])
-        with left:
-            st.subheader(plain(row["name"]), anchor=False)
-            _summary(study_id)
-        with right:
+        left, right = st.columns([3, 1], vertical_alignment="center")
+        with left.container(gap="xxsmall"):
+            _summary(study_id, row["name"])
+        with right.container(gap="xxsmall"):
             if running:
                 live(study_id)
             else:
                 state(row)
-        _actions(row, running)
+            _actions(row, running)
 
 
 @st.fragment(parallel=True)
-def _summary(study_id: str) -> None:
-    """The study's sentences and its bar, which no other card waits for; of a running study as of the last tenth of its calls."""
+def _summary(study_id: str, name: str) -> None:
+    """The name and what the study says, its first sentence in large type; no other card waits for it. Of a running study as of the
+    last tenth of its calls. What qualifies a sentence stands on its page."""
     summary, scores = headline(study_id), score_headline(study_id)
-    for claim in scores[:MOST_SCORES]:
-        st.markdown(plain(claim.text))
-        st.caption(plain(claim.detail))
-    if memory := memory_headline(study_id) if len(session.roles(study_id)) > 1 else "":
-        st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
     first, accuracies = ranking_headline(study_id)
-    if first:
-        st.markdown(plain(first))
-        st.caption(plain(accuracies))
+    memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
     # a study asked in several wordings has one score, on one set of questions
-    claims = [one for one in summary.claims if not (scores and one == summary.score)]
-    st.markdown(plain(" ".join(one.text for one in claims if one.text)))
-    for detail in filter(None, (claim.detail for claim in claims)):
-        st.caption(plain(detail))
-    repeats.in_small_type(study_id)
-    if rotated := harness_headline(study_id):
-        st.markdown(plain(rotated))
-    if summary.flips is not None and not summary.flips.is_reference:
-        figure = split_bar(summary.flips, colours(st.context.theme.type))
-        st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
+    others = [one.text for one in summary.claims if not (scores and one == summary.score)]
+    own = [scores[0].text] if scores and not first else [accuracies] if first else []
+    said = [text for text in (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id)) if text]
+    st.markdown(f"**{plain(name)}**")
+    for text in said[:1]:
+        st.markdown(plain(text))
+    for text in said[1:MOST_SENTENCES]:
+        st.caption(plain(text))
+
+
+MOST_SENTENCES = 3  # of a study's own on Studies: its pages say the rest
 
 
 def _actions(row: dict, running: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center"):
-        _links(study_id)
+        st.page_link(OPENS.path, label="Open", icon=":material/arrow_forward:", query_params=OPENS.link_to(study_id))
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
             st.rerun()
@@ -83,22 +73,30 @@ def _actions(row: dict, running: bool) -> None:
             with shown_problem():
                 session.registry().start(session.declared(study_id))
                 st.rerun()
-        declared = session.declared(study_id)
-        if declared.budget_usd is not None or row["state"] == "over_budget":
-            budget_button(study_id, declared)
-        if not declared.is_recorded:
-            harness_button(study_id, declared)
-            st.page_link(
-                "new_study/page.py", label="Duplicate", icon=":material/content_copy:", query_params={"from_study": study_id}
-            )
-        provenance(row)
-        delete_button(study_id, running)
+        with st.popover("Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"):
+            _menu(row, running)
 
 
-def _links(study_id: str) -> None:
+OPENS = BY_FOLDER["score"]
+
+
+def _menu(row: dict, running: bool) -> None:
+    """The study's pages, and what can be done with it."""
+    study_id = row["study_id"]
     for one in PAGES:
-        if one.on_card and one.on_card(session.declared(study_id)):
+        if one.on_card and one is not OPENS and one.on_card(session.declared(study_id)):
             st.page_link(one.path, label=one.title, icon=one.icon, query_params=one.link_to(study_id))
+    declared = session.declared(study_id)
+    if not declared.is_recorded:
+        st.page_link(
+            "new_study/page.py", label="Duplicate", icon=":material/content_copy:", query_params={"from_study": study_id}
+        )
+    if declared.budget_usd is not None or row["state"] == "over_budget":
+        budget_button(study_id, declared)
+    if not declared.is_recorded:
+        harness_button(study_id, declared)
+    provenance(row)
+    delete_button(study_id, running)
 
 
 def unreadable(row: dict) -> None:
@@ -107,7 +105,7 @@ def unreadable(row: dict) -> None:
         st.subheader(plain(row["name"]), anchor=False)
         st.warning(plain(row["problem"]), icon=":material/unknown_document:")
         with st.container(horizontal=True, vertical_alignment="center"):
-            with st.popover("Provenance", icon=":material/receipt_long:"):
+            with st.expander("Provenance", icon=":material/receipt_long:"):
                 st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {plain(row['code_version'])}")
                 st.code(studies.toml(session.store(), row["study_id"]), language="toml")
             delete_button(row["study_id"], running=False)
@@ -141,8 +139,9 @@ def live(study_id: str) -> None:
 def state(row: dict) -> None:
     progress = session.registry().progress(row["study_id"])
     now = progress.state if progress is not None else row["state"]
-    st.markdown(f"**{STATES.get(now, now)}**")
-    show_badges(badges(row))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{STATES.get(now, now)}**", width="content")
+        show_badges(badges(row))
     _progress(row)
     _facts(row)
 
@@ -177,8 +176,10 @@ def _set_aside(row: dict) -> str:
 
 
 def delete_button(study_id: str, running: bool) -> None:
-    """Removes the study after a second click; the core refuses it while the study runs."""
-    with st.popover("Delete", icon=":material/delete:", disabled=running):
+    """Removes the study after a second click; not while it runs, when the core refuses it, too."""
+    if running:
+        return
+    with st.expander("Delete", icon=":material/delete:"):
         st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
         if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
             with shown_problem():
@@ -189,7 +190,7 @@ def delete_button(study_id: str, running: bool) -> None:
 def budget_button(study_id: str, study: Study) -> None:
     """What the study has spent over all its runs, and a new budget for it."""
     store = session.store()
-    with st.popover("Budget", icon=":material/payments:"):
+    with st.expander("Budget", icon=":material/payments:"):
         cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
         st.markdown(plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}."))
         usd = st.number_input("Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}")
@@ -206,7 +207,7 @@ TITLES = {"inspect": "Inspect AI", "lm-eval": "lm-evaluation-harness", "jsonl": 
 
 def harness_button(study_id: str, study: Study) -> None:
     """The prompts as a task of Inspect or lm-eval; what the harness writes is imported on this page."""
-    with st.popover("For another harness", icon=":material/output:"):
+    with st.expander("For another harness", icon=":material/output:"):
         st.markdown("The study's prompts as a task. Import what the harness writes, and it becomes this study.")
         harness = st.selectbox("Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}")
         names = [use.name for use in study.models]
@@ -224,9 +225,9 @@ def harness_button(study_id: str, study: Study) -> None:
 
 
 def provenance(row: dict) -> None:
-    """The popover of one card."""
+    """The part of one study's menu."""
     study_id = row["study_id"]
-    with st.popover("Provenance", icon=":material/receipt_long:"):
+    with st.expander("Provenance", icon=":material/receipt_long:"):
         st.caption(
             f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
             "Every seed is in the declaration; the same declaration has the same id on every machine."

@@ -103,10 +103,9 @@ with st.container(key="cards"):
     for row in hits:
         card.card(row, row["study_id"] in running)
 how_to_read(
-    "Each card is one study. Its headline says whether what flips is mostly the reader (under the compared extractor alone) "
-    "or the model (under both). The bar shows pairs that flip under the compared extractor alone, under "
-    "both, and under the reference alone, over all axes. Noise floors are a line, the reference's a diamond. Intervals are "
-    "95 %; items are resampled. *Partial* studies are unbiased, because items are asked in random order."
+    "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A headline says whether what flips is "
+    "mostly the reader (under the compared extractor alone) or the model (under both). Intervals are 95 %; items are resampled. "
+    "*Partial* studies are unbiased, because items are asked in random order."
 )
 with look:
     questions.strip(rows, running)

@@ -15,7 +15,7 @@ from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_t
 from flipcore.reports.holdout import inflation_of
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.runs.demo import demo_studies
-from pages.common import repeats, session
+from pages.common import session
 from pages.common.cached import cached
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
@@ -74,8 +74,7 @@ def _flips(study_id: str) -> None:
         return
     _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
     if there := _flip_to_open(study_id, summary.flips.extractor):
-        _link("flip_surface/page.py", {"study": study_id} | there)
-    st.caption(plain(summary.claims[0].detail))
+        _link("flips/page.py", {"study": study_id} | there)
 
 
 def _memory(study_id: str) -> None:
@@ -105,7 +104,6 @@ def _holdout(study_id: str) -> None:
         icon=":material/arrow_forward:",
         query_params={"sets": f"study:{study_id}", "part": "Look inside"},
     )
-    repeats.in_small_type(study_id)
 
 
 def _verdict(study_id: str) -> None:

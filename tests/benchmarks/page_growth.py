@@ -1,4 +1,4 @@
-"""How every page grows with the items of a study: ``python -m tests.benchmarks.page_growth [120 1200 12000] [--page flip_surface]``.
+"""How every page grows with the items of a study: ``python -m tests.benchmarks.page_growth [120 1200 12000] [--page flips]``.
 
 One viewer opens each page in a process of its own a size: cold, then once more. A study of 120 items that a simulated model answered
 is copied under new names until it has as many. Printed are seconds, and growth: times the seconds for ten times the items.

@@ -46,7 +46,7 @@ def session(address: str):
     return connect(address.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=None)
 
 
-async def look(address: str, page: str = "flip_surface") -> dict[str, float]:
+async def look(address: str, page: str = "flips") -> dict[str, float]:
     """Seconds until the title, the map and the end of the script arrived, of one viewer who comes for it."""
     start = time.perf_counter()
     async with session(address) as socket:
@@ -79,7 +79,7 @@ async def seen(socket, page: str, start: float) -> dict[str, float]:
     return seconds
 
 
-def looks(address: str, n: int, page: str = "flip_surface") -> list[dict[str, float]]:
+def looks(address: str, n: int, page: str = "flips") -> list[dict[str, float]]:
     """What `n` viewers who come at once wait for."""
 
     async def all_of_them() -> list[dict[str, float]]:
@@ -91,7 +91,7 @@ def looks(address: str, n: int, page: str = "flip_surface") -> list[dict[str, fl
 def painted(page, address: str) -> tuple[float, float]:
     """Seconds to the title and to the painted map, of a tab that opens the page."""
     start = time.perf_counter()
-    page.goto(address + "/flip_surface")
+    page.goto(address + "/flips")
     page.locator("h1").first.wait_for(timeout=PATIENCE_MS)
     title = time.perf_counter() - start
     page.locator(MAP).wait_for(timeout=PATIENCE_MS)
@@ -100,10 +100,10 @@ def painted(page, address: str) -> tuple[float, float]:
 
 def within(page) -> float:
     """Seconds from a click in the navigation to the painted map, of somebody who looked at another page."""
-    page.get_by_role("link", name="Models").click()
-    page.get_by_role("heading", name="Models", exact=True).wait_for()
+    page.get_by_role("link", name="Review").click()
+    page.get_by_role("heading", name="Review", exact=True).wait_for()
     start = time.perf_counter()
-    page.get_by_role("link", name="Flip surface").click()
+    page.get_by_role("link", name="Flips").click()
     page.locator(MAP).wait_for(timeout=PATIENCE_MS)
     return time.perf_counter() - start
 

@@ -104,7 +104,7 @@ def test_clicks_and_drags_are_answered_at_once(tmp_path, capsys, n_items):
         page.set_default_timeout(400_000)
         page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
         start = time.perf_counter()
-        page.goto(address + "/flip_surface")
+        page.goto(address + "/flips")
         page.locator(".flipmap[data-painted]").wait_for()
         loaded = time.perf_counter() - start
         settled(page)
@@ -114,7 +114,7 @@ def test_clicks_and_drags_are_answered_at_once(tmp_path, capsys, n_items):
         times = {
             name: page.locator(".whole").evaluate(PAINT, [name, n]) for name, n in (("scroll", 40), ("brush", 40), ("zoom", 8))
         }
-        page.goto(address + "/decomposition")
+        page.goto(address + "/flips?part=Parts")
         page.locator(".board .sentence").first.wait_for()
         before = page.locator(".board .level").inner_text()
         times["level"] = page.locator(".board").evaluate(PAINT, ["level", 60])

@@ -55,7 +55,7 @@ def test_a_page_while_ten_thousand_calls_wait(tmp_path, monkeypatch, capsys):
         app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
         app.query_params["study"] = DONE.study_id
         app.run()
-        app.switch_page("flip_surface/page.py").run()
+        app.switch_page("flips/page.py").run()
         before = page_ms(app)
         registry = session.registry()
         registry.start(WAITING)
@@ -69,7 +69,7 @@ def test_a_page_while_ten_thousand_calls_wait(tmp_path, monkeypatch, capsys):
         quiet = page_ms(app)
     with capsys.disabled():
         print(
-            f"\nFlip surface: {before:.0f} ms before, {busy:.0f} ms while {after.n_calls - after.n_done:,} calls wait, {quiet:.0f} ms "
+            f"\nFlips: {before:.0f} ms before, {busy:.0f} ms while {after.n_calls - after.n_done:,} calls wait, {quiet:.0f} ms "
             f"after; ratio to the mean of the other two {2 * busy / (before + quiet):.2f}"
         )
     assert progress.n_calls >= 10_000 and after.n_done < 9_500

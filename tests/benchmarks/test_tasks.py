@@ -143,7 +143,7 @@ def user(address):
 
 def test_from_the_first_page_to_the_two_outputs_behind_a_flip(user, table):
     table["flip"] = user
-    user.click("See the two outputs behind it", "Flip surface", until="Right answer")
+    user.click("See the two outputs behind it", "Flips", until="Right answer")
     sides = [f".st-key-inspector [data-testid=stColumn]:nth-of-type({i})" for i in (1, 2)]
     read = {re.search(r"read as (.*)", user.read(side, "read as"))[1] for side in sides}
     assert len(read) == 2, "the two outputs are read differently"  # the key: a flip is two answers
@@ -152,7 +152,7 @@ def test_from_the_first_page_to_the_two_outputs_behind_a_flip(user, table):
 
 def test_which_detector_is_right(user, table):
     table["detector"] = user
-    user.click("Memorization", until="Which detector to trust")
+    user.click("Memory", until="Which detector to trust")
     said = user.read("[data-testid=stMarkdownContainer]", "Which detector to trust")
     user.click("Open Ground truth", until="AUC")
     assert "best is question loss" in said.lower()  # the key: the card's AUC at 16 readings is largest for it
@@ -161,7 +161,7 @@ def test_which_detector_is_right(user, table):
 
 def test_ten_paraphrases_are_marked_and_say_what_they_moved(user, table):
     table["paraphrases"] = user
-    user.click("Paraphrase review", until="Your name")
+    user.click("Review", until="Your name")
     user.fill("Your name", "Nora Ten")
     user.click("Begin", until="Does it mean the same")
     user.page.locator(".review").focus()
@@ -181,7 +181,7 @@ def test_ten_paraphrases_are_marked_and_say_what_they_moved(user, table):
 
 def test_a_threshold_is_tuned_and_written_down(user, table):
     table["threshold"] = user
-    user.click("Decomposition", until="Confidence level")
+    user.click("Flips", "Parts", until="Confidence level")
     slider = user.page.locator(".board input[type=range]")
     slider.wait_for()
     box = slider.bounding_box()
@@ -197,7 +197,7 @@ def test_a_threshold_is_tuned_and_written_down(user, table):
     user.fill("Your name", "Nora Ten")
     user.click("Write it down", until="Written:")
     user.click("See the record", until="Decision record")
-    assert "Nora Ten (decomposition, explore)" in user.read("[data-testid=stMarkdownContainer]", "Nora Ten")
+    assert "Nora Ten (Flips, explore)" in user.read("[data-testid=stMarkdownContainer]", "Nora Ten")
     assert level != "95 %" and user.n_wrong == 0
 
 

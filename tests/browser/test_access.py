@@ -22,9 +22,9 @@ DRAWN = replace(
 )
 PAGES = {one.folder.replace("_", " "): one.folder for one in navigation.BY_FOLDER.values()} | {
     "studies": "",
-    "flip surface": f"flip_surface?study={FLIPS.study_id}",
-    "inspector": f"flip_surface?study={FLIPS.study_id}&sort=study",
-    "decomposition": f"decomposition?study={FLIPS.study_id}",
+    "flips": f"flips?study={FLIPS.study_id}",
+    "inspector": f"flips?study={FLIPS.study_id}&sort=study",
+    "board": f"flips?part=Parts&study={FLIPS.study_id}",
     "score": f"score?study={DRAWN.study_id}",
     "ranking": f"ranking?study={RANKED.study_id}",
     "memorization": f"memorization?study={HELD_OUT.study_id}",

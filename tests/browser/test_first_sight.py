@@ -32,8 +32,8 @@ CONTROLS = ":is(button, input, textarea, select, a[href], [role=radio]):not(.st-
 PAGES = {
     "studies": "headline number picture control",
     "new_study": "number picture control",
-    "flip_surface": "headline number picture control",
-    "decomposition": "headline number picture control",
+    "flips": "headline number picture control",
+    "flips?part=Parts": "headline number picture control",
     "memorization": "headline number picture control",
     "holdout?sets=halves": "headline number picture control",
     "audit": "headline number control",

@@ -31,7 +31,7 @@ def page(page):
 
 def show(page, address, **settings):
     """The map of a fresh view, focused for keys; the box of its rows."""
-    page.goto(f"{address}/flip_surface?{'&'.join(f'{name}={value}' for name, value in settings.items())}")
+    page.goto(f"{address}/flips?{'&'.join(f'{name}={value}' for name, value in settings.items())}")
     page.locator(".flipmap .scroller").wait_for()
     settled(page)
     page.locator(".flipmap[data-painted]").wait_for()

@@ -209,8 +209,8 @@ def test_pages_live_with_the_policy(address):
     links = (
         "",
         "new_study",
-        "flip_surface",
-        "decomposition",
+        "flips",
+        "flips?part=Parts",
         "score",
         "ranking",
         "memorization",

@@ -73,7 +73,7 @@ def harmless(page) -> bool:
 
 @pytest.mark.cell("where")
 @pytest.mark.parametrize("study", [0, 1], ids=["asked", "recorded"])
-@pytest.mark.parametrize("where", ["", "/flip_surface", "/decomposition", "/memorization", "/new_study"])
+@pytest.mark.parametrize("where", ["", "/flips", "/flips?part=Parts", "/memorization", "/new_study"])
 def test_no_page_runs_it(page, hostile_store, where, study):
     page.goto(f"{page.address}{where}?study={hostile_store[1][study]}")
     page.locator("[data-testid=stMain] h1").wait_for()
@@ -92,7 +92,7 @@ def test_a_card_shows_a_hostile_name_letter_by_letter(page):
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_the_inspector_shows_it_and_runs_nothing(page, hostile_store, name):
     page.goto(
-        f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2][name], safe='')}"
+        f"{page.address}/flips?study={hostile_store[1][0]}&item={quote(hostile_store[2][name], safe='')}"
         "&axis=option_order&readout=regex"
     )
     page.get_by_text("Right answer:", exact=False).wait_for()
@@ -105,7 +105,7 @@ def test_the_inspector_shows_it_and_runs_nothing(page, hostile_store, name):
 def test_the_inspector_of_a_recording_with_hostile_names_runs_nothing(page, hostile_store):
     _, (_, recorded_id), ids = hostile_store
     page.goto(
-        f"{page.address}/flip_surface?study={recorded_id}&item={quote(ids['recorded'], safe='')}"
+        f"{page.address}/flips?study={recorded_id}&item={quote(ids['recorded'], safe='')}"
         f"&axis={quote(hostile.TEXTS['markdown'], safe='')}"
     )
     page.get_by_text("Right answer:", exact=False).wait_for()
@@ -115,7 +115,7 @@ def test_the_inspector_of_a_recording_with_hostile_names_runs_nothing(page, host
 
 def test_a_line_of_a_megabyte_does_not_stop_the_page(page, hostile_store):
     page.goto(
-        f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2]['long'], safe='')}"
+        f"{page.address}/flips?study={hostile_store[1][0]}&item={quote(hostile_store[2]['long'], safe='')}"
         "&axis=option_order&readout=regex"
     )
     page.get_by_text("Right answer:", exact=False).wait_for()

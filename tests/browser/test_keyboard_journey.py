@@ -29,7 +29,7 @@ def page(tmp_path_factory):
         page.set_default_timeout(30_000)
         page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
         page.goto(url)
-        page.get_by_text("Provenance").first.wait_for()
+        page.get_by_text("Menu").first.wait_for()
         yield page
 
 
@@ -54,7 +54,9 @@ def press(page, name):
 
 
 def go_to(page, name):
-    """Opens a page of the bar at the top."""
+    """Opens a page of the bar at the top, or of the menu beside a title."""
+    if name == "Models":
+        press(page, "More")
     press(page, name)
     page.get_by_role("heading", name=name, exact=True).first.wait_for()
     settled(page)

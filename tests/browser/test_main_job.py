@@ -52,12 +52,12 @@ def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, add
     page.goto(address)
     page.get_by_text("Browser study").first.wait_for()
     page.get_by_text(re.compile(r"of pairs flip")).first.wait_for()
-    page.get_by_text("Provenance").first.wait_for()  # the last part of a card: what stands before it is drawn
+    page.get_by_text("Menu").first.wait_for()  # the last part of a card: what stands before it is drawn
     assert "SIMULATED" in text_of(page) and "Done" in text_of(page) and no_fault(page)
 
 
 def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
-    page.goto(address + "/flip_surface")
+    page.goto(address + "/flips")
     page.get_by_text(re.compile(r"of pairs flip")).first.wait_for()
     box = page.locator(".flipmap .scroller").bounding_box()
     start = time.perf_counter()
@@ -81,7 +81,7 @@ def test_a_link_opens_the_same_view_with_the_outputs_in_sight(page, address):
 
 
 def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
-    page.goto(address + "/decomposition")
+    page.goto(address + "/flips?part=Parts")
     page.locator(".board .sentence").first.wait_for()
     on_board = {
         found
@@ -99,7 +99,7 @@ def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
 
 
 def test_the_verdict_changes_while_the_level_is_dragged(page, address):
-    page.goto(address + "/decomposition")
+    page.goto(address + "/flips?part=Parts")
     page.locator(".board .sentence").first.wait_for()
     slider = page.locator(".board input[type=range]")
     box = slider.bounding_box()
@@ -119,7 +119,7 @@ def test_the_verdict_changes_while_the_level_is_dragged(page, address):
 
 
 def test_headline_and_rows_never_contradict_while_the_level_is_dragged(page, address):
-    page.goto(address + "/decomposition")
+    page.goto(address + "/flips?part=Parts")
     page.locator(".board .sentence").first.wait_for()
     box = page.locator(".board input[type=range]").bounding_box()
     middle = box["y"] + box["height"] / 2
@@ -148,7 +148,7 @@ def test_a_decision_is_written_into_the_record(page, address):
     page.get_by_label("Your name").press("Tab")
     page.get_by_role("button", name="Write it down").click()
     page.get_by_text("Decision record").wait_for()
-    assert "Ada (decomposition, explore)" in text_of(page)
+    assert "Ada (Flips, explore)" in text_of(page)
 
 
 def test_the_sentence_is_copied_with_its_level_and_a_link_that_opens_it_for_somebody_else(page, address):
@@ -201,18 +201,15 @@ def test_a_step_stays_open_while_its_settings_change(page, address):
 
 
 def test_a_chart_is_saved_with_its_caption_as_svg_and_png(page, address):
-    page.goto(address + "/decomposition")
-    page.locator(".st-key-bars .main-svg").first.wait_for()
+    page.goto(address + "/flips")
+    page.locator(".st-key-disagreement .main-svg").first.wait_for()
     settled(page)
     files = {}
     for kind in ("SVG", "PNG"):
-        page.locator(".st-key-bars").hover()
+        page.locator(".st-key-disagreement").hover()
         with page.expect_download() as held:
-            page.locator(".st-key-bars .save-figure").get_by_text(kind).click()
+            page.locator(".st-key-disagreement .save-figure").get_by_text(kind).click()
         files[held.value.suggested_filename] = held.value.path().read_bytes()
-    drawing = files["bars.svg"].decode()
-    assert re.search(
-        r"whiskers the interval of T\. 95 % intervals \(.+\), n = \d+", re.sub(r"</text><text[^>]*>", " ", drawing)
-    )
-    assert "Decomposition · study " in drawing and "Flipscope " in drawing and "draglayer" not in drawing
-    assert files["bars.png"].startswith(b"\x89PNG") and len(files["bars.png"]) > 20_000
+    drawing = files["disagreement.svg"].decode()
+    assert "Flips · study " in drawing and "Flipscope " in drawing and "draglayer" not in drawing
+    assert files["disagreement.png"].startswith(b"\x89PNG") and len(files["disagreement.png"]) > 20_000

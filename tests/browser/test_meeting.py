@@ -42,10 +42,10 @@ class Screen:
 
 @pytest.fixture(scope="module")
 def screens(address):
-    """(presenter, follower by link, follower by code) on the Decomposition page, and the code."""
+    """(presenter, follower by link, follower by code) at the threshold board, and the code."""
     with browser_page() as first:
         ada, by_link, by_code = (Screen(first) for _ in range(3))
-        ada.page.goto(address + "/decomposition")
+        ada.page.goto(address + "/flips?part=Parts")
         ada.page.locator(".board .sentence").first.wait_for()
         ada.panel().get_by_label("Name that others see").fill("Ada")
         ada.panel().get_by_role("button", name="Present this page").click()
@@ -77,7 +77,7 @@ def drag(screen, shares):
 def test_followers_were_taken_to_the_presenters_page(screens):
     ada, *followers = screens
     for one in followers:
-        assert "/decomposition?study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
+        assert "/flips?part=Parts?study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
 
 
 def test_the_threshold_moves_on_every_screen_while_it_is_dragged(screens):
@@ -101,12 +101,12 @@ def test_the_threshold_moves_on_every_screen_while_it_is_dragged(screens):
 
 def test_a_follower_may_look_elsewhere_and_the_presenter_waits(screens):
     ada, follower, other = screens
-    follower.page.get_by_role("link", name="Models").click()
+    follower.page.get_by_role("link", name="Review").click()
     follower.line("You look elsewhere; Ada presents")
     for level in drag(ada, (0.6, 0.9)):
         other.shows(level)
     ada.page.mouse.up()
-    assert "/models" in follower.page.url
+    assert "/paraphrase_review" in follower.page.url
     follower.page.get_by_role("button", name="Back to the presenter").click()
     follower.line("Following Ada")
     follower.shows(ada.level())
@@ -180,9 +180,9 @@ def test_presenting_is_handed_on(screens):
     ada.panel().get_by_role("button", name="Hand on").click()
     ada.line("Following Grace")
     grace.line("Presenting")
-    grace.page.get_by_role("link", name="Models").click()
+    grace.page.get_by_role("link", name="Review").click()
     for one in (ada, other):
-        one.page.wait_for_url("**/models*")
+        one.page.wait_for_url("**/paraphrase_review*")
     grace.panel().get_by_role("button", name="End the meeting").click()
     for one in (ada, other):
         one.page.get_by_text("The presenter has ended the meeting.").wait_for()
@@ -193,7 +193,7 @@ def test_what_one_types_and_drags_alone_is_seen_by_nobody_else(screens):
     ada, grace, _ = screens
     place = ada.page.url.partition("/models")[0]
     for one in (ada, grace):
-        one.page.goto(f"{place}/decomposition")
+        one.page.goto(f"{place}/flips?part=Parts")
         one.page.locator(".board .sentence").first.wait_for()
         settled(one.page)
     before = grace.level()
@@ -204,8 +204,8 @@ def test_what_one_types_and_drags_alone_is_seen_by_nobody_else(screens):
     grace.page.reload()
     grace.page.locator(".board .sentence").first.wait_for()
     assert grace.level() == before != ada.level() and grace.page.url != "" and "meeting" not in grace.page.url
-    ada.page.goto(f"{place}/flip_surface?item-search=words-of-ada")
-    grace.page.goto(f"{place}/flip_surface")
+    ada.page.goto(f"{place}/flips?item-search=words-of-ada")
+    grace.page.goto(f"{place}/flips")
     for one in (ada, grace):
         one.page.get_by_placeholder("Find words of a question").wait_for()
         settled(one.page)

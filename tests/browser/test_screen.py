@@ -33,7 +33,7 @@ def page(address):
 def test_a_tour_is_shown_once_and_goes_on_over_pages(page, address):
     page.goto(address)
     page.locator(".tour .next").click()
-    page.wait_for_url(re.compile("/flip_surface"))
+    page.wait_for_url(re.compile("/flips"))
     page.locator(".tour .at", has_text="2 of 6").wait_for()
     room = "() => parseFloat(getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).paddingBottom)"
     card = page.locator("section.tour").bounding_box()
@@ -72,7 +72,7 @@ def test_a_page_shows_its_keys_its_answer_and_no_nameless_control(page, address,
 
 
 def test_the_inspector_stands_beside_the_map_and_is_a_sheet_on_a_small_screen(page, address):
-    page.goto(f"{address}/flip_surface")
+    page.goto(f"{address}/flips")
     map_box = page.locator(".flipmap .scroller")
     map_box.wait_for()
     settled(page)
@@ -109,7 +109,7 @@ def test_a_file_that_is_no_database_is_refused_in_the_merge_window_by_a_sentence
     bad = tmp_path / "bad.duckdb"
     bad.write_bytes(b"no database " * 2000)
     page.goto(f"{address}/studies")
-    page.get_by_text("Provenance").first.wait_for()
+    page.get_by_text("Menu").first.wait_for()
     settled(page)
     if page.locator("section.tour").is_visible():
         page.keyboard.press("Escape")

@@ -21,7 +21,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review
 from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
-from tests.claims.walks import DECOMPOSITION, FLIPS, MEMORY, REVIEW, page_of, sent, walk_over
+from tests.claims.walks import BOARD, FLIPS, MEMORY, REVIEW, page_of, sent, walk_over
 from tests.pages.opening import clear_caches
 from tests.reports.exports.reading import everything_in
 
@@ -45,7 +45,7 @@ WAYS = [
     ("studies/page.py", {}),
     (FLIPS, {"study": S}),
     (FLIPS, {"study": S, "opened": "variants of paraphrase"}),
-    *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Simultaneous")),
+    *((FLIPS, BOARD | {"study": S, "mode": mode}) for mode in ("Explore", "Simultaneous")),
     *((MEMORY, {"study": S, "tab": tab}) for tab in ("Summary", "Drop gap", "Do they agree?")),
     (REVIEW, {"part": "Effect"}),
     (REVIEW, {"part": "Agreement"}),
@@ -140,7 +140,7 @@ def test_an_export_holds_rows_and_no_claim(store, tmp_path):
 def test_after_a_lock_only_its_own_page_says_locked_and_the_gate_stays_closed(store):
     if not locks.locks(store, S):
         locks.keep_lock(store, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
-    under_lock = claims_in(sent(page_of(DECOMPOSITION, {"study": S, "mode": "Locked"})))
+    under_lock = claims_in(sent(page_of(FLIPS, BOARD | {"study": S, "mode": "Locked"})))
     assert under_lock and all(one.strip().startswith(LOCKED.name) for one in under_lock)
     for page, link in (WAYS[1], WAYS[3], WAYS[5], (MEMORY, {"study": S, "mode": "Locked"})):
         assert claims_in(sent(page_of(page, link))) == [], page
@@ -160,5 +160,5 @@ def test_a_lock_that_was_changed_shows_nothing_and_claims_nothing(store):
         locks.keep_lock(store, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
     sql = "UPDATE locks SET settings = json_merge_patch(settings, '{\"level\": 0.5}') WHERE study_id = $one"
     store.writer.transact(lambda connection: connection.execute(sql, {"one": S})).result(10)
-    said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "Locked"}))
+    said = sent(page_of(FLIPS, BOARD | {"study": S, "mode": "Locked"}))
     assert claims_in(said) == [] and "was changed after it was stored" in said

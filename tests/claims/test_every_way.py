@@ -26,7 +26,7 @@ from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import holdout, locks, review
 from tests.annotation.paraphrases.pairs import OTHER
-from tests.claims.walks import DECOMPOSITION, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
+from tests.claims.walks import BOARD, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
 from tests.reports.exports.reading import everything_in
 from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
@@ -55,7 +55,7 @@ WAYS = [
     ("audit/page.py", {"study": S}),
     *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
     (FLIPS, {"study": S, "item-search": "HIDDEN"}),
-    *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),
+    *((FLIPS, BOARD | {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),
     *(("score/page.py", {"study": S, "mode": mode}) for mode in ("Explore", "Simultaneous", "Locked")),
     ("score/page.py", {"study": S, "item": "HIDDEN", "axis": "identity", "way": "identity|base"}),
     ("score/page.py", {"study": L}),
@@ -64,11 +64,12 @@ WAYS = [
     (HOLDOUT, {"sets": "version:VERSION", "part": "Look inside"}),
     *((page, {"study": L, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "few_shot")),
     (FLIPS, {"study": L, "item": "OPEN", "axis": "few_shot"}),
-    (DECOMPOSITION, {"study": L}),
+    (FLIPS, BOARD | {"study": L}),
     *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Sentences", "Methods", "Tables")),
     ("audit/page.py", {"study": L}),
     *((page, {"study": one, "item": "TWIN", "axis": "identity"}) for page in (FLIPS, MEMORY) for one in (U, M)),
-    *((page, {"study": one}) for page in (DECOMPOSITION, "audit/page.py", "ranking/page.py") for one in (U, M)),
+    *((FLIPS, BOARD | {"study": one}) for one in (U, M)),
+    *((page, {"study": one}) for page in ("audit/page.py", "ranking/page.py") for one in (U, M)),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
     (REVIEW, {"part": "Review", "shared": "100"}),
 ]
@@ -205,7 +206,7 @@ def test_after_a_lock_its_page_shows_what_was_set_aside_and_says_so(opened):
     before = len(locks.locks(opened, S))
     assert before == 0
     locks.keep_lock(opened, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
-    said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "Locked"}))
+    said = sent(page_of(FLIPS, BOARD | {"study": S, "mode": "Locked"}))
     assert (
         "these settings were stored before anybody could read what the models answered to them" in said
         and "Settings stored by Ada" in said

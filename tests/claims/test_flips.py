@@ -10,6 +10,7 @@ from flipcore.claims import flips
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
+from flipcore.stats.flips.pooled import ALL_AXES
 from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
 from tests.stats.flips.test_surface import asked, frame
 
@@ -95,6 +96,15 @@ def test_a_headline_has_at_most_25_words():
     for rows in (readme(15, 2), with_samples(12, 6), readme(9, 7)):
         headline = flips.headline(cells(rows))
         assert len(headline.text.split()) <= 25, headline.text
+
+
+def test_every_headline_over_all_changes_has_at_most_25_words_and_what_decides_it_behind_it():
+    made = [replace(one, axis=ALL_AXES) for one in cells(readme(15, 2))]
+    (verdict,) = flips.verdicts(made).values()
+    for outcome in (*flips.CLAIMED, flips.OPEN):
+        text = flips.filled(verdict.sentences[outcome], made[0], verdict.leads[outcome])
+        assert len(text.split()) <= 25 and "flip" not in text and "reader" not in text, text
+        assert verdict.decided_by[outcome].startswith("p ")
 
 
 def test_below_ten_items_nothing_is_claimed():
@@ -207,7 +217,9 @@ def test_the_surface_says_what_the_cells_say():
         opened.text.startswith("Option order, first token: mostly the reader, not the model, p < .001. 0.50") and opened.is_made
     )
     over = surface_claim(made, "first_token", "regex")
-    assert over.text.startswith("All changes, first token: mostly the reader, not the model, p < .001. 0.50")
+    assert over.text == (
+        "0.50 [0.34, 0.66] of answers change (noise included) with how first token reads them, not with the model."
+    ) and over.detail.startswith("p < .001. Of all pairs")
     shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"
     part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})

@@ -12,7 +12,7 @@ from flipcore import __main__ as command_line
 from flipcore.claims.claim import Claim
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.exports.document import report
-from tests.claims.walks import AUDIT, DECOMPOSITION, FLIPS, page_of, sent, walk_over
+from tests.claims.walks import AUDIT, BOARD, FLIPS, page_of, sent, walk_over
 from tests.reports.exports.reading import everything_in
 from tests.stores import store_with
 
@@ -87,8 +87,9 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
     with pytest.MonkeyPatch.context() as patch, walk_over(store_with(tmp_path, study)) as store:
         patch.setattr(Claim, "text", property(marked))
         link = {"study": study.study_id}
-        pages = ("studies/page.py", "score/page.py", FLIPS, DECOMPOSITION, "ranking/page.py", AUDIT, "report/page.py")
+        pages = ("studies/page.py", "score/page.py", FLIPS, "ranking/page.py", AUDIT, "report/page.py")
         there = {page: claims_of(sent(page_of(page, {} if "studies" in page else link))) for page in pages}
+        there["board"] = claims_of(sent(page_of(FLIPS, link | BOARD)))
         for command in ("stats", "audit"):
             assert command_line.main([command, study.study_id]) == 0
             there[command] = claims_of(capsys.readouterr().out)
@@ -98,7 +99,7 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
     assert len(every) > 15 and contradictions(every) == []
     flips = {place: {one for one in claims if "flip under" in one[2]} for place, claims in there.items()}
     elsewhere = {place: without_model(claims) - without_model(flips["stats"]) for place, claims in flips.items()}
-    assert flips[DECOMPOSITION] and not any(elsewhere.values()), elsewhere
+    assert flips["board"] and not any(elsewhere.values()), elsewhere
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ from tests.store.queries.test_holdout import STUDY as HELD_OUT
 
 SENTINEL = "SENTINEL"
 ASSERTING = re.compile(
-    r"mostly the|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation"
+    r"mostly the|of answers change|changes answers"
+    r"|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation"
     r"|equivalent|indistinguishable|told apart|at least \d|passes the gate|the judge passes|flagged|significant|different:|inflat"
     r"|loses more|found four times in five|the change matters|predicts flips|no sign of|sees? (from|memory)|contaminat",
     re.IGNORECASE,
@@ -58,7 +59,7 @@ IDS = {"tiny": tiny_study().study_id, "controlled": CONTROLLED.study_id, "holdou
 WAYS = [
     ("studies/page.py", {}),
     (FLIPS, {"study": "tiny"}),
-    ("decomposition/page.py", {"study": "tiny"}),
+    (FLIPS, {"study": "tiny", "part": "Parts"}),
     (MEMORY, {"study": "tiny"}),
     ("new_study/page.py", {}),
     *((MEMORY, {"study": "controlled", "tab": tab}) for tab in PARTS.values()),

@@ -12,9 +12,10 @@ from flipcore.store.connection import Store
 from pages.paraphrase_review import which_pairs
 from tests.pages.opening import clear_caches, few_permutations, opened
 
-FLIPS, MEMORY, HOLDOUT, REVIEW, DECOMPOSITION, AUDIT = (
-    f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout", "paraphrase_review", "decomposition", "audit")
+FLIPS, MEMORY, HOLDOUT, REVIEW, AUDIT = (
+    f"{name}/page.py" for name in ("flips", "memorization", "holdout", "paraphrase_review", "audit")
 )
+BOARD = {"part": "Parts"}  # of Flips
 
 
 @contextmanager

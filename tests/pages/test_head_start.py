@@ -55,16 +55,16 @@ def asked(monkeypatch, tmp_path):
 
 
 def test_the_study_of_the_link_is_counted_else_the_newest(asked):
-    assert asked("flip_surface?study=older") == asked("decomposition?model=m&study=older") == [("older", "")]
-    assert asked("flip_surface") == asked("flip_surface?study=gone") == [("newest", "")]
-    assert asked("glossary?study=older") == asked("flip_surface/static/main.js") == []
+    assert asked("flips?study=older") == asked("decomposition?model=m&study=older") == [("older", "")]
+    assert asked("flips") == asked("flips?study=gone") == [("newest", "")]
+    assert asked("glossary?study=older") == asked("flips/static/main.js") == []
 
 
 def test_nothing_is_counted_before_the_store_is_open(asked):
-    assert asked("flip_surface", has_opened=False) == []
+    assert asked("flips", has_opened=False) == []
 
 
 def test_where_access_is_on_it_is_counted_for_who_may_read(asked):
     policy.path().write_text('[levels]\nviewer = ["v@x.org"]\n')
-    assert asked("flip_surface", login="v@x.org") == [("newest", "v@x.org")]
-    assert asked("flip_surface") == asked("flip_surface", login="nobody@x.org") == []
+    assert asked("flips", login="v@x.org") == [("newest", "v@x.org")]
+    assert asked("flips") == asked("flips", login="nobody@x.org") == []

@@ -57,10 +57,11 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     assert not app.exception and "this log" in said(app)  # a table is audited like a log
     app.switch_page("studies/page.py").run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
-    for page in ("flip_surface", "decomposition", "memorization", "new_study"):
+    for page in ("memorization", "new_study", "flips"):
         app.switch_page(f"{page}/page.py").run()
         assert not app.exception, page
-    app.switch_page("decomposition/page.py").run()
+    app.session_state["part"] = "Parts"
+    app.switch_page("flips/page.py").run()
     assert "of pairs flip" in said(app)
 
 

@@ -36,7 +36,7 @@ def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp
     keys = []
     for name, said in zip(("first_token", "regex"), wanted[item], strict=True):
         unfolded = {f"raw-{place}-{sample}": True for place in ("left", "right") for sample in range(2)}
-        app = opened("flip_surface/page.py", unfolded, study=study.study_id, item=item, axis=AXIS, readout=name)
+        app = opened("flips/page.py", unfolded, study=study.study_id, item=item, axis=AXIS, readout=name)
         assert not app.exception
         (chosen,) = [box for box in app.selectbox if box.label == "Compared with the original"]
         assert list(chosen.options) == said

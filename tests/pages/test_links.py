@@ -44,7 +44,7 @@ def said(app: AppTest) -> list[str]:
     return [str(one.value) for kind in ("warning", "error") for one in getattr(app, kind) if NOT_HERE in str(one.value)]
 
 
-@pytest.mark.parametrize("page", [pytest.param(one, marks=[pytest.mark.slow] if one != "flip_surface" else []) for one in WAYS])
+@pytest.mark.parametrize("page", [pytest.param(one, marks=[pytest.mark.slow] if one != "flips" else []) for one in WAYS])
 def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
     app = show(page, WAYS[page])
     sentences = said(app)
@@ -53,9 +53,9 @@ def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["flip_surface", "holdout"])
+@pytest.mark.parametrize("page", ["flips", "holdout"])
 def test_a_link_to_a_study_that_is_here_says_nothing(show, page):
-    name = {"flip_surface": {"study": STUDY.study_id}, "holdout": {"sets": "pocket", "part": "Guide"}}[page]
+    name = {"flips": {"study": STUDY.study_id}, "holdout": {"sets": "pocket", "part": "Guide"}}[page]
     assert said(show(page, name)) == []
 
 

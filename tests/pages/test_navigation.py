@@ -7,9 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from streamlit.navigation.page import calc_hash
 
-from pages.navigation import BY_FOLDER
+from pages.navigation import BY_FOLDER, PAGES, place_of, title_of
 from tests.browser.serving import ROOT
+from tests.pages.opening import new_app
 from tests.runs.test_runner import tiny_study
 from tests.stores import store_with
 
@@ -53,6 +55,27 @@ from tests.pages.test_hostile_studies import PAGES
 lists = [name for name, pages in (("links", WAYS), ("hostile studies", PAGES)) if "toy" in pages]
 print(json.dumps({"file": pages.navigation.__file__, "toy": said("toy"), "studies": said(""), "record": said("record"), "lists": lists}))
 """
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+@pytest.mark.parametrize(("name", "entry"), [(name, one) for one in PAGES for name in one.was])
+def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, monkeypatch):
+    study = tiny_study()
+    monkeypatch.setenv("FLIPSCOPE_DB", str(store_with(tmp_path, study)))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.demo.fill_store", lambda store: None)
+    app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
+    assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
+    assert app.segmented_control(key="part").value == entry.was[name]["part"]
+    assert study.study_id in app.query_params["study"]
+    assert place_of(name) == (entry, entry.was[name]) and title_of(name) == entry.title
+
+
+def test_the_bar_at_the_top_has_eight_pages():
+    assert [one.title for one in PAGES if one.visibility == "visible"] == [
+        "Studies", "Score", "Flips", "Ranking", "Memory", "Holdout", "Review", "Audit",
+    ]  # fmt: skip
 
 
 def test_every_folder_with_a_page_has_an_entry_and_every_entry_its_page():

@@ -19,7 +19,7 @@ from tests.pages.opening import new_app, opened
 from tests.runs.test_runner import tiny_study
 from tests.stores import copy_of, store_with
 
-PAGES = ["studies/page.py", "new_study/page.py", "flip_surface/page.py", "decomposition/page.py", "memorization/page.py"]
+PAGES = ["studies/page.py", "new_study/page.py", "flips/page.py", "memorization/page.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
 
@@ -66,7 +66,7 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
 @pytest.mark.slow
 def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    app = shown("flip_surface/page.py")
+    app = shown("flips/page.py")
     assert not app.exception and "Nothing has been measured yet" in words(app)
 
 
@@ -77,7 +77,7 @@ def test_a_study_that_only_sends_the_same_prompts_again_says_so(path, monkeypatc
     runner.run(replace(tiny_study(), axes=(Part("identity"),)), store)
     store.close()
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    app = opened("decomposition/page.py", mode=mode)
+    app = opened("flips/page.py", part="Parts", mode=mode)
     assert not app.exception and "only sends the same prompts again" in words(app)
 
 
@@ -88,14 +88,14 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
         runner.run(replace(tiny_study(), seed=seed), store)
     store.close()
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    offered = next(box for box in shown("flip_surface/page.py").selectbox if box.key.startswith("study-")).options
+    offered = next(box for box in shown("flips/page.py").selectbox if box.key.startswith("study-")).options
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
 @pytest.mark.slow
 def test_a_link_to_a_study_that_is_gone_shows_another(path, finished, monkeypatch):
     copy_of(finished, path.parent)
-    app = opened("flip_surface/page.py", study="gone")
+    app = opened("flips/page.py", study="gone")
     assert not app.exception and "flip" in words(app)
 
 
@@ -148,7 +148,7 @@ def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
         "caption",
         lambda self, text, **more: said.append(text) or caption(self, text, **more),
     )
-    app = opened("flip_surface/page.py")
+    app = opened("flips/page.py")
     lines = [text for text in said if "hourglass" in text]
     assert not app.exception and any(
         re.search(r"Counting the flips in [0-9,]+ readouts … 0 of about [0-9]+ s$", one) for one in lines
@@ -183,10 +183,10 @@ def test_work_goes_on_when_its_page_is_left_and_the_next_look_finds_it(path, fin
         return claimed_headline(*args, **kwargs)
 
     monkeypatch.setattr("pages.common.headline.claimed_headline", slow)
-    app = new_app("flip_surface/page.py")
+    app = new_app("flips/page.py")
     with pytest.raises(RuntimeError, match="timed out"):
         app.run(timeout=2)
     assert begun.is_set()
     release.set()
-    again = opened("flip_surface/page.py")
+    again = opened("flips/page.py")
     assert not again.exception and n == ["flipscope-work"] and "hourglass" not in str([one.value for one in again.caption])

@@ -72,7 +72,8 @@ def test_the_view_of_a_decision_opens_at_its_settings(app, path):
     store.close()
     app.query_params["study"] = STUDY.study_id
     app.query_params["decision"] = decision_id
-    app.switch_page("decomposition/page.py").run()
+    app.session_state["part"] = "Parts"
+    app.switch_page("flips/page.py").run()
     assert not app.exception
     view = app.session_state[f"view-decomposition-{STUDY.study_id}"]
     assert view["level"] == 0.8 and "decision" not in app.query_params

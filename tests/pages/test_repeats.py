@@ -11,15 +11,15 @@ WARNING = "9 of 96 items repeat another item's wording with other numbers or nam
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
-@pytest.mark.parametrize("page", ["decomposition", "memorization", "flip_surface"])
-def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_factory, monkeypatch, page):
+@pytest.mark.parametrize(("page", "link"), [("flips", {"part": "Parts"}), ("memorization", {}), ("flips", {})])
+def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_factory, monkeypatch, page, link):
     monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr(demo, "demo_studies", list)
     asked = []
     monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: asked.append(words) or WARNING)
-    app = opened(f"{page}/page.py")
+    app = opened(f"{page}/page.py", **link)
     assert not app.exception and [one.value for one in app.warning if "repeat another" in one.value]
     ((questions, families),) = asked
     assert len(questions) == len(families) == 96
@@ -27,11 +27,10 @@ def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_fac
     assert len(asked) == 1 and [one.value for one in app.warning if "repeat another" in one.value]
 
 
-@pytest.mark.parametrize(("page", "kind"), [("studies", "caption"), ("holdout", "warning")])
-def test_they_are_named_on_a_card_and_beside_two_sets_too(tmp_path, tmp_path_factory, monkeypatch, page, kind):
+def test_they_are_named_beside_two_sets_too(tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: WARNING)
-    app = opened(f"{page}/page.py")
-    assert not app.exception and [one.value for one in getattr(app, kind) if "repeat another" in one.value]
+    app = opened("holdout/page.py")
+    assert not app.exception and [one.value for one in app.warning if "repeat another" in one.value]

@@ -34,8 +34,7 @@ MODELS = {
 }  # what tells one's study from the other's wherever it is shown
 # a page -> what one's link says beside the study; {} stands for their name. The record is everybody's, and not among them
 PAGES = {one.folder: {} for one in navigation.PAGES if one.link} | {
-    "flip_surface": {"item-search": "{}s-own-words"},
-    "decomposition": {"mode": "simultaneous"},
+    "flips": {"item-search": "{}s-own-words"},
     "memorization": {"tab": "summary"},
     "report": {"part": "Sentences"},
     "glossary": {"term": "{}s-own-words"},

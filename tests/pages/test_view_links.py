@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {
-    "decomposition": ({"study": TWO.study_id, "mode": "simultaneous"}, TWO.study_id, BOARD),
+    "flips": ({"study": TWO.study_id, "part": "Parts", "mode": "simultaneous"}, TWO.study_id, BOARD),
     "score": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7, "axes": "option_order"}),
     "ranking": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7}),
     "memorization": ({"study": MEMORY.study_id, "tab": "gap"}, MEMORY.study_id, {"margin": 0.11}),
@@ -65,7 +65,7 @@ def test_the_link_of_a_view_opens_it_as_it_was_for_somebody_else(page):
 
 
 def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards():
-    app = opened("decomposition/page.py", study=TWO.study_id, at="level:0.8")
+    app = opened("flips/page.py", part="Parts", study=TWO.study_id, at="level:0.8")
     assert app.session_state[f"view-decomposition-{TWO.study_id}"] == {"level": 0.8}
     app.selectbox(key=f"study-{TWO.study_id}").set_value(MEMORY.study_id).run()
     assert not app.exception and "at" not in link_of(app)
@@ -73,15 +73,15 @@ def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards()
 
 
 def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
-    app = opened("decomposition/page.py", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
+    app = opened("flips/page.py", part="Parts", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
     assert not app.exception and "<b>x</b>" not in sent(app)
 
 
 @pytest.mark.parametrize(
     "page, settings",
     [
-        ("decomposition", "level:99,policy:nonsense,rule:tolerance"),
-        ("decomposition", "level:-3"),
+        ("flips", "level:99,policy:nonsense,rule:tolerance"),
+        ("flips", "level:-3"),
         ("ranking", "level:1e300"),
         ("score", "level:0"),
         ("memorization", "margin:-1e9,alpha:99,fpr:7,rule:paired"),

@@ -82,7 +82,7 @@ def main(folder, root):
         "new_study": page("new_study", root),
         "memorization": page("memorization", root, MEMORY.study_id),
         "loss": page("memorization", root, MEMORY.study_id, tab="loss"),
-        "flip_surface": page("flip_surface", root, CHOICES.study_id),
+        "flips": page("flips", root, CHOICES.study_id),
     }
     names = [name for name in files if "readouts." in name]
     print(

@@ -101,8 +101,8 @@ def test_a_study_that_does_not_declare_the_detector_says_the_same_with_and_witho
     assert declared["question_loss"] > without["question_loss"] and declared["loss_ratio"] is not None
 
 
-def test_the_flip_surface_opens_the_axis_and_the_export_holds_it(journey):
-    page = journey["pages"]["flip_surface"]
+def test_the_flip_map_opens_the_axis_and_the_export_holds_it(journey):
+    page = journey["pages"]["flips"]
     assert not page["problems"] and "'shout'" in page["text"] and "Last letter" in page["text"]
     assert ",shout," in journey["readouts"] and ",last_letter," in journey["readouts"] and "parrot-1," in journey["readouts"]
 

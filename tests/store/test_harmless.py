@@ -96,7 +96,7 @@ def test_the_flip_surface_opens_no_column_of_it(path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    app = opened("flip_surface/page.py")
+    app = opened("flips/page.py")
     st.cache_resource.clear()
     assert not app.exception
     (columns,) = [one for one in app.multiselect if one.label == "Axes with their variants"]

@@ -175,7 +175,7 @@ def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     differences = pair_differences(sides)
     n, changed = len(differences), _changed((sides.benchmark, sides.control))
     if not sides.pairs:
-        why = "The control is declared as paired, and no pairs are stored: match controls under Memorization, Drop gap."
+        why = "The control is declared as paired, and no pairs are stored: match controls under Memory, Drop gap."
         empty = missing(0, note="No pairs are stored.")
         return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, False, why)
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))

@@ -37,7 +37,6 @@ def open_row(study_id: str, model: str, mode: str, row: str, reference: str) -> 
         open_item(item, axis=axis, readout=extractor, row=row)
 
 
-def show(study_id: str, model: str, mode: str, reference: str, rows: set[str]) -> bool:
-    """The inspector, where the link looks behind one of `rows`; False where it does not."""
-    row = opened_row()
-    return row in rows and inspector_place(study_id, model, Steps(items(study_id, model, mode, row, reference)))
+def show(study_id: str, model: str, mode: str, reference: str) -> None:
+    """The inspector, at the item that the link opens behind its row."""
+    inspector_place(study_id, model, Steps(items(study_id, model, mode, opened_row(), reference)))

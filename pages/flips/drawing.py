@@ -12,7 +12,7 @@ from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.surface import Cells
 from pages.common import session
 from pages.common.cached import cached
-from pages.flip_surface.cached import View, categories, cells, families, questions
+from pages.flips.map_data import View, categories, cells, families, questions
 
 
 @dataclass(frozen=True)

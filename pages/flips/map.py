@@ -1,18 +1,18 @@
-"""Flip surface: where do answers flip, and is it the model or the extractor?"""
+"""The map: which items flip under which changes, under two extractors side by side."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen
-from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
-from pages.flip_surface import cached, under_map
-from pages.flip_surface.cached import View
-from pages.flip_surface.drawing import drawn_map
-from pages.flip_surface.explorer import OPENED, explorer
+from pages.flips import map_data, under_map
+from pages.flips.drawing import drawn_map
+from pages.flips.explorer import OPENED, explorer
+from pages.flips.map_data import View
 
 SORTS = {
     "field": "most flips, compared extractor",
@@ -57,8 +57,8 @@ def _behind_view(choices: Choices, leading: str) -> dict:
 
 def controls(study_id: str) -> View:
     """Groups, comparison, search and filter in sight, what is changed rarely behind "View"; all of it in the link."""
-    choices = cached.choices(study_id)
-    settings = _behind_view(choices, cached.leading_extractor(study_id))
+    choices = map_data.choices(study_id)
+    settings = _behind_view(choices, map_data.leading_extractor(study_id))
     groups = _groups(study_id, choices.models)
     group = st.selectbox(
         "Rows",
@@ -102,7 +102,7 @@ def controls(study_id: str) -> View:
 
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
     """What rows may be grouped by in this study."""
-    categories, families = cached.categories(study_id), cached.families(study_id)
+    categories, families = map_data.categories(study_id), map_data.families(study_id)
     there = {
         "items": True,
         "category": len(set(categories.values())) > 1,
@@ -112,38 +112,31 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
     return {name: "one row an item" if name == "items" else f"by {name}" for name, offered in there.items() if offered}
 
 
-def picture(study_id: str) -> None:
-    """The answer, the controls, the map with its inspector."""
-    answer_place = st.container(gap=None)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
+def show(study_id: str, line: DeltaGenerator) -> None:
+    """The answer, the map with its inspector and how extractors disagree; what is set stands in `line`."""
+    map_data.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
+    if not map_data.choices(study_id).models:
+        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+        return
+    with line:
         view = controls(study_id)
     one_axis = view.opened[0] if len(view.opened) == 1 else None
-    answer = cached.answer(study_id, view.model, view.field, view.faithful, one_axis)
-    answer_place.markdown(f"## {plain(answer.text)}")
-    answer_place.caption(plain(answer.detail))
-    for warning in cached.label_warnings(study_id, view.model):
+    answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
+    st.markdown(f"## {plain(answer.text)}")
+    st.caption(plain(answer.detail))
+    for warning in map_data.label_warnings(study_id, view.model):
         st.warning(plain(warning), icon=":material/label_off:")
     flipmap = drawn_map(view)
     if flipmap.items:
-        cells = cached.cells(study_id, view.model, view.field, view.faithful)
-        explorer(view, flipmap, flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
+        cells = map_data.cells(study_id, view.model, view.field, view.faithful)
+        explorer(view, flipmap, flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles))
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
     under_map.disagreement(study_id, view.model, title_of)
     repeats.show(study_id)
-
-
-study_id = page_header("flip_surface")
-if study_id is not None:
-    cached.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
-    if not cached.choices(study_id).models:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
-    else:
-        picture(study_id)
-
-how_to_read(
-    "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "
-    "different answers. **Noise floor** compares repeated samples of one prompt. Hatched: nothing to compare. Dots: "
-    "answers that could not be read. A folded corner: answers that were cut off. The thin bar is the item's mean. Where "
-    "a cell stands out on the left map alone, the pair flips under the compared extractor alone."
-)
+    how_to_read(
+        "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "
+        "different answers. **Noise floor** compares repeated samples of one prompt. Hatched: nothing to compare. Dots: "
+        "answers that could not be read. A folded corner: answers that were cut off. The thin bar is the item's mean. Where "
+        "a cell stands out on the left map alone, the pair flips under the compared extractor alone."
+    )

@@ -1,4 +1,4 @@
-"""Cached statistics of the Decomposition page, and their tables."""
+"""Cached statistics of the board, and their tables."""
 
 import streamlit as st
 

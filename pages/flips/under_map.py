@@ -9,7 +9,7 @@ from pages.common.cached import cached
 from pages.common.inspector import open_item
 from pages.common.notes import plain
 from pages.common.tables import show_table
-from pages.flip_surface.cached import of_model
+from pages.flips.map_data import of_model
 
 
 @cached("Comparing the extractors", 16)

@@ -16,9 +16,9 @@ from pages.common.files import offer_file
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import plain
 from pages.components.flip_map import flip_map, map_events
-from pages.flip_surface import under_map
-from pages.flip_surface.cached import View
-from pages.flip_surface.drawing import DrawnMap
+from pages.flips import under_map
+from pages.flips.drawing import DrawnMap
+from pages.flips.map_data import View
 from pages.paraphrase_review.which_pairs import SELECTED
 
 HEIGHT_PX = 560  # what 900 px leave under the header, the answer and the controls

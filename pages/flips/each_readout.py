@@ -11,7 +11,7 @@ from flipcore.stats.flips.per_readout import alone, arriving
 from pages.common.cached import cached
 from pages.common.notes import plain
 from pages.common.tables import show_table
-from pages.decomposition.cached import answers
+from pages.flips.board_data import answers
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:

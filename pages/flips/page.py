@@ -1,0 +1,16 @@
+"""Flips: where do answers flip, and is it the model or the extractor?"""
+
+import streamlit as st
+
+from pages.common.header import page_header
+from pages.flips import board, map
+
+PARTS = {"Map": map.show, "Parts": board.show}
+
+study_id = page_header("flips", fits=board.has_changes)
+if study_id is not None:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
+    part = line.segmented_control(
+        "Part", list(PARTS), default="Map", key="part", bind="query-params", required=True, label_visibility="collapsed"
+    )
+    PARTS[part](study_id, line)
