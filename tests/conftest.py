@@ -45,8 +45,8 @@ def pytest_addoption(parser):
         "--until",
         metavar="TIME",
         type=float,
-        help="skip every test that would begin after this time (seconds since 1970): files with browser tests run first, "
-        "the others in an order drawn by the seed, so that it is not always the same ones that are skipped",
+        help="skip every test that would begin after this time (seconds since 1970): files run in an order drawn by the seed, so that it "
+        "is not always the same ones that are skipped, those with browser tests spread evenly among the others",
     )
 
 
@@ -67,8 +67,10 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item.nodeid not in left_out]
     if config.getoption("--until"):
         in_browser = {item.path for item in items if item.get_closest_marker("browser")}
-        place = {path: random.Random(f"{seed} {path.name}").random() for path in {item.path for item in items}}
-        items.sort(key=lambda item: (item.path not in in_browser, place[item.path]))
+        drawn = sorted({item.path for item in items}, key=lambda path: random.Random(f"{seed} {path.name}").random())
+        of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
+        place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
+        items.sort(key=lambda item: place[item.path])
 
 
 @pytest.hookimpl(tryfirst=True)
