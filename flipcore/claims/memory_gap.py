@@ -206,8 +206,8 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
 def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
     """The earlier decision, withdrawn: its two numbers, described and deciding nothing."""
     return description(
-        f"For comparison, the rule of an earlier release: permutation {p_text(perm_p)} and gap among items answered right before "
-        f"{cond_gap.text_pp()}. It decides nothing.",
+        f"The rule of an earlier release, for comparison: permutation {p_text(perm_p)} and gap among items answered right before "
+        f"{cond_gap.text_pp()}.",
         perm_p=perm_p,
         cond_gap=cond_gap,
     )
@@ -218,5 +218,5 @@ def source_rule(gap: Estimate, literal: bool, directional: bool) -> Claim:
     verdict = "excludes" if literal else "includes"
     twist = " As a one-sided test it would not flag: the gap is negative." if literal and not directional else ""
     return description(
-        f"The source's rule: its bootstrap interval {verdict} 0, gap {gap.text_pp()}.{twist} It decides nothing here.", gap=gap
+        f"The source's rule, for comparison: its bootstrap interval {verdict} 0, gap {gap.text_pp()}.{twist}", gap=gap
     )

@@ -116,11 +116,19 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
 
 
 def count_sentence(record: Sequence[Entry]) -> str:
-    """How many decisions there are, and of how many the data changed; of how many that is not known, where there are any."""
+    """How many decisions there are, of how many the data changed, and of how many that is not known."""
     n_changed = sum(one.is_changed for one in record)
     n_unknown = sum(not one.is_current and not one.is_changed for one in record)
-    unknown = f", of {n_unknown:,} it is not known" if n_unknown else ""
-    return f"{len(record):,} decision{'s' * (len(record) != 1)}; the data behind {n_changed:,} changed since{unknown}"
+    n_current = len(record) - n_changed - n_unknown
+    states = (
+        (n_current, "still current"),
+        (n_changed, "on data that has changed"),
+        (n_unknown, "on data that nobody can compare"),
+    )
+    many = f"{len(record):,} decision{'s' * (len(record) != 1)}"
+    if len(there := [words for n, words in states if n]) == 1:
+        return f"{many}, {'all ' * (len(record) > 1)}{there[0]}"
+    return f"{many}: {', '.join(f'{n:,} {words}' for n, words in states if n)}"
 
 
 def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_replaced: bool) -> Entry:

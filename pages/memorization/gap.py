@@ -185,7 +185,7 @@ def _matching(view: View, estimate: DropGap) -> None:
         st.markdown(
             plain(
                 f"Within {len(pairs.control_of):,} stored pairs the gap is {estimate.gap_matched.text_pp()}. {pairs.note()}"
-                + ("" if decides else " It decides nothing here: this study declares another control.")
+                + ("" if decides else " This is for comparison: the study declares another control.")
             )
         )
     if st.toggle("Match controls", key=f"match-{view.study_id}", bind="query-params"):

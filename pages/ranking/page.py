@@ -137,9 +137,9 @@ def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> No
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
-    "In every mode, rank bars and p over all pairs hold together (guarded t tests in both directions, Holm: another test than a pair's "
-    "own, so p differs even where there is one pair), and so do the differences for all pairs at once (Bonferroni, 95 %). An accuracy "
-    "and what says “pair alone” hold one at a time."
+    "Ranks and p over all pairs are corrected for all pairs (Holm), and so are the differences for all pairs at once (Bonferroni, "
+    "95 %). An accuracy and what says “pair alone” hold one at a time. The test over all pairs is another than a pair's own, so that "
+    "p may differ even where there is one pair."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 

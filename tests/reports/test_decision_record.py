@@ -67,11 +67,14 @@ def test_the_record_is_filtered_and_says_what_a_later_decision_replaced(store):
 
 def test_a_decision_says_when_the_data_behind_it_changed(store):
     keep_decision(store, S, "decomposition", "explore", "More artifact.", {}, "Ada")
-    assert [(one.is_current, one.since) for one in entries(store)] == [(True, UNCHANGED)]
+    (current,) = entries(store)
+    assert (current.is_current, current.since) == (True, UNCHANGED)
     store.rows("DELETE FROM readouts WHERE sample = 0 AND axis = 'option_order'")
     (changed,) = entries(store)
     assert not changed.is_current and changed.since.startswith("The data changed:") and "now" in changed.row()["since"]
-    assert count_sentence([changed]) == "1 decision; the data behind 1 changed since"
+    assert count_sentence([current]) == "1 decision, still current"
+    assert count_sentence([current, changed]) == "2 decisions: 1 still current, 1 on data that has changed"
+    assert count_sentence([changed]) == "1 decision, on data that has changed"
 
 
 def test_two_sets_that_are_no_study_are_called_by_their_name(store):
@@ -85,4 +88,4 @@ def test_a_row_of_a_strange_file_is_shown_as_far_as_it_goes(store):
     store.rows("UPDATE decisions SET page = '../x', basis = '[1]', evidence = '{\"item\": 3}', place = '7', settings = '[]'")
     (one,) = entries(store)
     assert (one.page, one.since, one.outputs, one.query, one.is_changed) == ("../x", UNKNOWN, "", "", False)
-    assert count_sentence([one, one]) == "2 decisions; the data behind 0 changed since, of 2 it is not known"
+    assert count_sentence([one, one]) == "2 decisions, all on data that nobody can compare"

@@ -66,7 +66,7 @@ class ParaphraseGate:
             return f"{passed}{self.chosen_text}"
         n = self.accepted.n
         if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
-            return f"{self.missing} At that rate it never opens, but so few say little: review more.{self.chosen_text}"
+            return f"{self.missing} Too early to tell: {n:,} of {self.fewest} reviewed.{self.chosen_text}"
         if self.n_more is None:
             return (
                 f"{self.acceptance_text}: at that rate the lower bound never reaches {self.threshold:.2f}. "
