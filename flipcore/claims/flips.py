@@ -255,15 +255,15 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
             title_of(one.extractor).lower().partition(" (")[0],
             noise.replace(", noise included", " (noise included)"),
         )
-        said = {"reader": reader, "noise": noise, "lead": "{lead}"}
-        sentences |= {key: f"{answer.format(**said)}{_whatever(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()}
-    said_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
+        names = {"reader": reader, "noise": noise, "lead": "{lead}"}
+        sentences |= {key: f"{answer.format(**names)}{_whatever(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()}
+    their_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
     decided_by = {
         key: f"{why[:1].upper() if why.startswith('unread') else why[:1]}{why[1:]}. " if key in _ANSWERS else ""
         for key, end in ends.items()
         for why in [end.removeprefix(_WORDS.get(key, "")).lstrip(",: ")]
     }
-    return Verdict(one, test, p, sentences, said_leads, decided_by)
+    return Verdict(one, test, p, sentences, their_leads, decided_by)
 
 
 def _parts_sentence(one: Decomposition) -> str:

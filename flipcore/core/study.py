@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from flipcore.core import bounds
 from flipcore.core.declared import declared
 from flipcore.core.errors import BadInput
-from flipcore.core.records import EFFORTS, ROLES, digest
+from flipcore.core.records import EFFORTS, IDENTITY, ROLES, digest
 
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
@@ -139,6 +139,11 @@ class Study:
     def roles(self) -> set[str]:
         """The roles of its items: benchmark, control, target and so on."""
         return {source.role for source in self.items}
+
+    @property
+    def changes_prompts(self) -> bool:
+        """Some axis asks items in another way, instead of only sending the same prompts again."""
+        return any(part.name != IDENTITY for part in self.axes)
 
     @property
     def is_recorded(self) -> bool:

@@ -98,7 +98,7 @@ def _provenance(row: dict) -> None:
     """Models and items in sight; date, version and id behind them."""
     models = ", ".join(row["models"]) or "no model"
     n = int(row["n_items"])
-    with st.popover(plain(f"{models[:40]} · {n:,} item{'s' * (n != 1)}"), type="tertiary", help="Where this study comes from"):
+    with st.popover(plain(f"{models[:24]} · {n:,} item{'s' * (n != 1)}"), type="tertiary", help="Where this study comes from"):
         when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] is not None else "unknown"
         st.caption(f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`")
         st.code(studies.toml(session.store(), row["study_id"]), language="toml", height=320)

@@ -4,8 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.claims import flips
-from flipcore.core.records import IDENTITY
-from flipcore.core.study import Study
 from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
 from flipcore.reports.worked_examples import flips_example
 from pages.common import gates, modes, record, repeats, session
@@ -76,7 +74,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
         elif not cells:
             st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
-            offer_suited("flips/page.py", has_changes)
+            offer_suited("flips/page.py", lambda study: study.changes_prompts)
         else:
             closed_gates = gates.closed_gates(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
             board(study_id, model, mode, view, closed_gates, cells)
@@ -97,8 +95,3 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         "its **noise floor** (line; reference: diamond), how often reruns flip. p: Holm over rows.",
         example=example,
     )
-
-
-def has_changes(study: Study) -> bool:
-    """The study changes its prompts, so that there is something to decompose."""
-    return any(part.name != IDENTITY for part in study.axes)

@@ -7,7 +7,7 @@ from pages.flips import board, map
 
 PARTS = {"Map": map.show, "Parts": board.show}
 
-study_id = page_header("flips", fits=board.has_changes)
+study_id = page_header("flips", fits=lambda study: study.changes_prompts)
 if study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
     part = line.segmented_control(

@@ -45,11 +45,11 @@ def _summary(study_id: str, name: str) -> None:
     # a study asked in several wordings has one score, on one set of questions
     others = [one.text for one in summary.claims if not (scores and one == summary.score)]
     own = [scores[0].text] if scores and not first else [accuracies] if first else []
-    said = [text for text in (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id)) if text]
+    sentences = [text for text in (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id)) if text]
     st.markdown(f"**{plain(name)}**")
-    for text in said[:1]:
+    for text in sentences[:1]:
         st.markdown(plain(text))
-    for text in said[1:MOST_SENTENCES]:
+    for text in sentences[1:MOST_SENTENCES]:
         st.caption(plain(text))
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from flipcore.runs import demo
+from pages.navigation import place_of
 from tests.claims.walks import sent
 from tests.pages.opening import clear_caches, few_permutations, opened
 from tests.reports.exports.test_document import STUDY as MEMORY
@@ -15,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {
-    "flips": ({"study": TWO.study_id, "part": "Parts", "mode": "simultaneous"}, TWO.study_id, BOARD),
+    "decomposition": ({"study": TWO.study_id, "part": "Parts", "mode": "simultaneous"}, TWO.study_id, BOARD),
     "score": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7, "axes": "option_order"}),
     "ranking": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7}),
     "memorization": ({"study": MEMORY.study_id, "tab": "gap"}, MEMORY.study_id, {"margin": 0.11}),
@@ -38,6 +39,12 @@ def here(path, monkeypatch):
     clear_caches()
 
 
+def file_of(page):
+    """The page that keeps its settings under this name."""
+    place, _ = place_of(page)
+    return place.path
+
+
 def link_of(app):
     assert not app.exception
     return {name: values[0] if isinstance(values, list) else values for name, values in app.query_params.items()}
@@ -52,7 +59,7 @@ def view(app):
 @pytest.mark.parametrize("page", LEFT_AT)
 def test_the_link_of_a_view_opens_it_as_it_was_for_somebody_else(page):
     link, record_id, moved = LEFT_AT[page]
-    kept, file = f"view-{page}-{record_id}", f"{page}/page.py"
+    kept, file = f"view-{page}-{record_id}", file_of(page)
     bound = {
         name: value for name, value in link.items() if name in ("tab", "mode", "part")
     }  # the browser binds these, AppTest not
@@ -80,8 +87,8 @@ def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
 @pytest.mark.parametrize(
     "page, settings",
     [
-        ("flips", "level:99,policy:nonsense,rule:tolerance"),
-        ("flips", "level:-3"),
+        ("decomposition", "level:99,policy:nonsense,rule:tolerance"),
+        ("decomposition", "level:-3"),
         ("ranking", "level:1e300"),
         ("score", "level:0"),
         ("memorization", "margin:-1e9,alpha:99,fpr:7,rule:paired"),
@@ -92,10 +99,10 @@ def test_settings_that_nothing_can_have_are_left_out_of_a_view(page, settings):
     """Of a link, and of what a browser sends."""
     link, record_id, _ = LEFT_AT[page]
     bound = {name: value for name, value in link.items() if name in ("tab", "mode", "part")}
-    app = opened(f"{page}/page.py", bound, **link, at=settings)
+    app = opened(file_of(page), bound, **link, at=settings)
     assert not app.exception
     forged = dict(part.split(":") for part in settings.split(","))
     moved = {key: float(value) if key in ("level", "margin", "alpha", "fpr") else value for key, value in forged.items()}
     if page != "holdout":
         assert "at" not in link_of(app)
-        assert "at" not in link_of(opened(f"{page}/page.py", bound | {f"view-{page}-{record_id}": moved}, **link))
+        assert "at" not in link_of(opened(file_of(page), bound | {f"view-{page}-{record_id}": moved}, **link))
