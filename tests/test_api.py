@@ -1,4 +1,4 @@
-"""The lines of the README for notebooks, run as they stand, and what they give back."""
+"""The lines of docs/notebook.md, run as they stand, and what they give back."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+NOTEBOOK, PARTS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("notebook", "parts"))
 STUDY = Study(
     "Demo of notebooks",
     (ItemSource("flipscope_choice", "target", 12), ItemSource("pocket_choice", "retro", 12)),
@@ -38,11 +38,11 @@ def path(tmp_path_factory):
 
 
 def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys):
-    (lines,) = re.findall(r"## In a notebook\n\n```python\n(.*?)```", README, re.DOTALL)
+    (lines,) = re.findall(r"# In a notebook\n\n```python\n(.*?)```", NOTEBOOK, re.DOTALL)
     assert len([line for line in lines.splitlines() if line.strip()]) <= 12
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.chdir(tmp_path)
-    exec(compile(lines, "README.md", "exec"), {})
+    exec(compile(lines, "notebook.md", "exec"), {})
     out = capsys.readouterr().out
     assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "retro" in out
     assert "plotly" in Path("decomposition.html").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_the_readmes_lines_run_in_a_notebook_that_shows_the_figures(path, monkey
         pytest.importorskip(name, reason="requirements-dev.txt installs it") for name in ("nbformat", "nbclient")
     )
     pytest.importorskip("ipykernel", reason="requirements-dev.txt installs it")
-    (lines,) = re.findall(r"## In a notebook\n\n```python\n(.*?)```", README, re.DOTALL)
+    (lines,) = re.findall(r"# In a notebook\n\n```python\n(.*?)```", NOTEBOOK, re.DOTALL)
     for name, value in {
         "FLIPSCOPE_DB": path,
         "PYTHONPATH": ROOT,
@@ -177,8 +177,8 @@ def test_importing_the_package_loads_nothing_heavy():
 
 
 def test_the_readmes_tables_are_those_of_the_plug_ins():
-    (shown,) = re.findall(r"<!-- plug-ins -->\n(.*?)\n<!-- end of plug-ins -->", README, re.DOTALL)
-    assert shown == tables(), "run `python -m flipcore plugins --tables` and put what it prints into README.md"
+    (shown,) = re.findall(r"<!-- plug-ins -->\n(.*?)\n<!-- end of plug-ins -->", PARTS, re.DOTALL)
+    assert shown == tables(), "run `python -m flipcore plugins --tables` and put what it prints into docs/parts.md"
 
 
 @pytest.mark.slow

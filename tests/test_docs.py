@@ -1,12 +1,15 @@
-"""The README's commands are the ones that CI runs, and every path it names exists."""
+"""The commands of README and docs are those that there are, and every path they name exists."""
 
 import re
 from pathlib import Path
+
+import pytest
 
 from tests.house_map import house, with_map
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_ci_runs_the_test_command_of_the_readme():
@@ -14,15 +17,22 @@ def test_ci_runs_the_test_command_of_the_readme():
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
-def test_every_file_that_the_readme_links_exists():
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
-    assert links and [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_a_page_links_exists_and_the_readme_links_every_page(page):
+    found = re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", page.read_text(encoding="utf-8"))
+    links = [link for pair in found for link in pair if link and "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    assert page == PAGES[0] or f"docs/{page.name}" in README
+
+
+def test_the_readme_is_one_screen():
+    assert len([line for line in README.splitlines() if line.strip()]) <= 50
 
 
 def test_every_study_command_of_the_readme_is_known_to_the_command_line():
     from flipcore.__main__ import parser
 
-    named = set(re.findall(r"python -m flipcore (\w+)", README))
+    named = {name for page in PAGES for name in re.findall(r"python -m flipcore (\w+)", page.read_text(encoding="utf-8"))}
     assert named and named <= set(parser()._subparsers._group_actions[0].choices)
 
 

@@ -378,6 +378,7 @@ def test_the_top_level_is_the_agreed_list():
         "data",
         "tests",
         "README.md",
+        "docs",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         ".pre-commit-config.yaml",

@@ -124,7 +124,12 @@ def test_no_script_says_one_either(path):
     assert OLD.findall(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md", "data/pocket/CARD.md"])
+DOCS = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md", "data/pocket/CARD.md", *DOCS]
+)
 def test_no_document_uses_a_word_that_was_given_up(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     names = re.compile(r"`[^`]*`")  # commands, columns and files keep their names

@@ -7,7 +7,7 @@ HELP = "what packages add to Flipscope, and what of it cannot be used"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `plugins`."""
-    parser.add_argument("--tables", action="store_true", help="what is shipped as Markdown, as the README has it")
+    parser.add_argument("--tables", action="store_true", help="what is shipped as Markdown, as docs/parts.md has it")
     parser.add_argument("--all", action="store_true", help="also what is shipped")
 
 

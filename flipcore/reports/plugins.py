@@ -49,7 +49,7 @@ def groups() -> list[tuple[str, Registry, list[str]]]:
 
 
 def tables() -> str:
-    """The shipped axes, extractors, detectors and kinds of model as Markdown, for the README."""
+    """The shipped axes, extractors, detectors and kinds of model as Markdown, for docs/parts.md."""
     parts: list[tuple[str, str, str, str, Registry, Callable[[Any], str]]] = [
         ("axis", "what it changes", "items", "flips", AXES, lambda one: "yes" if one.harmless else "no: memory alone"),
         ("extractor", "what it reads", "items", "needs of a model", EXTRACTORS, lambda one: ", ".join(sorted(one.abilities))),

@@ -66,7 +66,7 @@ def controls(study_id: str) -> View:
         key="group",
         bind="query-params",
         format_func=groups.__getitem__,
-        width=190,
+        width=165,
         label_visibility="collapsed",
     )
     compare = st.segmented_control(
@@ -83,7 +83,7 @@ def controls(study_id: str) -> View:
         key="item-search",
         bind="query-params",
         placeholder="Find words of a question",
-        width=210,
+        width=165,
         label_visibility="collapsed",
     )
     only = st.toggle("Flips only", key="flips-only", bind="query-params")

@@ -77,7 +77,7 @@ def drag(screen, shares):
 def test_followers_were_taken_to_the_presenters_page(screens):
     ada, *followers = screens
     for one in followers:
-        assert "/flips?part=Parts?study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
+        assert "/flips?part=Parts&study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
 
 
 def test_the_threshold_moves_on_every_screen_while_it_is_dragged(screens):

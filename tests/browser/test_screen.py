@@ -34,7 +34,7 @@ def test_a_tour_is_shown_once_and_goes_on_over_pages(page, address):
     page.goto(address)
     page.locator(".tour .next").click()
     page.wait_for_url(re.compile("/flips"))
-    page.locator(".tour .at", has_text="2 of 6").wait_for()
+    page.locator(".tour .at", has_text="2 of 5").wait_for()
     room = "() => parseFloat(getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).paddingBottom)"
     card = page.locator("section.tour").bounding_box()
     assert page.evaluate(room) > card["height"]  # the end of the page can be scrolled out from under the card

@@ -184,7 +184,10 @@ def test_the_board_leads_with_the_sentence_of_the_card():
     rows = two_axes()
     made = board(coded_answers(rows), str, n_boot=199)
     said = said_at(made, 0.95)
-    assert said.startswith("All changes, first token: ") and said == headline(rows).claims[0].text
+    assert (
+        said.startswith("Undecided whether the model or first token changes answers: ")
+        and said == headline(rows).claims[0].text
+    )
     table = made["tables"]["regex|own_class|default"]
     labels = [row["label"] for row in made["rows"] if not row["hidden"]]
     assert len(labels) == 4 and not any("all changes" in label for label in labels)
