@@ -82,7 +82,7 @@ PAGES = (
         on_card=lambda study: True,
         has_decisions=True,
         counts=True,
-        was={"flip_surface": {"part": "Map"}, "decomposition": {"part": "Parts"}},
+        was={"flip_surface": {"show": "Map"}, "decomposition": {"show": "Parts"}},
     ),
     Entry(
         "ranking",

@@ -11,6 +11,6 @@ study_id = page_header("flips", fits=lambda study: study.changes_prompts)
 if study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
     part = line.segmented_control(
-        "Part", list(PARTS), default="Map", key="part", bind="query-params", required=True, label_visibility="collapsed"
+        "Show", list(PARTS), default="Map", key="show", bind="query-params", required=True, label_visibility="collapsed"
     )
     PARTS[part](study_id, line)

@@ -86,7 +86,7 @@ def test_eight_followers_see_a_threshold_move(address, capsys):
     with browser_page() as first:
         ada = Screen(first)
         ada.page.set_default_timeout(180_000)
-        ada.page.goto(address + "/flips?part=Parts")
+        ada.page.goto(address + "/flips?show=Parts")
         ada.page.locator(".board .sentence").first.wait_for()
         ada.panel().get_by_role("button", name="Present this page").click()
         code = ada.page.locator(".meeting .code").inner_text().replace("-", "")

@@ -114,7 +114,7 @@ def test_clicks_and_drags_are_answered_at_once(tmp_path, capsys, n_items):
         times = {
             name: page.locator(".whole").evaluate(PAINT, [name, n]) for name, n in (("scroll", 40), ("brush", 40), ("zoom", 8))
         }
-        page.goto(address + "/flips?part=Parts")
+        page.goto(address + "/flips?show=Parts")
         page.locator(".board .sentence").first.wait_for()
         before = page.locator(".board .level").inner_text()
         times["level"] = page.locator(".board").evaluate(PAINT, ["level", 60])

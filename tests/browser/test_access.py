@@ -24,7 +24,7 @@ PAGES = {one.folder.replace("_", " "): one.folder for one in navigation.BY_FOLDE
     "studies": "",
     "flips": f"flips?study={FLIPS.study_id}",
     "inspector": f"flips?study={FLIPS.study_id}&sort=study",
-    "board": f"flips?part=Parts&study={FLIPS.study_id}",
+    "board": f"flips?show=Parts&study={FLIPS.study_id}",
     "score": f"score?study={DRAWN.study_id}",
     "ranking": f"ranking?study={RANKED.study_id}",
     "memorization": f"memorization?study={HELD_OUT.study_id}",

@@ -33,7 +33,7 @@ PAGES = {
     "studies": "headline number picture control",
     "new_study": "number picture control",
     "flips": "headline number picture control",
-    "flips?part=Parts": "headline number picture control",
+    "flips?show=Parts": "headline number picture control",
     "memorization": "headline number picture control",
     "holdout?sets=halves": "headline number picture control",
     "audit": "headline number control",

@@ -210,7 +210,7 @@ def test_pages_live_with_the_policy(address):
         "",
         "new_study",
         "flips",
-        "flips?part=Parts",
+        "flips?show=Parts",
         "score",
         "ranking",
         "memorization",

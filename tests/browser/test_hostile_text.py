@@ -73,7 +73,7 @@ def harmless(page) -> bool:
 
 @pytest.mark.cell("where")
 @pytest.mark.parametrize("study", [0, 1], ids=["asked", "recorded"])
-@pytest.mark.parametrize("where", ["", "/flips", "/flips?part=Parts", "/memorization", "/new_study"])
+@pytest.mark.parametrize("where", ["", "/flips", "/flips?show=Parts", "/memorization", "/new_study"])
 def test_no_page_runs_it(page, hostile_store, where, study):
     page.goto(f"{page.address}{where}?study={hostile_store[1][study]}")
     page.locator("[data-testid=stMain] h1").wait_for()

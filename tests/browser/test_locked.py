@@ -27,7 +27,7 @@ def page(tmp_path_factory):
     store.close()
     with dashboard(ROOT / "app.py", folder / "flips.duckdb") as url, browser_page() as page:
         page.set_default_timeout(30_000)
-        page.goto(url + "/flips?part=Parts")
+        page.goto(url + "/flips?show=Parts")
         settled(page)
         yield page
 

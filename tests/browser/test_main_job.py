@@ -81,7 +81,7 @@ def test_a_link_opens_the_same_view_with_the_outputs_in_sight(page, address):
 
 
 def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
-    page.goto(address + "/flips?part=Parts")
+    page.goto(address + "/flips?show=Parts")
     page.locator(".board .sentence").first.wait_for()
     on_board = {
         found
@@ -99,7 +99,7 @@ def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
 
 
 def test_the_verdict_changes_while_the_level_is_dragged(page, address):
-    page.goto(address + "/flips?part=Parts")
+    page.goto(address + "/flips?show=Parts")
     page.locator(".board .sentence").first.wait_for()
     slider = page.locator(".board input[type=range]")
     box = slider.bounding_box()
@@ -119,7 +119,7 @@ def test_the_verdict_changes_while_the_level_is_dragged(page, address):
 
 
 def test_headline_and_rows_never_contradict_while_the_level_is_dragged(page, address):
-    page.goto(address + "/flips?part=Parts")
+    page.goto(address + "/flips?show=Parts")
     page.locator(".board .sentence").first.wait_for()
     box = page.locator(".board input[type=range]").bounding_box()
     middle = box["y"] + box["height"] / 2

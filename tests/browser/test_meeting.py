@@ -45,7 +45,7 @@ def screens(address):
     """(presenter, follower by link, follower by code) at the threshold board, and the code."""
     with browser_page() as first:
         ada, by_link, by_code = (Screen(first) for _ in range(3))
-        ada.page.goto(address + "/flips?part=Parts")
+        ada.page.goto(address + "/flips?show=Parts")
         ada.page.locator(".board .sentence").first.wait_for()
         ada.panel().get_by_label("Name that others see").fill("Ada")
         ada.panel().get_by_role("button", name="Present this page").click()
@@ -77,7 +77,7 @@ def drag(screen, shares):
 def test_followers_were_taken_to_the_presenters_page(screens):
     ada, *followers = screens
     for one in followers:
-        assert "/flips?part=Parts&study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
+        assert "/flips?show=Parts&study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
 
 
 def test_the_threshold_moves_on_every_screen_while_it_is_dragged(screens):
@@ -193,7 +193,7 @@ def test_what_one_types_and_drags_alone_is_seen_by_nobody_else(screens):
     ada, grace, _ = screens
     place = ada.page.url.partition("/models")[0]
     for one in (ada, grace):
-        one.page.goto(f"{place}/flips?part=Parts")
+        one.page.goto(f"{place}/flips?show=Parts")
         one.page.locator(".board .sentence").first.wait_for()
         settled(one.page)
     before = grace.level()

@@ -201,7 +201,7 @@ def test_a_third_person_settles_a_disagreement(page, address):
 
 def estimate(page, address):
     """The paraphrase row of the threshold board."""
-    page.goto(f"{address}/flips?part=Parts")
+    page.goto(f"{address}/flips?show=Parts")
     row = page.locator(".board .row", has_text="araphrase").first
     row.wait_for()
     settled(page)

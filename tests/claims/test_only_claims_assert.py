@@ -59,7 +59,7 @@ IDS = {"tiny": tiny_study().study_id, "controlled": CONTROLLED.study_id, "holdou
 WAYS = [
     ("studies/page.py", {}),
     (FLIPS, {"study": "tiny"}),
-    (FLIPS, {"study": "tiny", "part": "Parts"}),
+    (FLIPS, {"study": "tiny", "show": "Parts"}),
     (MEMORY, {"study": "tiny"}),
     ("new_study/page.py", {}),
     *((MEMORY, {"study": "controlled", "tab": tab}) for tab in PARTS.values()),

@@ -15,7 +15,7 @@ from tests.pages.opening import clear_caches, few_permutations, opened
 FLIPS, MEMORY, HOLDOUT, REVIEW, AUDIT = (
     f"{name}/page.py" for name in ("flips", "memorization", "holdout", "paraphrase_review", "audit")
 )
-BOARD = {"part": "Parts"}  # of Flips
+BOARD = {"show": "Parts"}  # of Flips
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     for page in ("memorization", "new_study", "flips"):
         app.switch_page(f"{page}/page.py").run()
         assert not app.exception, page
-    app.session_state["part"] = "Parts"
+    app.session_state["show"] = "Parts"
     app.switch_page("flips/page.py").run()
     assert "of pairs flip" in said(app)
 

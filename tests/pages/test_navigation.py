@@ -67,7 +67,7 @@ def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, m
     monkeypatch.setattr("flipcore.runs.demo.fill_store", lambda store: None)
     app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
-    assert app.segmented_control(key="part").value == entry.was[name]["part"]
+    assert app.segmented_control(key="show").value == entry.was[name]["show"]
     assert study.study_id in app.query_params["study"]
     assert place_of(name) == (entry, entry.was[name]) and title_of(name) == entry.title
 

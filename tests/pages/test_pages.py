@@ -77,7 +77,7 @@ def test_a_study_that_only_sends_the_same_prompts_again_says_so(path, monkeypatc
     runner.run(replace(tiny_study(), axes=(Part("identity"),)), store)
     store.close()
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    app = opened("flips/page.py", part="Parts", mode=mode)
+    app = opened("flips/page.py", show="Parts", mode=mode)
     assert not app.exception and "only sends the same prompts again" in words(app)
 
 

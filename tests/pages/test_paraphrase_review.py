@@ -198,7 +198,7 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
 
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     runner.run(JUDGED, store)
-    app = opened("flips/page.py", part="Parts")
+    app = opened("flips/page.py", show="Parts")
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app) and "Not claimed" in words(app)
     assert "judge and judge backwards" in shut and "100 labels are needed" in shut
@@ -236,7 +236,7 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
         ],
     ).result(30)
     assert "there is no flip to judge here" in words(inspected(steady))
-    app.session_state["part"] = "Parts"
+    app.session_state["show"] = "Parts"
     app.switch_page("flips/page.py").run()
     assert not app.exception and "Of 10 marked flips 3 are genuine, 7 artifact" in words(app).replace("\\", "")
 

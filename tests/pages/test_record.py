@@ -72,7 +72,7 @@ def test_the_view_of_a_decision_opens_at_its_settings(app, path):
     store.close()
     app.query_params["study"] = STUDY.study_id
     app.query_params["decision"] = decision_id
-    app.session_state["part"] = "Parts"
+    app.session_state["show"] = "Parts"
     app.switch_page("flips/page.py").run()
     assert not app.exception
     view = app.session_state[f"view-decomposition-{STUDY.study_id}"]

@@ -11,7 +11,7 @@ WARNING = "9 of 96 items repeat another item's wording with other numbers or nam
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
-@pytest.mark.parametrize(("page", "link"), [("flips", {"part": "Parts"}), ("memorization", {}), ("flips", {})])
+@pytest.mark.parametrize(("page", "link"), [("flips", {"show": "Parts"}), ("memorization", {}), ("flips", {})])
 def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_factory, monkeypatch, page, link):
     monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {
-    "decomposition": ({"study": TWO.study_id, "part": "Parts", "mode": "simultaneous"}, TWO.study_id, BOARD),
+    "decomposition": ({"study": TWO.study_id, "show": "Parts", "mode": "simultaneous"}, TWO.study_id, BOARD),
     "score": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7, "axes": "option_order"}),
     "ranking": ({"study": TWO.study_id}, TWO.study_id, {"level": 0.7}),
     "memorization": ({"study": MEMORY.study_id, "tab": "gap"}, MEMORY.study_id, {"margin": 0.11}),
@@ -61,7 +61,7 @@ def test_the_link_of_a_view_opens_it_as_it_was_for_somebody_else(page):
     link, record_id, moved = LEFT_AT[page]
     kept, file = f"view-{page}-{record_id}", file_of(page)
     bound = {
-        name: value for name, value in link.items() if name in ("tab", "mode", "part")
+        name: value for name, value in link.items() if name in ("tab", "mode", "part", "show")
     }  # the browser binds these, AppTest not
     untouched = opened(file, bound, **link)
     mine = opened(file, bound | {kept: moved}, **link)
@@ -72,7 +72,7 @@ def test_the_link_of_a_view_opens_it_as_it_was_for_somebody_else(page):
 
 
 def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards():
-    app = opened("flips/page.py", part="Parts", study=TWO.study_id, at="level:0.8")
+    app = opened("flips/page.py", show="Parts", study=TWO.study_id, at="level:0.8")
     assert app.session_state[f"view-decomposition-{TWO.study_id}"] == {"level": 0.8}
     app.selectbox(key=f"study-{TWO.study_id}").set_value(MEMORY.study_id).run()
     assert not app.exception and "at" not in link_of(app)
@@ -80,7 +80,7 @@ def test_settings_of_a_link_are_not_those_of_a_study_that_is_chosen_afterwards()
 
 
 def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
-    app = opened("flips/page.py", part="Parts", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
+    app = opened("flips/page.py", show="Parts", study=TWO.study_id, at="level:7,policy:<b>x</b>,reference:../etc,rule:,kind:1")
     assert not app.exception and "<b>x</b>" not in sent(app)
 
 
@@ -98,7 +98,7 @@ def test_a_link_that_somebody_wrote_by_hand_does_no_harm():
 def test_settings_that_nothing_can_have_are_left_out_of_a_view(page, settings):
     """Of a link, and of what a browser sends."""
     link, record_id, _ = LEFT_AT[page]
-    bound = {name: value for name, value in link.items() if name in ("tab", "mode", "part")}
+    bound = {name: value for name, value in link.items() if name in ("tab", "mode", "part", "show")}
     app = opened(file_of(page), bound, **link, at=settings)
     assert not app.exception
     forged = dict(part.split(":") for part in settings.split(","))
