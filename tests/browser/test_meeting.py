@@ -191,7 +191,7 @@ def test_presenting_is_handed_on(screens):
 def test_what_one_types_and_drags_alone_is_seen_by_nobody_else(screens):
     """After the meeting: each browser has a search and a threshold of its own, on the same study."""
     ada, grace, _ = screens
-    place = ada.page.url.partition("/models")[0]
+    place = ada.page.url.partition("/paraphrase_review")[0]
     for one in (ada, grace):
         one.page.goto(f"{place}/flips?show=Parts")
         one.page.locator(".board .sentence").first.wait_for()
