@@ -96,7 +96,9 @@ def controls(study_id: str) -> View:
         flips_only=only,
         **settings,
     )
-    screen.view_line(view.model, " v ".join(title.lower() for title in view.titles), view.sort_title)
+    screen.view_line(
+        view.model, " v ".join(title.lower() for title in view.titles), *[view.sort_title] * (view.sort != "field")
+    )
     return view
 
 
