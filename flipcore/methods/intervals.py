@@ -12,7 +12,7 @@ BY_METHOD = {
     "families": Method(
         "families of items (CR2)",
         "The clustered error CR2 with Satterthwaite's degrees of freedom; a share has Wilson's limits on the number of independent "
-        "items that would vary as much.",
+        "items that would vary as much, and a difference that few families carry an unseen item at the far end.",
         ("bell2002bias", "wilson1927probable"),
     ),
     "guarded t": Method(

@@ -122,7 +122,7 @@ def test_the_reference_and_an_unread_cell_assert_nothing():
 def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
     assert claim.text == (
-        "Option order, first token: undecided, p > .99. −0.05 [−0.09, −0.01] of pairs flip under it alone beyond noise."
+        "Option order, first token: undecided, p > .99. −0.05 [−0.12, 0.02] of pairs flip under it alone beyond noise."
     )
     assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 0.20 [" in claim.detail
 

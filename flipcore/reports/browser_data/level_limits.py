@@ -120,7 +120,6 @@ def _limits(
     joint: JointMeans, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
 ) -> tuple[np.ndarray, ...]:
     """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
-    contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
-    of = joint.intervals(kind, levels, bounds, contrasts)
+    of = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
     return of.low.T.reshape(*shape, -1), of.high.T.reshape(*shape, -1), of.methods[-1].reshape(shape)

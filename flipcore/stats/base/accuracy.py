@@ -1,7 +1,5 @@
 """The accuracy of a set of items, with the one interval that every page, file and sentence gives it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -20,10 +18,7 @@ def accuracy(right: ArrayLike, families: ArrayLike | None = None) -> Estimate:
     there = ~np.isnan(x)
     x = x[there]
     names = np.arange(x.size) if families is None else np.asarray(families)[there]
-    estimate = clustered_mean(x, names).estimate()
-    if not estimate.has_interval or estimate.n < x.size:
-        return estimate
-    return replace(estimate, method="wilson_t", effective=None)
+    return clustered_mean(x, names).estimate()
 
 
 def accuracy_of(readouts: pd.DataFrame) -> Estimate:

@@ -4,7 +4,9 @@ Families are of unequal size, and the usual clustered error (Miller's, CR1) with
 simulated, its 95 % interval held the truth in .07-.95. Here the variance is CR2 (Bell & McCaffrey 2002): the square of a family's
 residual sum, over 1 - n_g/N. The degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
 knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the number of independent items that
-would vary as much. A difference has linear limits.
+would vary as much. A difference has linear limits; where few items differ, those that would turn it round may not be in the sample, and
+one unseen item is added at either end of what a value can be (simulated: `tests/lab/simulations/coverage.md`). Items that share nothing
+are families of one.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing, without_interval
 
 UNIT = (0.0, 1.0)
+FEW_CARRY = 8  # families that make up a sum, below which a difference has an unseen item at either end
 Bounds = tuple[float, float] | None
 
 
@@ -108,6 +111,18 @@ class FamilyMeans:
         """Satterthwaite's tr(A)²/tr(A²)."""
         return np.where(self.n_families > 1, satterthwaite(*self.spread), np.nan)
 
+    @cached_property
+    def is_carried_by_few(self) -> np.ndarray:
+        """(k,) Whether fewer than `FEW_CARRY` equal families would make up the sum as much."""
+        squares, fourth = (self.sums**2).sum(axis=0), (self.sums**4).sum(axis=0)
+        return squares**2 < FEW_CARRY * np.where(fourth > 0, fourth, 1.0)
+
+    def methods(self, bounds: Bounds = UNIT) -> np.ndarray:
+        """(k,) names of what `limits` gives."""
+        single = "wilson_t" if bounds == UNIT else "clt_cluster"
+        names = np.where(is_signed(bounds) & self.is_carried_by_few, "guarded t", single)
+        return np.where(self.n_families < self.n, "families", names).astype(object)
+
     def limits(self, levels: ArrayLike, bounds: Bounds = UNIT) -> np.ndarray:
         """(2, levels, k): Wilson's for values in [0, 1], else linear ones, cut at the bounds."""
         t = _t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, self.df)
@@ -116,7 +131,25 @@ class FamilyMeans:
             smallest = 1 - _largest_upper(self.sizes - self.sums, self.sizes, self.weights, self.n, self.n_effective, t)
             return np.array([np.minimum(smallest, self.values), np.maximum(largest, self.values)])
         limits = np.array([self.values - t * self.se, self.values + t * self.se])
-        return limits if bounds is None else np.clip(limits, *bounds)
+        if bounds is None:
+            return limits
+        if is_signed(bounds):
+            ends = [mean + math.copysign(1, end) * t * se for end in bounds for mean, se in [self._with_unseen(end)]]
+            limits = np.where(self.is_carried_by_few, ends, limits)
+        return np.clip(limits, *bounds)
+
+    def _with_unseen(self, end: float) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) mean and standard error with so much of an item at this end of what a value can be that the sum moves by one."""
+        weight = 1 / abs(end)
+        n = np.maximum(self.n, 1.0) + weight
+        mean = (self.sums.sum(axis=0) + math.copysign(1, end)) / n
+        squares = ((self.sums - mean * self.sizes) ** 2 / (1 - self.sizes / n)).sum(axis=0)
+        return mean, np.sqrt(squares + weight * (end - mean) ** 2 / (1 - 1 / n)) / n
+
+
+def is_signed(bounds: Bounds) -> bool:
+    """Whether a value can be on either side of 0, as a difference can."""
+    return bounds is not None and bounds[0] < 0 < bounds[1]
 
 
 def satterthwaite(diagonal: np.ndarray, factors: np.ndarray, core: np.ndarray) -> np.ndarray:
@@ -176,6 +209,7 @@ class ClusteredMean:
     n: int
     n_families: int
     n_effective: float
+    method: str = "families"
 
     def p_above(self, null: float = 0.0) -> float:
         """One-sided p of the true value being no more than `null`, by the linear t."""
@@ -201,9 +235,10 @@ class ClusteredMean:
             return without_interval(self.value, self.n, self.level)
         if self.n_effective < MIN_FAMILIES or math.isnan(self.low):
             return without_interval(self.value, self.n_families, self.level, few_families(self.n_effective))
-        return Estimate(
-            self.value, self.low, self.high, self.level, "families", self.n_families, None, effective=self.n_effective
-        )
+        if not self.low < self.high:
+            return without_interval(self.value, self.n_families, self.level, "No interval: all values are equal.")
+        effective = self.n_effective if self.n_families < self.n else None
+        return Estimate(self.value, self.low, self.high, self.level, self.method, self.n_families, None, effective=effective)
 
 
 def few_families(n_effective: float) -> str:
@@ -217,8 +252,8 @@ def few_families(n_effective: float) -> str:
 def clustered_mean(values: ArrayLike, families: ArrayLike, *, level: float = 0.95, bounds: Bounds = UNIT) -> ClusteredMean:
     """The mean of `values`, one an item (NaN left out), whose `families` are names or numbers. `bounds` are what a value can be:
     (0, 1) gives Wilson's limits, anything else linear ones, cut there. Raises BadInput for unequal lengths."""
-    means = _one_column(values, families)
-    return _clustered(means, means.limits([level], _bounds_of(values, bounds))[:, 0, 0], level)
+    means, own = _one_column(values, families), _bounds_of(values, bounds)
+    return _clustered(means, means.limits([level], own)[:, 0, 0], level, str(means.methods(own)[0]))
 
 
 def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
@@ -237,7 +272,7 @@ def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
     return bounds
 
 
-def _clustered(means: FamilyMeans, limits: np.ndarray, level: float) -> ClusteredMean:
+def _clustered(means: FamilyMeans, limits: np.ndarray, level: float, method: str) -> ClusteredMean:
     return ClusteredMean(
         float(means.values[0]),
         float(means.se[0]),
@@ -248,6 +283,7 @@ def _clustered(means: FamilyMeans, limits: np.ndarray, level: float) -> Clustere
         int(means.n[0]),
         int(means.n_families[0]),
         float(means.n_effective[0]),
+        method,
     )
 
 

@@ -9,6 +9,7 @@ seen is a family of their typical size (Σn²/N), and variance and degrees of fr
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,15 +46,16 @@ def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndar
 
 def guarded_limits(
     least: np.ndarray, largest: np.ndarray, bounds: tuple[float, float], alpha: float, families: np.ndarray | None = None
-) -> tuple[float, float]:
-    """The limits that go with the test: at a one-sided `alpha` the lower one is above 0 exactly where `p_above` of `least` (items,) is
-    below it, and the upper one below 0 where `p_below` of `largest` is. NaN where the test is."""
+) -> tuple[Any, Any]:
+    """The limits that go with the test: at a one-sided `alpha` the lower one is above 0 exactly where `p_above` of `least` (..., items) is
+    below it, and the upper one below 0 where `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
     from scipy.special import stdtrit
 
     out = []
     for x, adverse in zip((least, largest), bounds, strict=True):
         mean, se, df = _with_unseen(_sums(x, families), adverse)
-        out.append(np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds).item())
+        limits = np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds)
+        out.append(limits.reshape(np.shape(x)[:-1])[()])
     return out[0], out[1]
 
 

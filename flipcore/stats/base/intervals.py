@@ -5,8 +5,7 @@ returns an Estimate; where an interval has no width it falls back to one that ha
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,13 +22,16 @@ from flipcore.stats.base.bootstrap import (
     studentized_limits,
 )
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.base.families import clustered_mean
+from flipcore.stats.base.families import UNIT, clustered_mean, is_signed
+from flipcore.stats.base.joint_means import CLT_MIN_N, joint_means
 from flipcore.stats.base.proportions import (
+    MIN_LOOK,
     bonett_price,
     clopper_pearson,
     hoeffding,
     mover,
     newcombe_diff,
+    stand_in,
     t_quantile,
     wilson,
     z_quantile,
@@ -51,24 +53,19 @@ __all__ = [
     "cluster_sums",
     "conf_seq",
     "conf_seq_half",
-    "default_kind",
     "fallback",
     "hoeffding",
     "mean_interval",
     "mover",
     "newcombe_diff",
-    "no_spread_note",
     "t_quantile",
-    "undetermined",
     "wilson",
     "z_quantile",
 ]
 
 KINDS = ("default", "percentile", "bca", "studentized", "clt_cluster", "wilson", "bonett_price", "conf_seq")
-CLT_MIN_N = 30
-MIN_LOOK = 20
 NAN = math.nan
-UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
+SIGNED = (-1.0, 1.0)
 
 
 def clt(xs: ArrayLike, level: float = 0.95, t: bool = False) -> dict[str, float]:
@@ -140,11 +137,11 @@ def mean_interval(
 ) -> Estimate:
     """The mean of `values` (rows) with an interval that resamples or sums by cluster; without `clusters` a row is one.
 
-    NaN rows are left out (`n` counts the clusters that remain). Where clusters hold several rows the default is the interval of
-    `families`. Rows that stand for themselves have Student's t from 30 on; from 10 to 29 Wilson for 0/1 and else the studentised
-    bootstrap (BCa where that is `undetermined`); below 10 none.
+    NaN rows are left out (`n` counts the clusters that remain). The default is the interval of `families` for differences and where
+    clusters hold several rows, that of `joint_means` for shares of rows that stand for themselves, else Student's t from 30 on and the
+    studentised bootstrap from 10 to 29; below 10 none.
     `bounds` are what a value can be, `SIGNED` for paired differences, None for no bounds: the interval stays within them, and
-    where it has no width they choose the fallback.
+    where another kind has no width they choose the fallback.
     Raises BadInput for an unknown kind.
     """
     if kind not in KINDS:
@@ -156,20 +153,16 @@ def mean_interval(
     names, x = names[~np.isnan(x)], x[~np.isnan(x)]
     if x.size == 0:
         return missing(level=level, note="No value is defined.")
+    if kind == "default" and (np.unique(names).size < x.size or is_signed(bounds)):
+        return clustered_mean(x, names, level=level, bounds=bounds).estimate()
+    if kind == "default" and bounds == UNIT and is_within(x, UNIT):
+        return joint_means(x[:, None], level=level, seed=seed, n_boot=n_boot)[0]
     sums, sizes = cluster_sums(x, names)
-    value, n, interval_kind = float(x.mean()), sums.size, kind
-    if kind == "default":
-        if n < x.size:
-            family = clustered_mean(x, names, level=level, bounds=bounds).estimate()
-            return (
-                family
-                if family.low < family.high or not family.has_interval
-                else fallback(x, sums, sizes, level, bounds, "families")
-            )
-        if n < MIN_N:
-            return without_interval(value, n, level)
-        interval_kind = default_kind(sums, sizes, bounds)
-    low, high, method, note = _limits(interval_kind, sums, sizes, level, seed, n_boot, may_replace=kind == "default")
+    value, n = float(x.mean()), sums.size
+    if kind == "default" and n < MIN_N:
+        return without_interval(value, n, level)
+    unbounded = "clt_cluster" if n >= CLT_MIN_N else "studentized"
+    low, high, method, note = _limits(unbounded if kind == "default" else kind, sums, sizes, level, seed, n_boot)
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
     low, high = within(low, high, x, bounds)
@@ -177,28 +170,20 @@ def mean_interval(
     return Estimate(value, float(low), float(high), level, method, n, draw_seed, note)
 
 
+def is_within(values: np.ndarray, bounds: tuple[float, float]) -> bool:
+    return not (np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1])
+
+
 def within(low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None) -> tuple[float, float]:
     """The limits cut off at what a value can be: no share is above 1, whatever Student's t says. Values outside `bounds` show
     that those are not theirs, and nothing is cut."""
-    if bounds is None or np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1]:
+    if bounds is None or not is_within(values, bounds):
         return low, high
     return max(low, bounds[0]), min(high, bounds[1])
 
 
-def default_kind(sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None) -> str:
-    """Section 15's choice for 10 clusters or more."""
-    if sums.size >= CLT_MIN_N:
-        return "clt_cluster"
-    return "wilson" if bounds == UNIT and _one_of(sums, sizes, (0, 1)) else "studentized"
-
-
-def _one_of(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bool:
-    """Every cluster holds one row, and its value is one of `allowed`."""
-    return bool((sizes == 1).all() and np.isin(sums, allowed).all())
-
-
 def _limits(
-    kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int, may_replace: bool
+    kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int
 ) -> tuple[float, float, str, str]:
     """Low, high, the kind that they are of, a note."""
     if kind in ("wilson", "bonett_price", "conf_seq"):
@@ -222,24 +207,10 @@ def _limits(
     squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
     spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
     skipped = 1 - float(spread.mean())
-    if may_replace and undetermined(skipped):
-        return by_bca[0], by_bca[1], "bca", no_spread_note(skipped)
     se = np.sqrt(squares[spread] * n / (n - 1)) / reps[spread, 1]
     note = f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped." if skipped else ""
     low, high = studentized_limits((means[spread] - mean) / se, mean, cluster_se(sums, sizes), level)
     return low, high, kind, note
-
-
-def undetermined(skipped: float) -> bool:
-    """Resamples without spread belong at the far ends of the studentised distribution. Where they are more than a tail holds,
-    its quantile is lost: simulated coverage falls to .63-.88 at 10-26 items with few that flip, and BCa keeps .95. The tail is
-    that of 99 %, whatever the level: a method that changed with it would make a lower level's interval the wider one."""
-    return skipped > 0.005
-
-
-def no_spread_note(skipped: float) -> str:
-    """What stands beside an interval whose resamples could not all be studentised; `skipped` is their share."""
-    return f"{100 * skipped:.0f} % of the resamples had no spread to studentise with, so BCa stands in."
 
 
 def _limits_of_single_values(kind: str, sums: np.ndarray, sizes: np.ndarray, level: float) -> list[float]:
@@ -277,31 +248,3 @@ def fallback(
         return without_interval(value, n, level, instead.note)
     low, high = instead.limits(level)
     return Estimate(value, float(low), float(high), level, instead.method, n, None, instead.note)
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """`limits` gives [low, high] at a level; None where nothing stands in, and `note` says why or which kind does."""
-
-    method: str
-    note: str
-    limits: Callable[[float], Sequence[float]] | None = None
-
-
-def stand_in(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None, kind: str) -> StandIn:
-    """The interval that has a width where `kind` has none; the same one at every level."""
-    value, n = float(x.mean()), sums.size
-    if kind == "conf_seq":
-        why = f"starts at {MIN_LOOK} items; {n} are in" if n < MIN_LOOK else "needs values that differ; all are equal so far"
-        return StandIn("none", f"No interval: a confidence sequence {why}.")
-    if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
-        equal = f"{n} equal value{'' if n == 1 else 's'}"
-        return StandIn("none", f"No interval: {equal} without known bounds say nothing about the spread.")
-    note = f"The {kind} interval has no width, so {{}} stands in."
-    if bounds == UNIT and _one_of(sums, sizes, (0, 1)):
-        k = sums.sum()
-        return StandIn("wilson", note.format("Wilson's"), lambda level: wilson(k, n, level))
-    if bounds == SIGNED and _one_of(sums, sizes, (-1, 0, 1)):
-        b, c = (sums == 1).sum(), (sums == -1).sum()
-        return StandIn("bonett_price", note.format("Bonett and Price's"), lambda level: bonett_price(b, c, n, level))
-    return StandIn("hoeffding", note.format("Hoeffding's"), lambda level: hoeffding(value, n, level, bounds))

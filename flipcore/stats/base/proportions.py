@@ -1,12 +1,17 @@
-"""Closed-form intervals for shares and their differences. Every function returns [low, high]; no cases -> NaN."""
+"""Closed-form intervals for shares and their differences, and which of them stands in for one without width. Every interval is
+[low, high]; no cases -> NaN."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
+
+import numpy as np
 
 from flipcore.core.errors import BadInput
 
 NAN = math.nan
+MIN_LOOK = 20  # items from which a confidence sequence is shown
 
 
 def z_quantile(p: float) -> float:
@@ -81,3 +86,36 @@ def hoeffding(mean: float, n: int, level: float = 0.95, bounds: tuple[float, flo
 def _check_counts(k: float, n: float) -> None:
     if not 0 <= k <= n:
         raise BadInput(f"{k} of {n} is not a share; the count must lie between 0 and the number of cases.")
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """`limits` gives [low, high] at a level; None where nothing stands in, and `note` says why or which kind does."""
+
+    method: str
+    note: str
+    limits: Callable[[float], Sequence[float]] | None = None
+
+
+def stand_in(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None, kind: str) -> StandIn:
+    """The interval that has a width where `kind` has none; the same one at every level."""
+    value, n = float(x.mean()), sums.size
+    if kind == "conf_seq":
+        why = f"starts at {MIN_LOOK} items; {n} are in" if n < MIN_LOOK else "needs values that differ; all are equal so far"
+        return StandIn("none", f"No interval: a confidence sequence {why}.")
+    if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
+        equal = f"{n} equal value{'' if n == 1 else 's'}"
+        return StandIn("none", f"No interval: {equal} without known bounds say nothing about the spread.")
+    note = f"The {kind} interval has no width, so {{}} stands in."
+    if bounds == (0.0, 1.0) and _one_of(sums, sizes, (0, 1)):
+        k = sums.sum()
+        return StandIn("wilson", note.format("Wilson's"), lambda level: wilson(k, n, level))
+    if bounds == (-1.0, 1.0) and _one_of(sums, sizes, (-1, 0, 1)):
+        b, c = (sums == 1).sum(), (sums == -1).sum()
+        return StandIn("bonett_price", note.format("Bonett and Price's"), lambda level: bonett_price(b, c, n, level))
+    return StandIn("hoeffding", note.format("Hoeffding's"), lambda level: hoeffding(value, n, level, bounds))
+
+
+def _one_of(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bool:
+    """Every cluster holds one row, and its value is one of `allowed`."""
+    return bool((sizes == 1).all() and np.isin(sums, allowed).all())

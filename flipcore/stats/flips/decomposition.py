@@ -45,7 +45,6 @@ COLUMNS = {  # quantity -> what an item's value can be
     "A_minus_excess": SIGNED,
     "both_excess": SIGNED,
 }
-CONTRASTS = ("A_minus_G", "A_excess")
 FLOORS = ("W", "W_ref", *(name for name in COLUMNS if name.endswith("excess")))
 
 
@@ -197,8 +196,7 @@ def decompositions(
     rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
     k = len(COLUMNS)
     joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot, answers.families)
-    contrast_columns = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
-    estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), contrast_columns)
+    estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells))
     by_unit = [by_family(r.values, answers.families) for r in rates] if tests else []
     shares = artifact_shares([one[:, [2, 0]] for one in by_unit], level, seed, n_boot) if tests else [missing()] * len(cells)
     out = []

@@ -11,7 +11,7 @@ import numpy as np
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decomposition, paired_t_p
+from flipcore.stats.flips.decomposition import COLUMNS, FLOORS, Decomposition, paired_t_p
 from flipcore.stats.flips.unread import Bounds, Unread
 
 ALL_AXES = "all_changes"
@@ -28,9 +28,8 @@ def across_axes(
         return []
     columns = [over_axes([one.item_values for one in group]) for group in groups]
     level, families = cells[0].T.level, cells[0].families
-    contrasts = [at * len(COLUMNS) + i for at in range(len(groups)) for i, name in enumerate(COLUMNS) if name in CONTRASTS]
     table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
-        kind, [level], list(COLUMNS.values()) * len(groups), contrasts
+        kind, [level], list(COLUMNS.values()) * len(groups)
     )
     estimates = [column[0] for column in table]
     width = len(COLUMNS)

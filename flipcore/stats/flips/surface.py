@@ -194,7 +194,7 @@ def column_means(
         means = JointMeans(rates, families=code)
     else:
         means = JointMeans(rates)
-    return [one[0] for one in means.estimates("default", [0.95], [unit] * k, range(k) if signed else ())]
+    return [one[0] for one in means.estimates("default", [0.95], [unit] * k)]
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:

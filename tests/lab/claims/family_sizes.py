@@ -1,6 +1,11 @@
 """Sizes of families in which clustered claims were false: the uneven worlds of every module of this folder."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
+
+from flipcore.core.randomness import generator
 
 MMLU = (100, 135, 152, 100, 265, 144, 100, 100, 100, 173, 102, 100, 235, 114, 145, 378, 126, 100, 310, 203)
 MMLU += (100, 165, 198, 193, 390, 270, 238, 151, 545, 216, 204, 237, 223, 131, 121, 108, 163, 112, 103, 234, 100)
@@ -36,6 +41,34 @@ PATTERNS: dict[str, np.ndarray] = {
     "MMLU's 57 subjects": mmlu(),
 }
 """Name -> sizes of the families. The five patterns, the first at three sizes."""
+
+
+def _sample(n_items: int) -> np.ndarray:
+    """Subjects of so many random questions of MMLU."""
+    drawn = generator(0, "MMLU", n_items).multinomial(n_items, np.array(MMLU) / sum(MMLU))
+    return drawn[drawn > 0]
+
+
+def _about(shape: Callable[[int], np.ndarray], n_items: int) -> np.ndarray:
+    """The sizes of so many families of a shape that have about so many items."""
+    return min((shape(k) for k in range(2, n_items + 1)), key=lambda sizes: abs(int(sizes.sum()) - n_items))
+
+
+def _some_and_singles(n_large: int, share: float, n_items: int) -> np.ndarray:
+    """`n_large` equal families with this share of the items, the rest single."""
+    size = max(1, round(share * n_items / n_large))
+    return np.repeat([size, 1], [n_large, n_items - n_large * size])
+
+
+SHAPES: dict[str, Callable[[int], np.ndarray]] = {
+    "none": lambda n: np.ones(n, dtype=int),
+    "a quarter of 8": partial(_about, eights),
+    "6 with .8 of the items": partial(_some_and_singles, 6, 0.8),
+    "one with .75 of the items": partial(_some_and_singles, 1, 0.75),
+    "Pareto 1.1": partial(_about, pareto),
+    "MMLU's subjects": _sample,
+}
+"""The same patterns at about so many items, and items without families."""
 
 
 def numbers(sizes: np.ndarray) -> np.ndarray:

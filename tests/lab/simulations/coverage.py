@@ -1,18 +1,34 @@
-"""How often the intervals hold what they promise, and how often the rules decide wrongly: simulated, as a table."""
+"""How often the intervals hold what they promise, and how often the rules decide wrongly: simulated, as a table.
+
+`displayed` simulates every interval that a page shows, through the function that makes it, over families, sizes, rates and samples.
+`coverage_row` simulates the kinds that a user may choose; what they hold labels them on pages (`measured_coverage`).
+"""
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv
 
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.base.accuracy import accuracy
+from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_FAMILIES, MIN_N, Estimate
+from flipcore.stats.base.families import FamilyMeans
+from flipcore.stats.base.guarded import guarded_limits
+from flipcore.stats.base.intervals import SIGNED, UNIT, mover
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.measured_coverage import TABLE
 from flipcore.stats.base.simultaneous import bounded_path, conf_seq_path, max_t_band
 from flipcore.stats.flips.decomposition import COLUMNS
+from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_clustered
+from tests.lab.claims.family_sizes import SHAPES, numbers, shared
 from tests.lab.simulations.planted import PlantedTruth, planted_columns
 
 QUANTITIES = ("T", "G", "A", "A_minus_G")
@@ -20,7 +36,199 @@ SIZES = (26, 50, 150, 500)
 KINDS = ("percentile", "bca", "studentized", "clt_cluster", "default")
 TRUTHS = (PlantedTruth(0.31, 0.155), PlantedTruth(0.30, 0.10), PlantedTruth(0.16, 0.08))
 RULES = ("source_nonoverlap (percentile)", "paired (percentile)", "paired (t)")
-_CONTRAST = [QUANTITIES.index("A_minus_G")]
+PAGE = Path(__file__).with_suffix(".md")
+N_ITEMS = (10, 20, 50, 100)
+RATES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.9, 0.98)
+SAMPLES = (1, 5)
+CORRELATIONS = (0.0, 0.5, 0.9)
+PARTS = (0.4, 0.2, 0.4)  # of what flips: under the compared extractor alone, the reference alone, both
+RETRO = 0.8  # of the target's accuracy
+FEW_SIMS, N_COMPARED = 10, 2
+
+
+@dataclass(frozen=True)
+class World:
+    """About `n` items in families of this shape. An event has this `rate` and this `correlation` within a family. With several `samples`
+    an item has its own chance (Beta of mean `rate`, α + β = 1), which its family shares, and its value is the share of samples."""
+
+    shape: str
+    n: int
+    rate: float
+    samples: int
+    correlation: float
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return SHAPES[self.shape](self.n)
+
+    @property
+    def n_effective(self) -> float:
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    @property
+    def families(self) -> np.ndarray | None:
+        return None if self.sizes.max() == 1 else numbers(self.sizes)
+
+    def draw(self, rng: np.random.Generator, runs: int, rate: float | None = None) -> np.ndarray:
+        """(runs, items) values from 0 to 1."""
+        rate = self.rate if rate is None else rate
+        u = shared(rng, self.sizes, runs, self.correlation)
+        if self.samples == 1:
+            return (u < rate).astype(float)
+        grid = np.linspace(0, 1, 2001)
+        return rng.binomial(self.samples, np.interp(u, grid, betaincinv(rate, 1 - rate, grid))) / self.samples
+
+    def parts(self, rng: np.random.Generator, runs: int) -> tuple[np.ndarray, np.ndarray]:
+        """(runs, items) under the compared extractor and under the reference."""
+        values = self.draw(rng, runs)
+        kind = np.digitize(shared(rng, self.sizes, runs, self.correlation), np.cumsum(PARTS[:2]))
+        return values * (kind != 1), values * (kind != 0)
+
+
+Columns = tuple[np.ndarray, ...]  # (runs, items) each
+
+
+class Displayed(NamedTuple):
+    """An interval that pages show: data sets with their truth, the page's own function on one, and, where a call a data set would take
+    hours, the same on all of them, which every cell compares with it on its first data sets."""
+
+    draw: Callable[[World, np.random.Generator, int], tuple[float, Columns]]
+    page: Callable[[World, Columns], Estimate]
+    every: Callable[[World, Columns], np.ndarray | None] = lambda world, columns: None
+
+
+def _of_parts(t: float, g: float) -> Callable:
+    """Item values t·T + g·G under two extractors, and their mean in the population."""
+
+    def draw(world: World, rng: np.random.Generator, runs: int) -> tuple[float, Columns]:
+        compared, reference = world.parts(rng, runs)
+        rates = PARTS[0] + PARTS[2], PARTS[1] + PARTS[2]
+        return world.rate * (t * rates[0] + g * rates[1]), (t * compared + g * reference,)
+
+    return draw
+
+
+def _share(world: World, rng: np.random.Generator, runs: int) -> tuple[float, Columns]:
+    return world.rate, (world.draw(rng, runs),)
+
+
+def _accuracies(world: World, columns: Columns) -> np.ndarray:
+    units = np.arange(columns[0].shape[1]) if world.families is None else world.families
+    return FamilyMeans.of(columns[0].T, units).limits([0.95])[:, 0]
+
+
+def _joint(bounds: tuple[float, float]) -> Displayed:
+    """T, G, a part and a floor are shares, so they have one interval; A and what is beyond a floor are differences."""
+
+    def every(world: World, columns: Columns) -> np.ndarray:
+        joint = JointMeans(columns[0].T, 1, 999, world.families)
+        of = joint.intervals("default", [0.95], [bounds] * len(columns[0]))
+        return np.array([of.low[0], of.high[0]])
+
+    def page(world: World, columns: Columns) -> Estimate:
+        return JointMeans(columns[0][:, None], 1, 999, world.families).estimates("default", [0.95], [bounds])[0][0]
+
+    draw = {UNIT: _share, COLUMNS["A"]: _of_parts(1, -1), COLUMNS["A_minus_G"]: _of_parts(1, -2)}[bounds]
+    return Displayed(draw, page, every)
+
+
+def _pairs(world: World, rng: np.random.Generator, runs: int) -> tuple[float, Columns]:
+    t, g = world.parts(rng, runs)
+    return world.rate * (PARTS[0] - PARTS[1]), (g, t)
+
+
+def _paired(world: World, columns: Columns) -> np.ndarray | None:
+    if world.families is None:
+        return None  # Tango's limits of 0/1 answers, kept by counts
+    difference = columns[1] - columns[0]
+    if world.n_effective < MIN_CLAIM_FAMILIES:
+        return FamilyMeans.of(difference.T, world.families).limits([0.95], SIGNED)[:, 0]
+    return np.array(guarded_limits(difference, difference, SIGNED, 0.025, world.families))
+
+
+def _two_sets(world: World, rng: np.random.Generator, runs: int) -> tuple[float, Columns]:
+    """Of one size, their families apart."""
+    return world.rate * (1 - RETRO), (world.draw(rng, runs), world.draw(rng, runs, RETRO * world.rate))
+
+
+def _inflation(world: World, columns: Columns) -> Estimate:
+    target, retro = columns
+    if world.families is None:
+        return _of_counts(int(target.sum()), int(retro.sum()), target.size)
+    names, is_retro = np.concatenate([world.families, world.families + target.size]), np.repeat([False, True], target.size)
+    return difficulty_test_clustered(np.concatenate(columns), is_retro, names).estimate
+
+
+@cache
+def _of_counts(k_target: int, k_retro: int, n: int) -> Estimate:
+    return difficulty_test(k_target, n, k_retro, n).estimate
+
+
+def _inflations(world: World, columns: Columns) -> np.ndarray | None:
+    if world.families is None:
+        return None
+    sides = [FamilyMeans.of(x.T, world.families) for x in columns]
+    one, two = (zip(x.values.tolist(), x.limits([0.95])[:, 0].T.tolist(), strict=True) for x in sides)
+    return np.array([mover(*first, *second) for first, second in zip(one, two, strict=True)]).T
+
+
+DISPLAYED = {
+    "accuracy": Displayed(_share, lambda world, columns: accuracy(columns[0], world.families), _accuracies),
+    "T, G, a part, a floor": _joint(UNIT),
+    "A, a part beyond its floor": _joint(COLUMNS["A"]),
+    "A − G": _joint(COLUMNS["A_minus_G"]),
+    "paired difference": Displayed(_pairs, lambda world, columns: paired_scores(*columns, world.families).difference, _paired),
+    "inflation": Displayed(_two_sets, _inflation, _inflations),
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Of `n_sims` data sets of a world `n_shown` had an interval, `n_held` one with the truth inside."""
+
+    world: World
+    n_sims: int
+    n_shown: int
+    n_held: int
+
+    @property
+    def share(self) -> float:
+        return self.n_held / self.n_shown if self.n_shown else float("nan")
+
+
+def displayed(quantity: str, world: World, n_sims: int, seed: int = 0) -> Held:
+    """One cell of the table of displayed intervals; of too few families a few data sets show that there is none."""
+    rng = generator(seed, "displayed", quantity, world.shape, world.n, world.rate, world.samples, world.correlation)
+    of, n_sims = DISPLAYED[quantity], n_sims if world.n_effective >= MIN_FAMILIES else FEW_SIMS
+    truth, columns = of.draw(world, rng, n_sims)
+    limits = of.every(world, columns) if world.n_effective >= MIN_FAMILIES else None
+    by_page = [
+        of.page(world, tuple(x[i] for x in columns)) for i in range(n_sims if limits is None else min(N_COMPARED, n_sims))
+    ]
+    pages = np.array([(one.low, one.high) for one in by_page]).T
+    low, high = pages if limits is None else limits
+    np.testing.assert_allclose(pages, [low[: len(by_page)], high[: len(by_page)]], atol=1e-9)
+    held = (low <= truth + 1e-9) & (high >= truth - 1e-9)
+    return Held(world, n_sims, int((~np.isnan(low)).sum()), int(held.sum()))
+
+
+def worlds(shape: str, n: int, quantity: str) -> Iterator[World]:
+    """Every rate, number of samples and correlation; inflation is of one answer an item. None where the shape has no family at n."""
+    if shape != "none" and SHAPES[shape](n).max() == 1:
+        return
+    for rate, samples, correlation in product(RATES, SAMPLES, CORRELATIONS if shape != "none" else (0.0,)):
+        if samples == 1 or quantity != "inflation":
+            yield World(shape, n, rate, samples, correlation)
+
+
+def displayed_table(n_sims: int, seed: int = 0, sizes: Sequence[int] = N_ITEMS) -> dict[str, list[Held]]:
+    """Quantity -> its cells."""
+    return {
+        quantity: [
+            displayed(quantity, one, n_sims, seed) for shape in SHAPES for n in sizes for one in worlds(shape, n, quantity)
+        ]
+        for quantity in DISPLAYED
+    }
 
 
 @dataclass(frozen=True)
@@ -56,7 +264,7 @@ def coverage_row(
         joint = JointMeans(planted_columns(n, truth, rng), simulation, n_boot)
         limits = {}
         for kind in dict.fromkeys((*kinds, "percentile", "clt_cluster")):
-            estimates = [column[0] for column in joint.estimates(kind, [level], bounds, _CONTRAST)]
+            estimates = [column[0] for column in joint.estimates(kind, [level], bounds)]
             limits[kind] = np.array([(e.low, e.high) for e in estimates])
         for kind in kinds:
             low, high = limits[kind].T
@@ -127,38 +335,80 @@ def _all_hold(low: np.ndarray, high: np.ndarray, truth: float) -> bool:
     return not bool(((low > truth) | (high < truth)).any())
 
 
-def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
-    """The tables that are kept beside the tests."""
-    n_sims = rows[0].n_sims
+def _least(cells: Sequence[Held]) -> Held | None:
+    """The cell that held least, of those in which at least a tenth of the data sets have an interval."""
+    return min((one for one in cells if 10 * one.n_shown >= one.n_sims), key=lambda one: one.share, default=None)
+
+
+def _where(one: Held | None) -> str:
+    if one is None:
+        return "no interval"
+    within = f", correlation {one.world.correlation:g}" if one.world.shape != "none" else ""
+    return f"{_digits(one.share)} at {one.world.rate:g}{within}"
+
+
+def _displayed_page(table: Mapping[str, Sequence[Held]], seed: int) -> list[str]:
+    n_sims = max(one.n_sims for cells in table.values() for one in cells)
+    n_cells = sum(map(len, table.values()))
     out = [
         "# Simulated coverage and size",
         "",
-        f"{n_sims:,} data sets a row, four two-valued variants an item (`tests.lab.simulations.planted`), 95 % intervals,",
-        "999 resamples, fallbacks included. `default` is what a page prints. Monte Carlo error of a share near .95 is",
-        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m tests.lab.simulations.coverage --store`.",
+        "Written by `python -m tests.lab.simulations.coverage --store`.",
         "",
-        "## Coverage",
+        "## Every interval that a page shows",
         "",
-        "| T, G, A, A − G | n | quantity | " + " | ".join(rows[0].covered) + " |",
-        "|---|--:|---|" + "--:|" * len(rows[0].covered),
+        f"95 % intervals by the functions that pages call, {n_sims:,} data sets a cell, {n_cells:,} cells, seed {seed}: rates "
+        f"{', '.join(f'{one:g}' for one in RATES)}, correlations within",
+        f"families {', '.join(f'{one:g}' for one in CORRELATIONS)}, the five patterns of unequal families. A line stands for all of its "
+        "cells: the least share that held the truth, and",
+        "where, of cells in which a tenth of the data sets have an interval. Monte Carlo error of a share near .95 is "
+        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Of 6 effective",
+        "families and more something may be claimed, of 3 and more an interval is shown. The least of all:",
+        "",
     ]
-    for row in rows:
-        truth = ", ".join(f"{value:.3g}" for value in row.truth.values)
-        for q, name in enumerate(QUANTITIES):
-            shares = " | ".join(_share(row.covered[kind][q] / row.n_sims) for kind in row.covered)
-            out.append(f"| {truth} | {row.n} | {name.replace('_minus_', ' − ')} | {shares} |")
+    for quantity, cells in table.items():
+        one = _least(cells)
+        if one is not None:
+            asked = "" if quantity == "inflation" else f", {one.world.samples} sample{'s' * (one.world.samples > 1)}"
+            out.append(f"- {quantity}: {_where(one)} ({one.world.shape}, {one.world.sizes.sum()} items{asked})")
+    out += [
+        "",
+        "| interval of | families | items | effective families | one sample | five samples |",
+        "|---|---|--:|--:|---|---|",
+    ]
+    for quantity, cells in table.items():
+        for (shape, _), part in _by_place(cells).items():
+            of = [_where(_least([one for one in part if one.world.samples == s])) for s in SAMPLES]
+            of[1] = "–" if quantity == "inflation" else of[1]
+            world = part[0].world
+            out.append(f"| {quantity} | {shape} | {world.sizes.sum()} | {world.n_effective:.1f} | {of[0]} | {of[1]} |")
+    return out
+
+
+def _by_place(cells: Sequence[Held]) -> dict[tuple[str, int], list[Held]]:
+    out: dict[tuple[str, int], list[Held]] = {}
+    for one in cells:
+        out.setdefault((one.world.shape, one.world.n), []).append(one)
+    return out
+
+
+def markdown(table: Mapping[str, Sequence[Held]], rows: Sequence[CoverageRow], looks: Sequence[LooksRow], seed: int = 0) -> str:
+    """The page that is kept beside the tests. What the kinds hold that a user may choose is kept for their labels alone."""
+    out = _displayed_page(table, seed)
     out += [
         "",
         "## How often A is found to be more than G",
         "",
-        "Where A − G = 0 this is the size of the rule (one-sided, nominal .025), elsewhere its power.",
+        "Where A − G = 0 this is the size of the rule (one-sided, nominal .025), elsewhere its power. "
+        f"{rows[0].n_sims:,} data sets a row, four",
+        "two-valued variants an item (`tests.lab.simulations.planted`), 999 resamples.",
         "",
         "| T, G, A, A − G | n | " + " | ".join(RULES) + " |",
         "|---|--:|" + "--:|" * len(RULES),
     ]
     for row in rows:
         truth = ", ".join(f"{value:.3g}" for value in row.truth.values)
-        out.append(f"| {truth} | {row.n} | " + " | ".join(_share(row.decided[rule] / row.n_sims) for rule in RULES) + " |")
+        out.append(f"| {truth} | {row.n} | " + " | ".join(_digits(row.decided[rule] / row.n_sims) for rule in RULES) + " |")
     out += [
         "",
         "## Looking more than once",
@@ -169,7 +419,7 @@ def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
         "|---|--:|---|",
     ]
     out += [
-        f"| {row.what} | {row.n_sims:,} | " + ", ".join(f"{name} {_share(x)}" for name, x in row.wrong.items()) + " |"
+        f"| {row.what} | {row.n_sims:,} | " + ", ".join(f"{name} {_digits(x)}" for name, x in row.wrong.items()) + " |"
         for row in looks
     ]
     return "\n".join(out) + "\n"
@@ -186,24 +436,28 @@ def table_rows(rows: Sequence[CoverageRow]) -> list[dict]:
     ]
 
 
-def _share(x: float) -> str:
+def _digits(x: float) -> str:
     return f"{x:.3f}".lstrip("0") if x < 1 else "1"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m tests.lab.simulations.coverage [--simulations N] [--store]``: prints the page; `--store` keeps what labels
-    say of short intervals."""
+    """``python -m tests.lab.simulations.coverage [--simulations N] [--store]``: prints the page; `--store` keeps it, and what
+    labels say of short intervals."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.simulations.coverage")
     parser.add_argument("--simulations", type=int, default=2000)
-    parser.add_argument("--store", action="store_true", help="write measured_coverage.json")
+    parser.add_argument("--seed", type=int, default=0, help="of the displayed intervals")
+    parser.add_argument("--store", action="store_true", help="write coverage.md and measured_coverage.json")
     options = parser.parse_args(arguments)
     n_sims = options.simulations
+    table = displayed_table(max(1, n_sims // 2), options.seed)  # many cells
     looks = [slider_row(n_sims), *(watching_row(rate, n_sims) for rate in (0.5, 0.3, 0.1, 0.05))]
     rows = coverage_table(n_sims)
+    page = markdown(table, rows, looks, options.seed)
     if options.store:
         lines = ",\n".join(map(json.dumps, table_rows(rows)))
         TABLE.write_text(f'{{"level": 0.95, "data_sets": {n_sims}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
-    print(markdown(rows, looks), end="")
+        PAGE.write_text(page, encoding="utf-8")
+    print(page, end="")
 
 
 if __name__ == "__main__":

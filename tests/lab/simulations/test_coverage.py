@@ -1,14 +1,24 @@
-"""Simulated coverage on the stated grid (T >= .08, n >= 150) is not below .93, and the tables say what they count."""
+"""Simulated coverage on the stated grid (T >= .08, n >= 150) is not below .93, that of every displayed interval is not below .90, and the
+tables say what they count."""
+
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest, fisher_exact
 
+from flipcore.stats.base.accuracy import accuracy
+from tests.lab.simulations import coverage
 from tests.lab.simulations.coverage import (
+    DISPLAYED,
     KINDS,
+    PAGE,
     QUANTITIES,
+    World,
     coverage_row,
     coverage_table,
+    displayed,
     main,
     markdown,
     slider_row,
@@ -63,8 +73,12 @@ def test_misses_on_both_sides_are_counted():
 
 def test_the_tables_are_written_row_by_row():
     rows = coverage_table(5, sizes=(26,), truths=(PlantedTruth(0.30, 0.10),), n_boot=99)
-    text = markdown(rows, [slider_row(2), watching_row(0.3, 3)])
-    assert text.count("| 0.3, 0.1, 0.2, 0.1 | 26 |") == 5 and "5 data sets a row" in text
+    cells = [
+        displayed("accuracy", World("a quarter of 8", 50, rate, samples, 0.5), 4) for rate in (0.1, 0.5) for samples in (1, 5)
+    ]
+    text = markdown({"accuracy": cells}, rows, [slider_row(2), watching_row(0.3, 3)])
+    assert text.count("| 0.3, 0.1, 0.2, 0.1 | 26 |") == 1 and "5 data sets a row" in text
+    assert "4 data sets a cell, 4 cells, seed 0" in text and text.count("| accuracy | a quarter of 8 | 47 | 8.2 |") == 1
     assert "rate 0.3" in text and "bounded sequence" in text
     with pytest.raises(ValueError, match="at least 10"):
         coverage_row(PlantedTruth(0.3, 0.1), 5, 1)
@@ -76,6 +90,50 @@ def test_single_looks_fail_where_sequences_hold():
     assert np.isfinite(list(row.wrong.values())).all()
 
 
-def test_the_command_prints_the_tables(capsys):
+def test_the_command_prints_the_tables(capsys, monkeypatch):
+    monkeypatch.setattr(coverage, "displayed_table", lambda n, seed: {"accuracy": [displayed("accuracy", UNEVEN, n, seed)]})
     main(["--simulations", "1"])
-    assert capsys.readouterr().out.startswith("# Simulated coverage and size\n\n1 data sets a row")
+    assert capsys.readouterr().out.startswith(
+        "# Simulated coverage and size\n\nWritten by `python -m tests.lab.simulations.coverage"
+    )
+
+
+UNEVEN = World("6 with .8 of the items", 100, 0.1, 5, 0.9)
+
+
+def test_no_displayed_interval_of_the_kept_table_holds_the_truth_less_than_it_may():
+    """Of 17.1 and 18.9: from 3 effective families on an interval holds .90 at least, below there is none."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").split("## How often")[0].splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+    assert {cell[0] for cell in cells} == set(DISPLAYED) and {cell[1] for cell in cells} == set(coverage.SHAPES)
+    for quantity, families, n, effective, *shares in cells:
+        for share in shares:
+            held = re.match(r"(1|\.\d+) at", share)
+            assert (held is None) == (float(effective) < 3 or share == "–"), (quantity, families, n)
+            assert held is None or float(held[1]) >= 0.9, (quantity, families, n, share)
+
+
+@pytest.mark.simulation
+@pytest.mark.slow
+@pytest.mark.parametrize("quantity", DISPLAYED)
+@pytest.mark.parametrize("world", [UNEVEN, World("none", 20, 0.1, 1, 0.0), World("a quarter of 8", 100, 0.05, 1, 0.9)])
+def test_a_displayed_interval_holds_the_truth(quantity, world):
+    found = displayed(quantity, world if quantity != "inflation" else replace(world, samples=1), 300, seed=5)
+    assert binomtest(found.n_held, found.n_shown, 0.9, alternative="less").pvalue > 0.001
+
+
+def test_what_is_simulated_at_once_must_be_what_the_page_gives(monkeypatch):
+    monkeypatch.setattr(coverage, "accuracy", lambda x, families: accuracy(x))
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        displayed("accuracy", UNEVEN, 10)
+
+
+def test_of_too_few_families_nothing_is_displayed():
+    assert {displayed(one, World("one with .75 of the items", 50, 0.3, 1, 0.5), 50).n_shown for one in DISPLAYED} == {0}
+
+
+def test_a_displayed_interval_that_is_too_short_would_be_seen(monkeypatch):
+    of_items = DISPLAYED["accuracy"]._replace(page=lambda world, columns: accuracy(columns[0]), every=lambda *_: None)
+    monkeypatch.setitem(coverage.DISPLAYED, "accuracy", of_items)
+    found = displayed("accuracy", UNEVEN, 200)
+    assert found.n_shown == 200 and binomtest(found.n_held, 200, 0.9, alternative="less").pvalue < 0.001

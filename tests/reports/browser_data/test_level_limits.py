@@ -28,10 +28,13 @@ def test_every_rung_is_what_a_decomposition_prints(kind, level):
             assert LADDER.methods[where] == wanted.method
 
 
-def test_below_thirty_items_a_minus_g_alone_takes_the_paired_t():
+def test_below_thirty_items_differences_alone_take_the_paired_t():
     few = coded_answers(planted_readouts(20, PlantedTruth(0.3, 0.1), generator(2)))
     methods = level_limits(few, ["stated"], kinds=["default"], levels=[0.95], n_boot=200).methods[0, 0, 0, 0]
-    assert methods[QUANTITIES.index("A_minus_G")] == "clt_cluster" and "clt_cluster" not in methods[:3]
+    assert [*methods[:4]] == ["studentized", "studentized", "clt_cluster", "clt_cluster"] and QUANTITIES[2:4] == (
+        "A",
+        "A_minus_G",
+    )
 
 
 def test_a_reference_row_has_no_artifact_to_decide_on():

@@ -5,6 +5,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base import intervals
+from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
 from flipcore.stats.base.joint_means import JointMeans, column_quantiles
 from tests import naive
@@ -58,12 +59,17 @@ def test_a_column_without_spread_takes_the_labelled_fallback(kind):
     assert [paired.low, paired.high] == intervals.bonett_price(0, 0, 40)
 
 
-def test_contrasts_take_the_paired_t_below_thirty_items():
-    columns = rates(20) - rates(20, seed=1)
-    plain, contrast, _ = (c[0] for c in JointMeans(columns, 0, 300).estimates("default", [0.95], [SIGNED] * 3, [1]))
-    assert (plain.method, contrast.method) == ("studentized", "clt_cluster")
-    alone = intervals.clt(columns[:, 1], t=True)
-    assert (contrast.low, contrast.high) == pytest.approx((alone["lo"], alone["hi"]))
+@pytest.mark.parametrize("n", [10, 20, 45])
+def test_a_difference_takes_the_paired_t_and_an_unseen_item_where_few_items_carry_it(n):
+    many = 0.3 + 0.2 * rates(n, seed=1)[:, 0]
+    few = (np.arange(n) < 2).astype(float)
+    table = JointMeans(np.column_stack([many, few, np.zeros(n)]), 0, 300).estimates("default", [0.95], [(-2.0, 2.0)] * 3)
+    plain, guarded, nothing = (column[0] for column in table)
+    alone = intervals.clt(many, t=True)
+    assert plain.method == "clt_cluster" and (plain.low, plain.high) == pytest.approx((alone["lo"], alone["hi"]))
+    test = guarded_limits(few, few, (-2.0, 2.0), 0.025)
+    assert guarded.method == "guarded t" and (guarded.low, guarded.high) == pytest.approx(test)
+    assert nothing.low == -nothing.high < 0  # nothing changes, and the interval has a width
 
 
 def test_limits_widen_with_the_level():
@@ -79,9 +85,9 @@ def test_intervals_at_many_levels_are_those_of_each_level(kind, families):
     rare = (np.arange(40) == 3).astype(float)
     columns = np.column_stack([rates(40)[:, 0], np.zeros(40), np.full(40, np.nan), rare, rare - rates(40)[:, 1]])
     joint, levels, bounds = JointMeans(columns, 0, 300, families), [0.5, 0.8, 0.95, 0.999], [UNIT] * 4 + [SIGNED]
-    together = joint.intervals(kind, levels, bounds, [4])
+    together = joint.intervals(kind, levels, bounds)
     for at, level in enumerate(levels):
-        for j, (one,) in enumerate(joint.estimates(kind, [level], bounds, [4])):
+        for j, (one,) in enumerate(joint.estimates(kind, [level], bounds)):
             assert (together.low[at, j], together.high[at, j]) == pytest.approx((one.low, one.high), abs=0, nan_ok=True)
             assert together.methods[at, j] == one.method
     assert together.methods[-1, 2] == "none" and np.isnan(together.low[:, 2]).all()
