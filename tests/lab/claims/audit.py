@@ -1,13 +1,16 @@
-"""How often the Audit page claims that two readouts, or the subjects of a log, differ where they do not. What it says of models is
-Ranking's claim."""
+"""How often the Audit page claims that two readouts, or the subjects of a log, differ where they do not, and how often the whole list of
+findings of a log claims anything. What it says of models is Ranking's claim."""
 
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from flipcore.claims.audit import READOUTS_DIFFER, ReadoutPair, readout_claims
+from flipcore.claims.audit import READOUTS_DIFFER, ReadoutPair, findings, readout_claims
+from flipcore.claims.audit_input import AuditInput
 from flipcore.claims.audit_items import GROUPS_DIFFER, GroupedScores, standard_error_claim
+from flipcore.claims.ranking import BETTER
 from flipcore.stats.audit.groups import group_spread
 from flipcore.stats.base.multiplicity import bh
 from tests.lab.claims.cell import Cell, Simulation, each
@@ -49,6 +52,54 @@ def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
 
 def _cell(world: str, n: str, log: Log, truth: str = "null") -> Cell:
     return Cell(READOUTS_DIFFER, world, n, _claims(log), truth=truth, n_runs=N_RUNS)
+
+
+N_SUBJECTS = 12
+COLUMNS = ("model", "n", "status", "finish_reason", "max_tokens")
+
+
+def _log(rng: np.random.Generator, n_models: int, n_tasks: int, n: int, lost: float = 0.0) -> AuditInput:
+    """Models that are equally good at every task and subject, each read by two readers that miss as much; of `n` items a task in a dozen
+    subjects. The second model loses a share `lost` of what it has right."""
+    hard = rng.standard_normal((n_tasks, 1, n))
+    right = hard + rng.standard_normal((n_tasks, n_models, n)) < 0.7
+    right[:, 1] &= rng.random((n_tasks, n)) >= lost
+    again = hard + rng.standard_normal(right.shape) < 0.7
+    items = np.array([f"task {t}/{i}" for t in range(n_tasks) for i in range(n)])
+    frames = []
+    for m in range(n_models):
+        for reader in ("strict", "flexible"):
+            other = rng.random((n_tasks, n)) < (0.1 if reader == "flexible" else 0.0)
+            is_correct = np.where(other, again[:, m], right[:, m]).ravel()
+            frames.append(
+                pd.DataFrame({"item_id": items, "model": f"model {m}", "extractor": reader, "is_correct": is_correct})
+            )
+    frame = pd.concat(frames, ignore_index=True).assign(
+        axis="identity", variant="base", variant_id="base", position=0, sample=0, status="ok", answer=None, value=np.nan
+    )
+    frame["family"] = frame["item_id"]
+    texts = {"question": items, "options": [[]] * items.size, "target": None, "source_id": None}
+    subjects = [f"subject {i % N_SUBJECTS}" for i in range(items.size)]
+    return AuditInput(
+        frame, pd.DataFrame({"item_id": items, "category": subjects} | texts), pd.DataFrame(columns=list(COLUMNS))
+    )
+
+
+def _whole_log(n_models: int, n_tasks: int, n: int, of_models: bool, lost: float = 0.0) -> Simulation:
+    """Whether any finding of the whole list asserts something: of models, or anything else."""
+
+    def one(rng: np.random.Generator) -> bool:
+        made = [finding for finding in findings(_log(rng, n_models, n_tasks, n, lost)) if finding.claim.is_made]
+        return any((finding.about == "two logs") is of_models for finding in made)
+
+    return each(one)
+
+
+LOGS = ((4, 5, 40), (8, 1, 150))
+
+
+def _log_size(n_models: int, n_tasks: int, n: int) -> str:
+    return f"{n_models} models × {n_tasks} task{'s' * (n_tasks > 1)} × {n}"
 
 
 def _loses(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
@@ -96,5 +147,11 @@ CELLS = (
         for n, pairs in ((60, 20), (300, 28))
     ),
     *(_cell("several samples", f"{n}", partial(_all_or_none, n=n)) for n in (40, 150)),
+    *(
+        Cell(assertion, "a whole log of equal models", _log_size(*log), _whole_log(*log, of_models), n_runs=N_RUNS)
+        for assertion, of_models in ((READOUTS_DIFFER, False), (BETTER, True))
+        for log in LOGS
+    ),
+    Cell(BETTER, "a whole log, one loses a quarter", _log_size(*LOGS[1]), _whole_log(*LOGS[1], True, 0.25), "planted", N_RUNS),
     *(_cell("a tenth lost, nine equal pairs", f"{n}", partial(_loses, n=n), "planted") for n in (150, 500)),
 )

@@ -216,10 +216,10 @@ def _headline(world: World, n: int) -> Simulation:
     return in_blocks(world, n, lambda cells: flips.headline(cells).is_made or flips.tally(cells).is_made)
 
 
-def _misses_its_plan(n: int, n_cells: int) -> Simulation:
-    """Whether a difference that a plan says is found four times in five is missed, in the world that the plan assumes; the other cells
-    of the family show nothing."""
-    difference = detectable_difference(n, n_cells)
+def _misses_its_plan(n: int, n_cells: int, times: float = 1.0, asserts: bool = False) -> Simulation:
+    """Whether a difference that a plan says is found four times in five is missed (found, with `asserts`), in the world that the plan
+    assumes or where it is `times` as large; the other cells of the family show nothing."""
+    difference = times * detectable_difference(n, n_cells)
     fewer = against(difference)
     world = parts(difference + fewer, 0.0, fewer)
 
@@ -228,7 +228,7 @@ def _misses_its_plan(n: int, n_cells: int) -> Simulation:
         for run in range(runs):
             (cell,) = in_words(part(answers, run, n))
             family = [replace(cell, axis=f"other {i}", unread=_silent(cell)) for i in range(n_cells - 1)]
-            missed += flips.cell_claims([cell, *family])[0].outcome != ARTIFACT
+            missed += (flips.cell_claims([cell, *family])[0].outcome == ARTIFACT) is asserts
         return missed, runs
 
     return simulate
@@ -309,6 +309,18 @@ CELLS: tuple[Cell, ...] = (
         for name, world, sizes, outcome in _PLANTED
         for n in sizes
     ),
+    *(
+        Cell(
+            flips.ANYWHERE,
+            "A+ .30, both .10 on every axis",
+            f"{n} × 6 cells",
+            _headline(_six((0.3, 0.02, 0.1)), n),
+            "planted",
+            N_RUNS,
+        )
+        for n in (40, 150)
+    ),
+    Cell(flips.PLAN, "a quarter more than planned", "150 × 6", _misses_its_plan(150, 6, 1.25, True), "planted", N_RUNS),
     *(
         Cell(flips.PLAN, "the assumed world", f"{n} × {k}", _misses_its_plan(n, k), n_runs=N_RUNS)
         for n, k in ((20, 1), (40, 6), (150, 6))

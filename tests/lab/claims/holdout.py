@@ -6,7 +6,7 @@ difference make "differ" and "better" false. Permutations number 99 here and 9,9
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -221,12 +221,12 @@ def _paired_models(n: int, p: float, rho: float) -> Callable:
     return each(run)
 
 
-def _one_at_its_margin(rng: Rng) -> bool:
-    """Three tests far inside their margins, difficulty at its own: 400 answers a set, .55 v .45."""
+def _one_source(rng: Rng, retro: float = 0.45) -> bool:
+    """Three tests far inside their margins, difficulty at its own: 400 answers a set, .55 v .45. Whether one source is claimed."""
     survey = odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(rng, 0.5, 0.25, 40)))
     texts = semantic_test(*embedding_sets(rng, 20, 8), margin=2.0, m=19, seed=int(rng.integers(2**31)))
     easy = replace(survey, name="prediction", margin=0.6).against_margin(0.6)
-    tests = (_answers(400, 400, 0.55, 0.45)(rng), texts, easy, survey)
+    tests = (_answers(400, 400, 0.55, retro)(rng), texts, easy, survey)
     return verdict_claim(HoldoutVerdict(tests)).outcome == INDISTINGUISHABLE
 
 
@@ -311,7 +311,24 @@ CELLS: tuple[Cell, ...] = (
         for p, rho in ((0.6, 0.9), (0.95, 0.5))
     ),
     no_difference("harder by 10 pp", "412 v 412, .5 v .4", _answers(412, 412, 0.5, 0.4), "planted"),
-    Cell(SAME_SOURCE, "three tests equivalent, one at its margin", "400 v 400", each(_one_at_its_margin), n_runs=N_SLOW),
+    Cell(SAME_SOURCE, "three tests equivalent, one at its margin", "400 v 400", each(_one_source), n_runs=N_SLOW),
+    Cell(SAME_SOURCE, "four tests without difference", "400 v 400", each(partial(_one_source, retro=0.55)), "planted", N_SLOW),
+    Cell(
+        SETS_DIFFER_BEYOND,
+        "30 pp apart",
+        "150 v 150, .9 v .6, ±10 pp",
+        outcome_share(_answers(150, 150, 0.9, 0.6), (BEYOND,)),
+        "planted",
+        N_SLOW,
+    ),
+    Cell(
+        SETS_WITHIN,
+        "5 pp apart",
+        "2,000 v 2,000, .55 v .50, ±10 pp",
+        outcome_share(_answers(2_000, 2_000, 0.55, 0.5), (WITHIN,)),
+        "planted",
+        N_SLOW,
+    ),
     Cell(
         SETS_EQUIVALENT,
         "no difference",

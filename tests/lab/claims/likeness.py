@@ -32,27 +32,31 @@ def entries(n: int, m: int, templates: int = 0, paired: bool = False) -> tuple[I
     return tuple(rows)
 
 
-def embedded(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -> np.ndarray:
-    """Unit vectors around one mean; entries of a template, or of a pair, share a part `rho` of their place."""
+def embedded(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float, spread: float = 1.0) -> np.ndarray:
+    """Unit vectors around one mean; entries of a template, or of a pair, share a part `rho` of their place. The second set spreads
+    `spread` times as wide."""
     own = rng.standard_normal((len(items), DIMENSIONS))
     if rho:
         roots = [item.source_id or item.item_id for item in items]
         _, code = np.unique(roots, return_inverse=True)
         own = np.sqrt(rho) * rng.standard_normal((code.max() + 1, DIMENSIONS))[code] + np.sqrt(1 - rho) * own
+    own[n:] *= spread
     own[:, 0] += 2.0
     own[n:, 1] += shift
     own[:n, 1] -= shift
     return own / np.linalg.norm(own, axis=1, keepdims=True)
 
 
-def _comparison_draw(n: int, m: int, rho: float, templates: int, paired: bool, shift: float) -> Callable[[Rng], Comparison]:
+def _comparison_draw(
+    n: int, m: int, rho: float, templates: int, paired: bool, shift: float, spread: float = 1.0
+) -> Callable[[Rng], Comparison]:
     """Two sets in one embedding, of each template the first entry, as the page counts them."""
     items = entries(n, m, templates, paired)
-    return lambda rng: Comparison(items, n, embedded(rng, items, n, rho, shift), "made").distinct
+    return lambda rng: Comparison(items, n, embedded(rng, items, n, rho, shift, spread), "made").distinct
 
 
-def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False) -> Callable:
-    draw = _comparison_draw(n, m, rho, templates, paired, 0.0)
+def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False, shift: float = 0.0) -> Callable:
+    draw = _comparison_draw(n, m, rho, templates, paired, shift)
 
     def run(rng: Rng) -> Claim:
         sets, seed = draw(rng), int(rng.integers(2**31))
@@ -64,8 +68,10 @@ def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bo
     return each(run)
 
 
-def _inside(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False, shift: float = 0.0) -> Callable:
-    draw = _comparison_draw(n, m, rho, templates, paired, shift)
+def _inside(
+    n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False, shift: float = 0.0, spread: float = 1.0
+) -> Callable:
+    draw = _comparison_draw(n, m, rho, templates, paired, shift, spread)
 
     def run(rng: Rng) -> Claim:
         sets = draw(rng)
@@ -74,13 +80,15 @@ def _inside(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool =
     return each(run)
 
 
-def _words(n: int, m: int, keep_rate: float = 0.0) -> Callable:
-    """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `keep_rate`."""
+def _words(n: int, m: int, keep_rate: float = 0.0, first_word: float = 0.0) -> Callable:
+    """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `keep_rate`, and a retro entry
+    begins with one word with chance `first_word`."""
 
     def run(rng: Rng) -> Claim:
         words = rng.integers(0, len(VOCABULARY), (n + m, 8))
         if keep_rate:
             words[n:] = np.where(rng.random((m, 8)) < keep_rate, words[:m], words[n:])
+        words[n:, 0] = np.where(rng.random(m) < first_word, 0, words[n:, 0]) if first_word else words[n:, 0]
         texts = [" ".join(VOCABULARY[row]) for row in words]
         return words_claim(ngrams(texts[:n], texts[n:], longest=1, paired=bool(keep_rate)))
 
@@ -108,4 +116,7 @@ CELLS: tuple[Cell, ...] = (
     Cell(WORDS_DIFFER, NULL, "80 v 80", _words(80, 80), n_runs=N_SLOW),
     Cell(WORDS_DIFFER, UNEQUAL, "150 v 20", _words(150, 20), n_runs=N_SLOW),
     Cell(WORDS_DIFFER, PAIRED, "80, half of the words kept", _words(80, 80, 0.5), n_runs=N_SLOW),
+    Cell(NEIGHBOURS_DIFFER, "shifted by half a spread", "80 v 80", _neighbours(80, 80, shift=0.5), "planted", N_SLOW),
+    Cell(MORE_ALIKE, "a set spread half as wide", "80 v 80", _inside(80, 80, spread=0.5), "planted", N_SLOW),
+    Cell(WORDS_DIFFER, "half of a set begin with one word", "80 v 80", _words(80, 80, first_word=0.5), "planted", N_SLOW),
 )

@@ -94,9 +94,10 @@ def _too_much(test: SetTest, n_true: int = 0) -> bool:
     return claim.is_made and claim.numbers["n_least"] > n_true
 
 
-def _naming(n: int, m: int) -> Simulation:
+def _naming(n: int, m: int, n_contaminated: int = 0) -> Simulation:
     def run(rng: np.random.Generator) -> Claim:
         d, d0 = rng.standard_normal(n), rng.standard_normal(m)
+        d[:n_contaminated] += 5
         n_named = int((np.asarray(bh(pval_conformal(d, d0))) <= 0.05).sum())
         return named_claim(n_named, set_claim(set_test(d, d0), control=RANDOM))
 
@@ -117,34 +118,37 @@ def _any_cutoff(n: int, m: int, draw: Callable, shift: float = 0.0) -> Simulatio
     return each(run)
 
 
-def _dragged(n: int, m: int, draw: Callable, n_contaminated: int = 0) -> Simulation:
-    """Is more claimed than is contaminated wherever the line is dragged? Read off the data behind the line."""
+def _dragged(n: int, m: int, draw: Callable, n_contaminated: int = 0, more_than: int | None = None) -> Simulation:
+    """Is more claimed than is contaminated (or than `more_than`) wherever the line is dragged? Read off the data behind the line."""
+    most = n_contaminated if more_than is None else more_than
 
     def run(rng: np.random.Generator) -> bool:
         d = draw(rng, n)
         d[:n_contaminated] += 10.0
         line = loss_line(loss_test([str(i) for i in range(n)], d, draw(rng, m)), 0.0, "", ("benchmark", "control"), True)
         low = np.frombuffer(base64.b64decode(line["tables"]["low"]), dtype="<f4")
-        return "{low|pct}" in line["lines"][1] and bool(np.nanmax(low) > n_contaminated / n + 1e-6)
+        return "{low|pct}" in line["lines"][1] and bool(np.nanmax(low) > most / n + 1e-6)
 
     return each(run)
 
 
-def _page(n: int, m: int, detectors: int = 6) -> Simulation:
-    """A page of two drop gaps and losses that share items, controls and part of their scores; nothing is memorized. Pages on which
-    no detector comes near a p that Holm would leave are not put into words."""
+def _page(n: int, m: int, detectors: int = 6, shift: float = 0.0) -> Simulation:
+    """A page of two drop gaps and losses that share items, controls and part of their scores; nothing is memorized, or every item's loss
+    lies `shift` higher. Pages on which no detector comes near a p that Holm would leave are not put into words."""
     worlds = ("brittle both", "clean with noise")
 
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
         by_gap = [studies(WORLDS[world], n, m, rng, runs) for world in worlds]
         near = np.isin(np.arange(runs), np.concatenate([promising(one, RANDOM, False, 1.5) for one in by_gap]))
-        return sum(_is_claimed(rng, by_gap, run, n, m, detectors, bool(near[run])) for run in range(runs)), runs
+        return sum(_is_claimed(rng, by_gap, run, n, m, detectors, bool(near[run]), shift) for run in range(runs)), runs
 
     return simulate
 
 
-def _is_claimed(rng: np.random.Generator, by_gap: list, run: int, n: int, m: int, detectors: int, near: bool) -> bool:
-    d, d0 = rng.standard_normal(n), rng.standard_normal(m)
+def _is_claimed(
+    rng: np.random.Generator, by_gap: list, run: int, n: int, m: int, detectors: int, near: bool, shift: float
+) -> bool:
+    d, d0 = rng.standard_normal(n) + shift, rng.standard_normal(m)
     tests = [set_test(d + rng.standard_normal(n), d0 + rng.standard_normal(m)) for _ in range(detectors - len(by_gap))]
     if not near and detectors * min(one.p for one in tests) > ANY_DETECTOR.error_rate:
         return False
@@ -177,9 +181,11 @@ def _models(n: int, m: int, models: int = 8, detectors: int = 6) -> Simulation:
     return each(run)
 
 
-def _blind(outcome: str, n: int, m: int) -> Simulation:
+def _doses(outcome: str, n: int, m: int, shift: float = 0.0) -> Simulation:
+    """Five doses; those of the largest lie `shift` higher."""
+
     def run(rng: np.random.Generator) -> bool:
-        by_dose = {dose: rng.standard_normal(n) for dose in (1, 4, 16, 64, 256)}
+        by_dose = {dose: rng.standard_normal(n) + shift * (dose == 256) for dose in (1, 4, 16, 64, 256)}
         return detector_claim(detector("x", rng.standard_normal(m), rng.standard_normal(m), by_dose)).outcome == outcome
 
     return each(run)
@@ -223,6 +229,22 @@ def _power_cells() -> list[Cell]:
     for n, m in ((80, 120), (1_319, 120)):
         say = partial(_set, _beyond, n, m, _normal, n // 10)
         cells.append(Cell(SET_BEYOND, "a tenth contaminated", f"{n:,} v {m}", say(), "planted"))
+        least = partial(_too_much, n_true=n // 10)
+        cells.append(
+            Cell(AT_LEAST, "a fifth contaminated, a tenth said", f"{n:,} v {m}", _set(least, n, m, _normal, n // 5), "planted")
+        )
+    cells.append(Cell(ITEMS_NAMED, "a tenth shifted by 5 sd", "150 v 1,200", _naming(150, 1_200, 15), "planted", 2_000))
+    dragged = _dragged(15, 30, _normal, 12, 0)
+    cells.append(Cell(AT_LEAST_ANYWHERE, "12 contaminated, one said", "15 v 30", dragged, "planted", 2_000))
+    cells.append(
+        Cell(
+            ANY_DETECTOR, "page of six detectors, losses shifted by 1 sd", "80 v 120", _page(80, 120, 6, 1.0), "planted", 2_000
+        )
+    )
+    for assertion, outcome, shift in ((SEES, "sees", 4.0), (SHIFTS, "group", 1.0)):
+        cells.append(
+            Cell(assertion, f"shifted by {shift:g} sd at 256", "40 v 150", _doses(outcome, 40, 150, shift), "planted", 2_000)
+        )
     cells.append(Cell(ANY_CUTOFF, "shifted by 1 sd", "40 v 60", _any_cutoff(40, 60, _normal, 1.0), "planted", 2_000))
     return cells
 
@@ -234,7 +256,7 @@ CELLS: tuple[Cell, ...] = (
     Cell(ANY_DETECTOR, "clean page of six detectors", "80 v 120", _page(80, 120)),
     Cell(ANY_DETECTOR, "clean page of six detectors", "15 v 40", _page(15, 40)),
     Cell(ANY_DETECTOR, "eight clean models", "80 v 120", _models(80, 120), n_runs=2_000),
-    Cell(SEES, "nothing seen at any dose", "40 v 150", _blind("sees", 40, 150), n_runs=2_000),
-    Cell(SHIFTS, "nothing seen at any dose", "40 v 150", _blind("group", 40, 150), n_runs=2_000),
+    Cell(SEES, "nothing seen at any dose", "40 v 150", _doses("sees", 40, 150), n_runs=2_000),
+    Cell(SHIFTS, "nothing seen at any dose", "40 v 150", _doses("group", 40, 150), n_runs=2_000),
     *_power_cells(),
 )

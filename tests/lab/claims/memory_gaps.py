@@ -141,6 +141,7 @@ def _margins() -> list[Cell]:
             for n, m in ((150, 20), (300, 300))
         ),
         gap(GAP_WITHIN, PAIRED, at, 300, 300, name=f"{at}, pairs"),
+        *(gap(GAP_WITHIN, RANDOM, "rare events", n, n, "planted") for n in (150, 500)),
     ]
 
 

@@ -91,6 +91,7 @@ SCORE_CELLS: tuple[Cell, ...] = (
         for world, accuracy in (("fresh control, 5 pp harder", 0.70), ("5 pp of memory, fresh control 5 pp easier", 0.75))
         for n in (150, 1_319)
     ),
+    Cell(SCORE_HIGHER, "15 pp higher", "80 v 120", _scores((80, 120), (0.85, 0.70), FRESH), "planted", 2_000),
     *(
         Cell(SCORE_MEMORY, "half leaked, 15 pp", f"{n} v {m}", _scores((n, m), (0.85, 0.70), RANDOM), "planted")
         for n, m in ((80, 120), (150, 150), (500, 500))

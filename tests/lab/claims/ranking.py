@@ -19,7 +19,7 @@ from flipcore.stats.ranking.ways import Scores, Way
 from tests.lab.claims.cell import Cell, Simulation
 
 Shares = tuple[float, ...]
-FOUR = (0.7, 0.7, 0.7, 0.7)
+FOUR, SIX, TWELVE = (0.7,) * 4, (0.7,) * 6, (0.7,) * 12
 EQUAL, WORSE, RARE, RANKED = (0.7, 0.7, 0.7), (0.75, 0.75, 0.5), (0.98, 0.98, 0.98), (0.8, 0.7, 0.7, 0.6, 0.5)
 WAYS = tuple(
     Way(axis, key, extractor)
@@ -130,6 +130,13 @@ def _first_is_shown(rng: np.random.Generator, runs: int, n: int) -> tuple[int, i
     return sum(best_claim(in_words(one, families)).outcome == "first" for one in every), runs
 
 
+def _is_separated(rng: np.random.Generator, runs: int, n: int) -> tuple[int, int]:
+    """Whether the third of three models, which is worse, is separated from the first."""
+    families = np.arange(n)
+    every = (one for right in _batches(rng, runs, WORSE, families, False) for one in right)
+    return sum(pair_claim(in_words(one, families), 0, 2).is_made for one in every), runs
+
+
 def _cells(assertion: Assertion, is_false: Callable[[Contest, Shares], bool]) -> list[Cell]:
     worlds = (
         ("all equal", EQUAL, (15, 40, 150, 1_319)),
@@ -146,6 +153,11 @@ def _cells(assertion: Assertion, is_false: Callable[[Contest, Shares], bool]) ->
         Cell(assertion, "half of one unreadable", f"4 models, {n}", _unread(is_false, FOUR, n, 0.5), n_runs=2_000)
         for n in (40, 150)
     ]
+    cells += [
+        Cell(assertion, "all equal", f"{len(shares)} models, {n}", _false(is_false, shares, n), n_runs=2_000)
+        for shares in (SIX, TWELVE)
+        for n in (40, 150)
+    ]
     return cells + [
         Cell(assertion, "templated items", f"{n} x {size}", _false(is_false, EQUAL, n, size)) for n, size in ((12, 5), (40, 4))
     ]
@@ -157,5 +169,9 @@ CELLS = (
     *(
         Cell(BETTER, "first of .80, .70, .70, .60, .50", f"{n:,}", partial(_first_is_shown, n=n), "planted", 2_000)
         for n in (150, 500)
+    ),
+    *(
+        Cell(SEPARATED, "third of .75, .75, .50 from the first", f"{n}", partial(_is_separated, n=n), "planted", 2_000)
+        for n in (40, 150)
     ),
 )

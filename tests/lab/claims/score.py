@@ -24,14 +24,16 @@ def _elsewhere(bar: ErrorBar) -> Claim:
     return elsewhere_claim("m", bar)
 
 
-def _misses(world: World, says: Says, number: str, truth: str) -> Simulation:
+def _misses(world: World, says: Says, number: str, truth: str, off: float = 0.0) -> Simulation:
+    """Whether the printed limits leave out the truth, or a score that lies `off` it."""
+
     def run(rng: np.random.Generator) -> bool:
         cells, truths = draw(world, rng)
         claim = says(error_bar(cells))
         if not claim.is_made:
             return False
         limits = claim.numbers[number]
-        return not limits.low <= truths[truth] <= limits.high
+        return not limits.low <= truths[truth] + off <= limits.high
 
     return each(run)
 
@@ -63,15 +65,15 @@ def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Ce
     ]
 
 
-def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int) -> Claim:
-    """Two models that are equally good over all wordings; `suits` is how far a wording suits one of them, on the logit, `size` the most
-    questions a family that leans to one of them."""
+def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, better: float = 0.0) -> Claim:
+    """Two models that are equally good over all wordings, or the first `better` on the logit; `suits` is how far a wording suits one of
+    them, `size` the most questions a family that leans to one of them."""
     family = np.repeat(np.arange(n), rng.integers(1, size + 1, n))[:n]
     ability, wording = 1 + 1.5 * rng.standard_normal(n)[:, None], 0.3 * rng.standard_normal(m)[None, :]
     lean = (0.7 if size > 1 else 0.0) * rng.standard_normal(n)[family][:, None]
     cells = []
     for side in (1, -1):
-        centre = ability[family] + wording + suits * rng.standard_normal(m) + side * lean / 2
+        centre = ability[family] + wording + suits * rng.standard_normal(m) + side * (lean + better) / 2
         right = (rng.random((n, m)) < 1 / (1 + np.exp(-centre))).astype(float)
         names = [str(i) for i in range(n)], [str(j) for j in range(m)]
         families = family.astype(str) if size > 1 else None
@@ -98,8 +100,33 @@ def _one_wording() -> list[Cell]:
     return cells
 
 
+def _power() -> list[Cell]:
+    """A score 15 pp off is left out, and a model that is 10 pp better found."""
+    worlds = [World(*size, 0.3) for size in ((60, 8, 1), (300, 8, 1))]
+    rows = ((QUESTIONS, _score, "questions", "by_questions"), (WHOLE, _score, "wordings", "by_wordings"))
+    rows += ((ELSEWHERE, _elsewhere, "elsewhere", "elsewhere"),)
+    cells = [
+        Cell(
+            assertion,
+            "a score 15 pp lower is left out",
+            f"{world.n_questions} × {world.n_wordings} × {world.n_runs}",
+            _misses(world, says, number, truth, -0.15),
+            "planted",
+            2_000,
+        )
+        for assertion, says, number, truth in rows
+        for world in worlds
+    ]
+    pair = partial(_pair, suits=0.0, size=1, better=0.7)
+    return cells + [
+        Cell(HIGHER, "one better by .7 on the logit", f"{n} × {m}", each(partial(pair, n=n, m=m)), "planted", 2_000)
+        for n, m in ((60, 8), (300, 3))
+    ]
+
+
 CELLS = (
     *_pairs(),
+    *_power(),
     *_cells(QUESTIONS, _score, "questions", "by_questions"),
     *_one_wording(),
     *_cells(WHOLE, _score, "wordings", "by_wordings"),

@@ -39,6 +39,11 @@ def test_every_assertion_is_simulated_in_each_world_that_it_names(assertion):
     assert assertion.worlds and set(assertion.worlds) <= null
 
 
+@pytest.mark.parametrize("assertion", ASSERTIONS, ids=lambda one: one.name)
+def test_every_assertion_has_a_world_in_which_it_is_true(assertion):
+    assert [cell for cell in CELLS if cell.assertion == assertion and cell.truth == "planted"]
+
+
 def test_every_cell_belongs_to_an_assertion_of_the_catalogue_and_has_a_name_of_its_own():
     assert [cell.name for cell in CELLS if BY_NAME.get(cell.assertion.name) != cell.assertion] == []
     assert len({cell.name for cell in CELLS}) == len(CELLS)
