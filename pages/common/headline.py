@@ -63,6 +63,18 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
     )
 
 
+def leading_sentences(study_id: str) -> list[str]:
+    """What a study says, the leading sentence first: who leads of several models, memory, the score, flips and what else there is. One
+    that was asked in several wordings has one score, on one set of questions."""
+    summary, scores = headline(study_id), score_headline(study_id)
+    first, accuracies = ranking_headline(study_id)
+    memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
+    others = [one.text for one in summary.claims if not (scores and one == summary.score)]
+    own = [accuracies] if first else [one.text for one in scores[:1]]
+    every = (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id))
+    return [text for text in every if text]
+
+
 def memory_headline(study_id: str) -> str:
     """What the detectors see, of a study that compares items with controls and is not running; else empty."""
     if tenth_of(study_id) is not None:

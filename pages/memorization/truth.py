@@ -26,7 +26,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     _ground_truth(*_scores_and_doses(view))
     st.caption(
         "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
-        "data/ground_truth.toml`, some ten minutes on two cores."
+        "data/ground_truth.toml`, some 76,000 calls."
     )
     every_detector()
 

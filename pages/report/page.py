@@ -11,7 +11,7 @@ from pages.common import session
 from pages.common.contents import study_contents
 from pages.common.files import offer_file
 from pages.common.header import page_header
-from pages.common.headline import headline, memory_headline
+from pages.common.headline import leading_sentences
 from pages.common.notes import how_to_read, plain, shown_problem
 
 # What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.
@@ -21,7 +21,7 @@ LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 
 def show_report(study_id: str) -> None:
     """The study's sentences, how many outputs stand behind each, and the file."""
-    for sentence in filter(None, (memory_headline(study_id), headline(study_id).sentence)):
+    for sentence in leading_sentences(study_id):
         st.markdown(f"### {plain(sentence)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n_outputs = st.number_input(

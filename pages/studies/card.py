@@ -11,7 +11,7 @@ from flipcore.store.queries import budgets, studies
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
-from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline, score_headline, tenth_of
+from pages.common.headline import leading_sentences, tenth_of
 from pages.common.notes import plain, shown_problem
 from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES
@@ -39,17 +39,10 @@ def card(row: dict, running: bool) -> None:
 def _summary(study_id: str, name: str) -> None:
     """The name and what the study says, its first sentence in large type; no other card waits for it. Of a running study as of the
     last tenth of its calls. What qualifies a sentence stands on its page."""
-    summary, scores = headline(study_id), score_headline(study_id)
-    first, accuracies = ranking_headline(study_id)
-    memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
-    # a study asked in several wordings has one score, on one set of questions
-    others = [one.text for one in summary.claims if not (scores and one == summary.score)]
-    own = [scores[0].text] if scores and not first else [accuracies] if first else []
-    sentences = [text for text in (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id)) if text]
+    first, *others = leading_sentences(study_id) or [""]
     st.markdown(f"**{plain(name)}**")
-    for text in sentences[:1]:
-        st.markdown(plain(text))
-    for text in sentences[1:MOST_SENTENCES]:
+    st.markdown(plain(first))
+    for text in others[: MOST_SENTENCES - 1]:
         st.caption(plain(text))
 
 
