@@ -71,9 +71,11 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     """How many detectors see what, and the best of them."""
     if best := best_detector(truth):
         share = next(at.detected for at in best.at if at.dose == best.sees)
-        many = "detector sees" if len(outcomes) == 1 else "detectors see"
-        n = f"{outcomes.count('sees')} of {len(outcomes)}"
-        return f"{n} {many} single items; best is {best.name}, from dose {best.sees:,} on ({share_text(share)} flagged)."
+        n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
+        name = f"{best.name[:1].upper()}{best.name[1:]}"
+        return (
+            f"{name} finds single items that were read {best.sees:,} times or more ({share_text(share)} flagged); {n} find any."
+        )
     n_groups = outcomes.count("group")
     rest = f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items" if n_groups else ""
     return f"No detector shows memory of a single item{rest}."

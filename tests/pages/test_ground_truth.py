@@ -43,7 +43,7 @@ def shown(what: str = "") -> AppTest:
 
 def test_the_first_sentence_says_who_sees_what():
     text = words(shown()).replace("\\", "")
-    assert "1 of 2 detectors see single items; best is question loss, from dose 16 on" in text
+    assert "Question loss finds single items that were read 16 times or more" in text
     assert "Nothing is shown by answer loss." in text
 
 

@@ -83,7 +83,7 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     assert [one.sees for one in truth.detectors] == [16, None]
     claim = truth_claim(truth)
     assert claim.text == (
-        "1 of 2 detectors see single items; best is question loss, from dose 16 on (98 % [87 %, 100 %] flagged)."
+        "Question loss finds single items that were read 16 times or more (98 % [87 %, 100 %] flagged); 1 of 2 detectors find any."
     )
     assert claim.detail == (
         "At 5 % false positives. Single items are seen by question loss from dose 16 on. Nothing is shown by answer loss."
