@@ -48,3 +48,11 @@ def test_families_of_very_unequal_weight_carry_no_p():
     families = np.repeat(np.arange(14), [40] + [1] * 13)  # they weigh as much as 1.7 equal ones
     found = paired_scores(np.zeros(53), np.ones(53), families)
     assert np.isnan(found.p) and not found.difference.has_interval
+
+
+def test_where_nothing_differs_in_few_families_the_interval_still_has_a_width():
+    # two families of 8 and six single items weigh as much as 3.6 equal ones: an interval, no claim
+    families = np.repeat(np.arange(8), [8, 8, 1, 1, 1, 1, 1, 1])
+    found = paired_scores(np.ones(22), np.ones(22), families)
+    assert found.difference.value == 0 and found.difference.low == -found.difference.high < -0.05
+    assert np.isnan(found.p) and found.difference.is_too_short
