@@ -120,8 +120,15 @@ def fault(cancel):
     raise RuntimeError("planted")
 
 
+@pytest.fixture(autouse=True)
+def pythons_own_ctrl_c():
+    """A shell's background jobs start with Ctrl-C ignored; set before a run, which takes the handler over."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def ctrl_c(cancel):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
     signal.raise_signal(signal.SIGINT)
 
 
