@@ -67,7 +67,9 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item.nodeid not in left_out]
     if config.getoption("--until"):
         in_browser = {item.path for item in items if item.get_closest_marker("browser")}
-        drawn = sorted({item.path for item in items}, key=lambda path: random.Random(f"{seed} {path.name}").random())
+        # by folder and name: files of one name would stand in another order in every process, which pytest-xdist refuses
+        place_of = {path: "/".join(path.parts[-3:]) for path in {item.path for item in items}}
+        drawn = sorted(place_of, key=lambda path: (random.Random(f"{seed} {place_of[path]}").random(), place_of[path]))
         of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
         place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
         items.sort(key=lambda item: place[item.path])
