@@ -94,7 +94,7 @@ def test_exchangeability_is_checked_on_request():
 def test_the_drop_gap_has_both_rules_side_by_side():
     said = words(shown("gap")).replace("\\", "")
     assert "Memory: rewriting costs" in said or "No memory shown" in said or "None shown" in said
-    assert "The source's rule" in said and "the rule of an earlier release" in said
+    assert "The source's rule" in said and "The rule of an earlier release" in said
 
 
 def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():
@@ -150,6 +150,6 @@ def test_controls_are_matched_with_their_balance_and_stored(path):
     app.text_input(key="match-name").set_value("Ada").run()
     app.button(key="match-store").click().run()
     assert not app.exception and "stored pairs the gap is" in words(app).replace("\\", "")
-    assert "this study declares another control" in words(app).replace("\\", "")
+    assert "the study declares another control" in words(app).replace("\\", "")
     app.selectbox(key="match-from").set_value("Pocket: word problems").run()
     assert not app.exception and any(button.key == "match-study" for button in app.button)
