@@ -198,7 +198,7 @@ def _claim_of(verdict: Verdict, assertion: Assertion, n_family: int, temperature
     numbers = {"p": p_of(verdict.p, outcome), "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both}
     detail = _detail(one, n_family, temperature)
     if one.axis == ALL_AXES:
-        detail = f"{verdict.decided_by[outcome]}{detail}"
+        detail = f"{verdict.decided_by.get(outcome, '')}{detail}"
     return Claim(assertion if one.rule == PARTS else None, outcome, sentence, outcome in CLAIMED, detail, "", numbers)
 
 
@@ -244,25 +244,18 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
     noise = " beyond noise" if beyond else "" if test.above_floor else ", noise included"
     few = f"too few {'items' if one.n_items == test.n else 'families of items'} for a claim ({test.n})"
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
+    decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
     if one.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - one.T.level).any():
-        ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
+        ends[OPEN], decided_by[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it", "Unread answers could turn it. "
     ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
     leads = {key: _LEADS.get(key, "A_plus") for key in ends}
     rates = {key: f"{{lead}} of pairs flip {_PLACES[lead]}{noise}{_whatever(one, lead, beyond)}" for key, lead in leads.items()}
     sentences = {key: f"{place(one)}: {end}. {rates[key]}." for key, end in ends.items()}
     if one.axis == ALL_AXES:
-        reader, noise = (
-            title_of(one.extractor).lower().partition(" (")[0],
-            noise.replace(", noise included", " (noise included)"),
-        )
-        names = {"reader": reader, "noise": noise, "lead": "{lead}"}
+        reader = title_of(one.extractor).lower().partition(" (")[0]
+        names = {"reader": reader, "noise": noise.replace(", noise included", " (noise included)"), "lead": "{lead}"}
         sentences |= {key: f"{answer.format(**names)}{_whatever(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()}
     their_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
-    decided_by = {
-        key: f"{why[:1].upper() if why.startswith('unread') else why[:1]}{why[1:]}. " if key in _ANSWERS else ""
-        for key, end in ends.items()
-        for why in [end.removeprefix(_WORDS.get(key, "")).lstrip(",: ")]
-    }
     return Verdict(one, test, p, sentences, their_leads, decided_by)
 
 

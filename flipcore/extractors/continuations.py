@@ -60,7 +60,28 @@ def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
 
 
 @dataclass(frozen=True)
-class Ncd(Extractor):
+class _Continued(Extractor):
+    """A value of a continuation beside its reference."""
+
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = VALUE
+    asks: ClassVar[str] = CONTINUATION
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return continuation_need(variant, ask)
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        pair = texts_of(variant, completions)
+        return pair if isinstance(pair, Reading) else self.likeness(variant, *pair)
+
+    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+        """How alike the two texts are."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ncd(_Continued):
     """`compressor` is part of the metric: xz by default, zlib for texts below 200 characters; never compare across."""
 
     compressor: str = param("xz", choices=tuple(COMPRESSORS))
@@ -68,69 +89,38 @@ class Ncd(Extractor):
     title: ClassVar[str] = "Similarity by compression (1 − NCD)"
     about: ClassVar[str] = "How much of the reference a continuation repeats, by how well the two compress together."
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
-    gives: ClassVar[str] = VALUE
-    asks: ClassVar[str] = CONTINUATION
 
     def __post_init__(self) -> None:
         if self.compressor not in COMPRESSORS:
             raise BadInput(f"NCD has the compressor {self.compressor!r}; choose one of {', '.join(COMPRESSORS)}.")
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return continuation_need(variant, ask)
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        pair = texts_of(variant, completions)
-        if isinstance(pair, Reading):
-            return pair
-        reference, text = pair
+    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
         return Reading(OK, value=1 - ncd(reference, text.strip(), self.compressor))
 
 
 @dataclass(frozen=True)
-class RougeL(Extractor):
+class RougeL(_Continued):
     name: ClassVar[str] = "rouge_l"
     title: ClassVar[str] = "Similarity by words (ROUGE-L)"
     about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
-    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
-    gives: ClassVar[str] = VALUE
-    asks: ClassVar[str] = CONTINUATION
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return continuation_need(variant, ask)
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        pair = texts_of(variant, completions)
-        if isinstance(pair, Reading):
-            return pair
-        if "n_words" in variant.params and not tokens(pair[0]):
+    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+        if "n_words" in variant.params and not tokens(reference):
             return absent("The second half has no Latin letter or digit, and ROUGE-L compares nothing else.")
-        return Reading(OK, value=rouge_l(*pair))
+        return Reading(OK, value=rouge_l(reference, text))
 
 
 @dataclass(frozen=True)
-class WordForWord(Extractor):
+class WordForWord(_Continued):
     name: ClassVar[str] = "word_for_word"
     title: ClassVar[str] = "Continued word for word (1 or 0)"
     about: ClassVar[str] = "Whether a continuation begins with the reference, letter for letter but for case and blanks."
-    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
-    gives: ClassVar[str] = VALUE
-    asks: ClassVar[str] = CONTINUATION
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return continuation_need(variant, ask)
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        pair = texts_of(variant, completions)
-        if isinstance(pair, Reading):
-            return pair
-        reference, text = (" ".join(one.split()).casefold().lstrip(_OPENING) for one in pair)
+    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+        reference, text = (" ".join(one.split()).casefold().lstrip(_OPENING) for one in (reference, text))
         rest = text.removeprefix(reference)
-        goes_on = (
-            rest[:1].isalnum() and rest.isascii()
-        )  # "123" does not continue as "12" does; in other scripts words may touch
+        # "123" does not continue as "12" does; in other scripts words may touch
+        goes_on = rest[:1].isalnum() and rest.isascii()
         return Reading(OK, value=float(rest != text and not goes_on))
 
 
