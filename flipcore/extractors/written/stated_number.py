@@ -53,7 +53,7 @@ _CHECK = re.compile(r"[(\[]\s*(?:check|verif\w*|proof|because|since|note)\b[^()\
 _CORRECTED = re.compile(
     r"\b(?:wait|correction|oops|actually|sorry|scratch that|I mean)\b[^\n]{0,80}?"
     r"\b(?:it(?:['’]s| is| should be| must be)|should be|must be|make that|I mean)"
-    rf"(?:[\s*:]|actually)*(?={_BEGINS[3:]}",
+    rf"(?:[\s*:]|actually)*{_BEGINS}",
     re.IGNORECASE,
 )
 _LARGE = r"(?:hours?|hrs?|days?|weeks?|years?|feet|foot|ft|pounds?|lbs?|dollars?|minutes?)"
@@ -119,10 +119,7 @@ def _last(text: str, start: int) -> re.Match | None:
 
 def _is_part(text: str, match: re.Match) -> bool:
     """ "400" of "400-meter", which counts nothing."""
-    return bool(_PART.match(text, match.end()))
-
-
-_PART = re.compile(r"-[A-Za-z]")
+    return text[match.end() : match.end() + 1] == "-" and text[match.end() + 1 : match.end() + 2].isalpha()
 
 
 def _denied(text: str, match: re.Match) -> bool:
@@ -142,16 +139,15 @@ def _after(text: str, start: int) -> re.Match | None:
 
 def _value(number: str, before: str = "", behind: str = "") -> str | None:
     """The canonical number of what was matched, LaTeX and powers of ten included, between the letter `before` it and what is `behind`."""
-    sign, bare = ("-", number.strip().lstrip("-− ")) if number.strip()[:1] in "-−" else ("", number.strip())
-    bare = bare.lstrip("$ ").rstrip("%")
+    sign, bare = "-" * (number.strip()[:1] in "-−"), re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
     if re.fullmatch(_CLOCK, bare):
-        return None if not bare.endswith(":00") else str(int(bare[:-3]))
-    if bare[-1:] in _VULGAR and bare:
+        return str(int(bare[:-3])) if bare.endswith(":00") else None
+    if bare[-1] in _VULGAR:
         part = Fraction(unicodedata.numeric(bare[-1])).limit_denominator(10)
-        return str((-1 if sign else 1) * (int(bare[:-1] or 0) + part))
+        return canonical_number(f"{sign}{int(bare[:-1] or 0) + part}")
     if mixed := re.fullmatch(r"(\d+)[ \u00a0](\d+)/(\d+)", bare):
         whole, top, bottom = map(int, mixed.groups())
-        return None if not bottom else str((-1 if sign else 1) * (whole * (top < bottom) + Fraction(top, bottom)))
+        return canonical_number(f"{sign}{whole * (top < bottom) + Fraction(top, bottom)}") if bottom else None
     is_euro = re.match(_EURO, behind)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?", bare) and ("," in bare or bare.count(".") > 1 or is_euro):
         return canonical_number(sign + bare.replace(".", "").replace(",", "."))

@@ -55,6 +55,7 @@ PIECES = [
         ("$15k", "15000"),
         ("The answer is 3 1/2 cups.", "7/2"),
         ("-2½", "-5/2"),
+        ("It costs $\n½", "1/2"),
         ("The train arrives at 2:00 pm.", "2"),
         # what answers is the last quantity of the phrase that states it, without what checks it, as it was put right
         ("The answer is that he can run the 400-meter hurdles in 36 seconds.", "36"),
