@@ -28,10 +28,13 @@ def card(row: dict, running: bool) -> None:
         with left.container(gap="xxsmall"):
             _summary(study_id, row["name"])
         with right.container(gap="xxsmall"):
-            if running:
-                live(study_id)
-            else:
-                state(row)
+            # in a place of its own: what is drawn again by itself may have another number of lines, and would write over what follows it,
+            # which leaves the browser with an empty page
+            with st.container(gap="xxsmall"):
+                if running:
+                    live(study_id)
+                else:
+                    state(row)
             _actions(row, running)
 
 

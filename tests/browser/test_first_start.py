@@ -12,7 +12,7 @@ from tests.browser.test_main_job import no_fault
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak]
 MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
 ANSWERS = {
-    "Does the answer flip?": re.compile("of pairs flip"),
+    "Does the answer flip?": re.compile("of answers change|changes answers"),
     "Is it memory?": re.compile("The picture is one of the detectors"),
     "Is the holdout fair?": re.compile("All 4|The sets c|Undecided: "),
 }
