@@ -30,6 +30,7 @@ class Entry:
     page: str
     mode: str
     sentence: str
+    resolution: str
     before: str
     settings: Mapping[str, Any]
     reviewer: str
@@ -84,6 +85,7 @@ class Entry:
             "study": self.of,
             "page": self.page.replace("_", " "),
             "mode": self.mode,
+            "we decide": self.resolution,
             "decision": self.sentence,
             "instead of": self.before,
             "settings": self.settings_text,
@@ -142,6 +144,7 @@ def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_repla
         row["page"],
         row["mode"],
         row["sentence"],
+        row["resolution"] or "",
         str(before.get("sentence", "")),
         _json(row["settings"]),
         row["reviewer"],

@@ -203,7 +203,8 @@ CREATE TABLE IF NOT EXISTS decisions (
     settings JSON NOT NULL, came_from JSON, reviewer TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL,
     place    JSON,                      -- {query}: the view that it was made in; NULL in files of an earlier release, as below
     evidence JSON,                      -- {item, axis, variant, extractor, calls}: the two outputs that were looked at
-    basis    JSON                       -- counts and hashes of the rows behind it, and how many paraphrases stood how
+    basis    JSON,                      -- counts and hashes of the rows behind it, and how many paraphrases stood how
+    resolution TEXT DEFAULT ''          -- what people decided, in their own words; `sentence` is the page's
 );
 
 -- What was left open when a decision was made. A row that `settles` another one answers it.

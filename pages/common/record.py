@@ -35,9 +35,15 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
 
 @st.dialog("Write to record", width="medium", icon=":material/edit:")
 def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
-    """One sentence, a name, the button; what is replaced is said before."""
+    """What people decide, the page's sentence that they decide it from, a name, the button; what is replaced is said before."""
     sentences = list(dict.fromkeys(decision["sentences"]))
-    sentence = st.radio("Sentence", sentences, key=f"decision-{page}-sentence", format_func=plain)
+    resolution = st.text_input(
+        "We decide (optional)",
+        key=f"decision-{page}-resolution",
+        max_chars=decisions.MOST_LETTERS,
+        placeholder="to report both scores, and to ask 100 more questions before the release",
+    )
+    sentence = st.radio("Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain)
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
@@ -54,13 +60,24 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         return
     settings = {key: value for key, value in decision.items() if key != "sentences"}
     try:
-        decisions.keep_decision(session.store(), study_id, page, mode, sentence, settings, who, query=query, evidence=evidence)
+        decisions.keep_decision(
+            session.store(),
+            study_id,
+            page,
+            mode,
+            sentence,
+            settings,
+            who,
+            query=query,
+            evidence=evidence,
+            resolution=resolution,
+        )
     except BadInput as error:  # the lock that this decision was read under is refused meanwhile
         st.error(str(error))
         return
     if question.strip():
         decisions.keep_question(session.store(), study_id, page, question, who)
-    st.session_state[NOTICE] = sentence
+    st.session_state[NOTICE] = f"We decide: {resolution.strip()}" if resolution.strip() else sentence
     st.rerun()
 
 
@@ -71,9 +88,10 @@ def history(study_id: str) -> None:
         return
     st.subheader("Decision record", anchor="decision-record")
     for row in record.to_dict("records"):
+        ours = f"We decide: {row['resolution']} The page said: " if row["resolution"] else ""
         st.markdown(
             plain(
-                f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, {row['mode']}): {row['sentence']}"
+                f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, {row['mode']}): {ours}{row['sentence']}"
             )
         )
     st.page_link("record/page.py", label="Every decision", icon=":material/history_edu:", query_params={"in": study_id})

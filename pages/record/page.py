@@ -10,7 +10,7 @@ from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
 from pages.common import session
 from pages.common.files import offer_file
-from pages.common.header import page_header
+from pages.common.header import page_header, show_badges
 from pages.common.identity import name_field
 from pages.common.keys import RECORD
 from pages.common.notes import how_to_read, plain, shown_problem
@@ -33,13 +33,20 @@ def entries(study_id: str, page: str, words: str) -> list[Entry]:
 # One decision: its sentence, who and when, whether it still holds, and what it was made from.
 
 
+MODE_BADGES = {"explore": "EXPLORATORY", "locked": "LOCKED"}  # what a decision made in this mode is worth
+
+
 def card(one: Entry) -> None:
     with st.container(border=True, key=f"decision-{one.decision_id}"):
-        st.markdown(f"**{plain(one.sentence)}**")
+        if one.resolution:
+            st.markdown(f"**{plain(f'We decide: {one.resolution}')}**")
+        st.markdown(plain(one.sentence) if one.resolution else f"**{plain(one.sentence)}**")
         if one.before:
             st.caption(plain(f"Instead of: {one.before}"))
         st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {title_of(one.page)} · {one.mode}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if badge := MODE_BADGES.get(one.mode):
+                show_badges([(badge, badge)])
             if one.is_replaced:
                 st.badge("REPLACED", color="gray", help="A later decision of the same page stands.")
             if one.is_current:
@@ -145,7 +152,8 @@ else:
 open_questions(choices["study_id"])
 
 how_to_read(
-    "A **decision** is a sentence as it stood on a page, with its settings and its name. **Open the view** leads back to that page "
-    "at those settings. **Changed**: items, readouts or verdicts on paraphrases behind it are not those of then, so read the page "
-    "again before you rely on it. **Replaced**: a later decision of the same page stands. Nothing is ever deleted."
+    "A **decision** is what people decided, in their words, and the sentence of the page that they decided it from, with its settings "
+    "and a name. **Open the view** leads back to that page at those settings. **Changed**: items, readouts or verdicts on paraphrases "
+    "behind it are not those of then, so read the page again before you rely on it. **Replaced**: a later decision of the same page "
+    "stands. Nothing is ever deleted."
 )

@@ -21,7 +21,17 @@ def path(tmp_path_factory):
     path = store_with(tmp_path_factory.mktemp("record"), STUDY)
     store = Store.open(path)
     settings = {"level": 0.8, "reference": "regex", "policy": "own_class", "kind": "default", "rule": "paired"}
-    keep_decision(store, STUDY.study_id, "decomposition", "explore", HOSTILE, settings, "Ada", query=f"study={STUDY.study_id}")
+    keep_decision(
+        store,
+        STUDY.study_id,
+        "decomposition",
+        "explore",
+        HOSTILE,
+        settings,
+        "Ada",
+        query=f"study={STUDY.study_id}",
+        resolution="to ask *more* <b>items</b>",
+    )
     keep_question(store, STUDY.study_id, "decomposition", "Why is the floor so low?", "Ada")
     store.close()
     return path
@@ -42,6 +52,7 @@ def test_a_decision_is_shown_as_text_with_its_state_and_a_question_is_answered(a
     assert not app.exception
     assert r"\<script\>" in said(app) and "<script>" not in said(app) and "level 0" in said(app)
     assert "1 decision, still current" in said(app)
+    assert r"**We decide\: to ask \*more\* \<b\>items\</b\>**" in said(app) and "EXPLORATORY" in said(app)
     assert "Why is the floor so low?" in said(app).replace("\\", "")
     (keep,) = [one for one in app.button if one.label == "Keep the answer"]
     (answer,) = [one for one in app.text_input if one.label == "Answer"]

@@ -46,6 +46,7 @@ def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
         "who": row["reviewer"],
         "page": row["page"],
         "mode": row["mode"],
+        "we decide": row["resolution"] or "",
         "decision": row["sentence"],
         "instead of": before.get("sentence", ""),
         "settings": ", ".join(f"{key} {value}" for key, value in sorted(_json(row["settings"]).items())),

@@ -17,23 +17,23 @@ from flipcore.store.queries.fingerprint import data_state
 from flipcore.store.rows import now
 
 LOCKED = "locked"
-MOST_LETTERS = 2_000  # of an open question
+MOST_LETTERS = 2_000  # of an open question, of what is decided
 
 
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
     """The decision record of a study, newest first."""
     return store.frame(
-        "SELECT created_at, reviewer, page, mode, sentence, settings, came_from FROM decisions "
+        "SELECT created_at, reviewer, page, mode, sentence, resolution, settings, came_from FROM decisions "
         "WHERE study_id = $study_id ORDER BY created_at DESC",
         study_id=study_id,
     )
 
 
 def latest(store: Store, study_id: str, page: str) -> str:
-    """The sentence that stands for a page now; "" without one."""
+    """What stands for a page now, in people's own words where they gave any, else in the page's; "" without a decision."""
     record = decisions(store, study_id)
-    sentences = record[record["page"] == page]["sentence"]
-    return "" if sentences.empty else str(sentences.iloc[0])
+    rows = record[record["page"] == page].to_dict("records")
+    return str(rows[0]["resolution"] or rows[0]["sentence"]) if rows else ""
 
 
 def record(store: Store) -> pd.DataFrame:
@@ -119,12 +119,16 @@ def keep_decision(
     *,
     query: str = "",
     evidence: Mapping[str, Any] | None = None,
+    resolution: str = "",
 ) -> None:
-    """Appends a decision with the sentence that stood there before it and the state of the rows behind it. `query` is the link's,
-    `evidence` names the outputs that were looked at. Raises BadInput without a name or a sentence."""
+    """Appends a decision: the page's `sentence`, what people decide from it (`resolution`, in their own words), what stood there
+    before and the state of the rows behind it. `query` is the link's, `evidence` names the outputs that were looked at. Raises
+    BadInput without a name or a sentence, and for words without end."""
     reviewer = signature(reviewer)
     if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
+    if len(resolution) > MOST_LETTERS:
+        raise BadInput(f"What you decide has {len(resolution):,} characters; write at most {MOST_LETTERS:,}.")
     before = latest(store, study_id, page)
     row = {
         "study_id": study_id,
@@ -138,6 +142,7 @@ def keep_decision(
         "place": {"query": shared_query(query)},
         "evidence": dict(evidence) if evidence else None,
         "basis": data_state(store, study_id, page if mode == LOCKED else None),
+        "resolution": " ".join(resolution.split()),
     }
     store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
 

@@ -11,6 +11,7 @@ from flipcore.store.queries.decisions import (
     keep_decision,
     keep_move,
     keep_question,
+    latest,
     n_moves,
     open_questions,
     record,
@@ -28,6 +29,17 @@ def test_a_decision_carries_the_one_that_it_replaces(store):
     assert record["came_from"].isna().tolist() == [False, True, True]
     assert record["reviewer"].tolist() == ["Bea", "Bea", "Ada"]
     assert decisions(store, "other").empty
+
+
+def test_what_people_decide_is_stored_in_their_words_and_is_what_a_later_decision_replaces(store):
+    keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada", resolution="  not to\npublish it ")
+    keep_decision(store, "s", "holdout", "explore", "The sets are alike.", {}, "Bea")
+    stored = decisions(store, "s")
+    assert stored["resolution"].tolist() == ["", "not to publish it"] and stored["sentence"].tolist()[1] == "The sets differ."
+    assert json.loads(stored["came_from"].iloc[0]) == {"sentence": "not to publish it"}
+    assert latest(store, "s", "holdout") == "The sets are alike." and latest(store, "s", "ranking") == ""
+    with pytest.raises(BadInput, match="at most 2,000"):
+        keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada", resolution="x" * (MOST_LETTERS + 1))
 
 
 @pytest.mark.parametrize(("sentence", "reviewer"), [("The sets differ.", "  "), (" ", "Ada")])
