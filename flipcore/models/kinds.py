@@ -36,7 +36,10 @@ def _simulated(card: ModelCard) -> Backend:
 def _pocket(card: ModelCard) -> Backend:
     from flipcore.models.pocket import Pocket
 
-    return Pocket(card.name)
+    bits = card.options.get("bits", 16)
+    if not isinstance(bits, int) or isinstance(bits, bool):
+        raise BadInput(f"[{card.name}] has {bits!r} bits; write a whole number, such as bits = 4.")
+    return Pocket(card.name, bits=bits)
 
 
 def _openai_compatible(card: ModelCard) -> Backend:

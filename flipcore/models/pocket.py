@@ -14,7 +14,8 @@ class Pocket(Batched):
     called = "The pocket model"
     abilities = frozenset(ABILITIES)
 
-    def __init__(self, name: str = "pocket", path: Path | None = None) -> None:
+    def __init__(self, name: str = "pocket", path: Path | None = None, bits: int = 16) -> None:
+        """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded to."""
         from flipcore.models.pocket_inference import PocketModel
 
         path = path or POCKET
@@ -23,7 +24,7 @@ class Pocket(Batched):
                 f"The pocket model is not in {path}: in a clone, train it with `python -m tests.lab.pocket train`."
             )
         super().__init__()
-        self._model = PocketModel.load(path)
+        self._model = PocketModel.load(path, bits)
         self.name, self.revision = name, self._model.revision
 
     def answered(self, calls: list[Call]) -> list[Completion]:

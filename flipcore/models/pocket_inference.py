@@ -23,6 +23,7 @@ from flipcore.models.batched import Generation
 from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, spread, turned
 
 N_FIRST = 40
+FILE_BITS = 16
 Piece = tuple[str, float]
 Spread = tuple[float, float]
 
@@ -75,8 +76,9 @@ class PocketModel:
         self._pieces = [tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])]
 
     @classmethod
-    def load(cls, path: Path | None = None) -> PocketModel:
-        """The checkpoint in `path`, or the one of the repository; BadInput where its files are missing."""
+    def load(cls, path: Path | None = None, bits: int = FILE_BITS) -> PocketModel:
+        """The checkpoint in `path`, or the one of the repository, its matrices rounded to `bits` a weight; BadInput where its files
+        are missing, or for bits other than 2 to 16."""
         folder = POCKET if path is None else Path(path)
         weights = folder / "model.safetensors"
         if not weights.is_file():
@@ -87,8 +89,11 @@ class PocketModel:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         _use_one_blas_thread()
-        revision = hashlib.sha256(weights.read_bytes()).hexdigest()[:12]
-        return cls(config, load_file(weights), tokenizer, revision)
+        revision, tensors = hashlib.sha256(weights.read_bytes()).hexdigest()[:12], load_file(weights)
+        if bits != FILE_BITS:
+            revision += f"-{bits}bit"
+            tensors = {name: _rounded(tensor, bits) if tensor.ndim == 2 else tensor for name, tensor in tensors.items()}
+        return cls(config, tensors, tokenizer, revision)
 
     @property
     def n_parameters(self) -> int:
@@ -311,6 +316,15 @@ class _Run:
         return PocketGeneration(
             text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i], self.first[i], pieces
         )
+
+
+def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
+    """Each row to the nearest of 2^bits evenly spaced values up to its largest, the plainest way to quantize weights."""
+    if not 2 <= bits < FILE_BITS:
+        raise BadInput(f"{bits} bits a weight were asked of the pocket model; choose 2 to {FILE_BITS}.")
+    matrix = matrix.astype(np.float32)
+    step = np.abs(matrix).max(axis=1, keepdims=True) / (2 ** (bits - 1) - 1)
+    return np.round(matrix / np.where(step == 0, 1, step)) * step
 
 
 def _use_one_blas_thread() -> None:

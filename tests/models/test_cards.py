@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from flipcore.core.errors import BadInput
@@ -58,3 +60,10 @@ def test_an_unknown_model_backend_or_profile_is_a_sentence_with_what_there_is(tm
         open_backend("a", model_cards(path))
     with pytest.raises(BadInput, match="clean"):
         open_backend("b", model_cards(path))
+
+
+@pytest.mark.parametrize("bits", ["4", 4.5, True, 1])
+def test_a_pocket_model_of_no_such_bits_is_refused_with_its_name(bits):
+    cards = model_cards()
+    with pytest.raises(BadInput, match="bits"):
+        open_backend("pocket-4bit", {"pocket-4bit": replace(cards["pocket-4bit"], options={"bits": bits})})

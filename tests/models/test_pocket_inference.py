@@ -105,6 +105,18 @@ def test_threads_share_one_model(model):
     assert all(found[k] == wanted for k in range(3))
 
 
+def test_fewer_bits_a_weight_are_another_model_of_few_values_a_row(model):
+    rounded = PocketModel.load(bits=3)
+    name = "model.layers.0.mlp.up_proj.weight"
+    values, before = rounded._weights[name].T, model._weights[name].T
+    step = abs(before).max(axis=1, keepdims=True) / 3
+    assert (abs(values - before) <= step / 2 + 1e-6).all() and max(len(set(row)) for row in values) <= 7
+    assert rounded.revision == f"{model.revision}-3bit"
+    for bits in (1, 17):
+        with pytest.raises(BadInput, match="choose 2 to 16"):
+            PocketModel.load(bits=bits)
+
+
 def test_what_cannot_be_read_is_refused_with_a_sentence(model, tmp_path):
     with pytest.raises(BadInput, match="at most 2048|exceeds"):
         model.generate(["word " * 4000], max_tokens=4, temperature=0.0, seeds=[0])
