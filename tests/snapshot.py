@@ -88,6 +88,7 @@ def fill() -> list[str]:
 
     store = Store.open()
     demo.fill_store(store)
+    demo.fill_answers(store)
     for study in demo.demo_studies():
         runner.run(study, store)
     store.close()

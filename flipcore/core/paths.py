@@ -16,6 +16,7 @@ DATA = ROOT / "data"
 NAMES = DATA / "names"
 PARAPHRASES = DATA / "paraphrases"
 POCKET = DATA / "pocket"
+POCKET_ANSWERS = POCKET / "answers.parquet"
 MODELS_TOML = DATA / "models.toml"
 HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")  # the user's own files, never in the clone
 DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"

@@ -33,7 +33,7 @@ def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) 
     pairs = []
     if row["simulated"]:
         pairs.append(("SIMULATED", "SIMULATED"))
-    if "pocket" in list(row["models"]):
+    if any(model.split("-")[0] == "pocket" for model in row["models"]):
         pairs.append(("POCKET", "POCKET"))
     if n_unreviewed:
         pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))

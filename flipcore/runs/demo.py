@@ -4,10 +4,11 @@ import datetime as dt
 import json
 from dataclasses import replace
 
-from flipcore.core.paths import DATA, PARAPHRASES, POCKET
+from flipcore.core.paths import DATA, PARAPHRASES, POCKET, POCKET_ANSWERS
 from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, ModelUse, Study
 from flipcore.store.connection import Store
+from flipcore.store.recorded import add_answers
 from flipcore.store.rows import RULE_VERSION, item_row
 
 
@@ -64,6 +65,14 @@ def fill_store(store: Store) -> None:
     texts = {pair["pair_id"]: pair for pair in pairs}
     store.writer.add("verdicts", [_verdict(row, texts[row["pair_id"]], created_at) for row in _lines("verdicts.jsonl")])
     store.writer.flush()
+
+
+def fill_answers(store: Store) -> None:
+    """Puts fifteen in sixteen of the pocket model's answers to the demo studies into the store, as they were recorded
+    (`python -m tests.lab.pocket answers`): asking them takes minutes. A run asks the rest, and all of them where the checkpoint is
+    another one."""
+    if POCKET_ANSWERS.is_file():
+        add_answers(store, POCKET_ANSWERS)
 
 
 def _verdict(row: dict, pair: dict, created_at: dt.datetime) -> dict:

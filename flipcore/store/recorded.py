@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from pathlib import Path
+
+import pyarrow.parquet
+from duckdb import DuckDBPyConnection
 
 from flipcore.access.levels import Permission
 from flipcore.core.records import Completion
@@ -43,6 +47,18 @@ AND call_id IN (SELECT call_id FROM study_calls WHERE study_id <> $study_id)
 def stored_elsewhere(store: Store, study_id: str, revisions: list[str]) -> Iterator[Completion]:
     """What other studies hold of the same files."""
     return map(rows.completion_of, store.stream(_ELSEWHERE, study_id=study_id, revisions=revisions))
+
+
+def add_answers(store: Store, path: Path) -> None:
+    """Completions from a Parquet file with the columns of their table; a run finds them stored. One whose call is here stays."""
+    answers = pyarrow.parquet.read_table(path)
+
+    def add(connection: DuckDBPyConnection) -> None:
+        connection.register("answers", answers)
+        connection.execute("INSERT OR IGNORE INTO completions BY NAME SELECT * FROM answers")
+        connection.unregister("answers")
+
+    store.writer.transact(add, changes=()).result()
 
 
 def completions_at(store: Store, call_ids: list[str]) -> dict[str, Completion]:

@@ -35,6 +35,7 @@ def opened():
         demos = demo.demo_studies()
         registry.unqueued |= {study.study_id for study in demos}
         if studies.studies(opened_store).empty:
+            demo.fill_answers(opened_store)
             for study in demos:
                 registry.start(study)
         registry.settle(resumed=demos)

@@ -277,9 +277,13 @@ export default function (component) {
       whisker(ctx, x + 3, 72, cell - 6, told, scale, colours.muted);
       return;
     }
-    ctx.font = `${weight}13px ${font}`;
-    const name = lines(ctx, column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label,
-      cell - 4);
+    const text = column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label;
+    let name = [];
+    for (const size of [13, 12, 11, 10]) { // whole words in small letters say more than their ends
+      ctx.font = `${weight}${size}px ${font}`;
+      name = lines(ctx, text, cell - 3);
+      if (!name.some((line) => line.includes("…"))) break;
+    }
     name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
     ctx.font = `600 13px ${font}`;
     ctx.fillStyle = colours.text;

@@ -79,9 +79,14 @@ function upwards(ctx, text, x, y) {
   ctx.restore();
 }
 
-// a column's name on at most two lines
+// a column's name on at most two lines; a long word is parted rather than robbed of its middle
 function lines(ctx, text, width) {
-  if (ctx.measureText(text).width <= width || !text.includes(" ")) return [fitted(ctx, text, width)];
+  if (ctx.measureText(text).width <= width) return [text];
+  if (!text.includes(" ")) {
+    const cut = Math.floor(text.length / 2);
+    const parts = [`${text.slice(0, cut)}-`, text.slice(cut)];
+    return parts.every((part) => ctx.measureText(part).width <= width) ? parts : [fitted(ctx, text, width)];
+  }
   const words = text.split(" ");
   let first = words.shift();
   while (words.length > 1 && ctx.measureText(`${first} ${words[0]}`).width <= width) first += ` ${words.shift()}`;

@@ -33,7 +33,7 @@ def price_panel(study: Study) -> None:
         for note in study_plan.notes:
             st.caption(plain(note))
         foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
-        if foreign and any(use.name == "pocket" for use in study.models):
+        if foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
             st.warning(
                 f"{foreign:,} of these items lie outside the pocket model's own world. Expect wrong answers to them, and lower "
                 "figures below.",

@@ -28,8 +28,6 @@ def card(row: dict, running: bool) -> None:
         with left.container(gap="xxsmall"):
             _summary(study_id, row["name"])
         with right.container(gap="xxsmall"):
-            # in a place of its own: what is drawn again by itself may have another number of lines, and would write over what follows it,
-            # which leaves the browser with an empty page
             with st.container(gap="xxsmall"):
                 if running:
                     live(study_id)

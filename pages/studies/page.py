@@ -17,9 +17,12 @@ from pages.studies import card, import_outputs, questions
 
 
 def show_queue() -> None:
-    """Nothing where nothing waits; else a part of the page that is drawn again by itself."""
-    if session.registry().queue():
-        _live()
+    """Nothing where nothing waits; else a part of the page that is drawn again by itself. Its place is there either way: what is drawn
+    again by itself keeps its path, and in another run of the page that path must not lead into something else, which leaves the
+    browser with an empty page."""
+    with st.container():
+        if session.registry().queue():
+            _live()
 
 
 @st.fragment(run_every=2.0)
@@ -95,11 +98,11 @@ show_queue()
 running = set(session.registry().running())
 rows = session.all_studies().to_dict("records")
 hits = [row for row in rows if matches(row, words)]
-if not rows:
-    st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
-elif not hits:
-    st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
 with st.container(key="cards"):
+    if not rows:
+        st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
+    elif not hits:
+        st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
     for row in hits:
         card.card(row, row["study_id"] in running)
 how_to_read(

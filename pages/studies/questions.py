@@ -10,6 +10,7 @@ from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.paths import POCKET_ANSWERS
 from flipcore.core.work import Work
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
 from flipcore.reports.holdout import inflation_of
@@ -45,14 +46,16 @@ def strip(rows: list[dict], running: Collection[str]) -> None:
             (flips, memory, holdout),
             strict=True,
         ):
-            with column:
-                st.markdown(f"#### {question}")
+            column.markdown(f"#### {question}")
+            with column.container():  # whether it waits or answers, at one path
                 if states[study_id] == "done":
                     answer(study_id)
                 elif study_id in running:
                     _waiting(study_id)
                 else:
                     st.caption("The demo study was stopped. Press Resume on its card to have the answer.")
+        if POCKET_ANSWERS.is_file():
+            st.caption("Most answers of the pocket model were recorded for this demo. The others are asked on this machine.")
 
 
 def _picture(figure, name: str) -> None:

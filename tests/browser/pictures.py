@@ -23,6 +23,7 @@ def main() -> None:
                 page.emulate_media(color_scheme=theme)
                 page.goto(f"{address}/flips")
                 page.locator(".flipmap[data-painted]").wait_for(timeout=180_000)
+                page.get_by_text("First token, share").or_(page.locator("[data-testid=stDataFrame] canvas")).first.wait_for()
                 page.wait_for_timeout(4_000)  # the table beside the map comes after it
                 page.screenshot(path=PLACE / f"flips-{theme}.png")
 

@@ -1,4 +1,4 @@
-"""The README's first command: an empty store, the demo asked live, and every card answered on the page that opened."""
+"""The README's first command: an empty store, the demo under way, and every card answered on the page that opened."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
 ANSWERS = {
     "Does the answer flip?": re.compile("of answers change|changes answers"),

@@ -1,4 +1,4 @@
-"""`python -m tests.lab.pocket train | export | items | card | decisions | gguf`: make the pocket model again, and measure it."""
+"""`python -m tests.lab.pocket train | export | items | answers | card | decisions | gguf`: make the pocket model again, and measure it."""
 
 import argparse
 import shutil
@@ -49,6 +49,7 @@ def _commands() -> argparse.ArgumentParser:
     gguf = commands.add_parser("gguf", help="write the shipped checkpoint as one file for llama.cpp")
     gguf.add_argument("file", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")
+    commands.add_parser("answers", help="ask the demo studies and record what the first start need not ask")
     decisions = commands.add_parser("decisions", help="write the card's part on decisions again, from stored scores")
     decisions.add_argument("--stored", action="store_true", help="measure nothing; name the detectors without stored scores")
     card = commands.add_parser("card", help="measure the shipped model and write its card")
@@ -72,6 +73,10 @@ def main(arguments: list[str] | None = None) -> int:
             from tests.lab.pocket.items import write_items
 
             write_items()
+        elif options.command == "answers":
+            from tests.lab.pocket.answers import write_answers
+
+            write_answers()
         elif options.command == "decisions":
             from tests.lab.pocket.card import write_decisions
 
