@@ -123,11 +123,12 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
         return Claim(BETTER, FEW, sentence, False, _own_detail(one, n), "", numbers).not_claimed(one.why_own)
     best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
     firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
+    others = [name for name in ordered if name not in firsts]
+    behind = f"{others[0]} is" if len(others) == 1 else f"the other {len(others)} are"
     outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
     sentences = {
         FIRST: f"{names[0]} is better than every other model: {gap.text_pp()} over {names[1]}, {p_text(p)}{unread}.",
-        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; the other {len(ranking) - len(firsts)} "
-        f"{'is' if len(ranking) - len(firsts) == 1 else 'are'} behind{unread}.",
+        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} behind{unread}.",
         NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}{unread}.",
     }
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}

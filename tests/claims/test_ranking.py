@@ -29,7 +29,7 @@ def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_se
 def test_two_that_are_not_separated_share_the_first_place():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK))
     assert claim.is_made and claim.outcome == SOME
-    assert claim.text == "First is A or B, not separated at 95 %; the other 1 is behind."
+    assert claim.text == "First is A or B, not separated at 95 %; C is behind."
     assert claim.numbers["best"] == {"A": 1, "B": 1, "C": 3} and claim.numbers["worst"] == {"A": 2, "B": 2, "C": 3}
 
 
@@ -80,7 +80,7 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
     assert one.claimed.tolist() == [True, True]
     claim = best_claim(one)
-    assert claim.is_made and claim.text.endswith("the other 1 is behind; up to 10.0 % of answers unread.")
+    assert claim.is_made and claim.text.endswith("B is behind; up to 10.0 % of answers unread.")
     assert "whatever they were: B 10.0 % (accuracy 0.20 to 0.30)." in claim.detail
 
 
