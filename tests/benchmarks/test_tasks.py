@@ -181,7 +181,8 @@ def test_ten_paraphrases_are_marked_and_say_what_they_moved(user, table):
 
 def test_a_threshold_is_tuned_and_written_down(user, table):
     table["threshold"] = user
-    user.click("Flips", "Parts", until="Confidence level")
+    user.click("Flips", until="Parts")
+    user.click("Parts", until="Confidence level")
     slider = user.page.locator(".board input[type=range]")
     slider.wait_for()
     box = slider.bounding_box()
