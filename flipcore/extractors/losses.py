@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, SPREAD, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import KINDS, OK, SPREAD, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
 from flipcore.text.logprobs import usable_tokens
 
@@ -38,7 +38,7 @@ def reference_answer(item: Item, variant: Variant) -> str:
         return ""
     if item.kind == "choice":
         return "" if item.target is None else f" {item.options[int(item.target)]}"
-    answer = item.solution.strip() or (item.target or "")
+    answer = item.solution.strip() or (item.target or "").split("\n")[0]
     return f" {answer}" if answer else ""
 
 
@@ -70,7 +70,7 @@ class AnswerLoss(Extractor):
     name: ClassVar[str] = "answer_loss"
     title: ClassVar[str] = "Answer loss (nats)"
     about: ClassVar[str] = "How surprising the published answer is; compared between the published wording and another."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = VALUE
 
@@ -98,7 +98,7 @@ class QuestionLoss(Extractor):
     about: ClassVar[str] = (
         "How surprising the wording itself is; a text that was trained on is less so than a paraphrase of it."
     )
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = VALUE
 
@@ -121,7 +121,7 @@ class MinK(Extractor):
     name: ClassVar[str] = "min_k"
     title: ClassVar[str] = "Min-k % (nats a token)"
     about: ClassVar[str] = "The mean log-probability of the wording's least likely tokens; it needs no second wording."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = VALUE
 

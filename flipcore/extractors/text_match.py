@@ -1,24 +1,16 @@
 """Short answers in words: the answer that the text states, matched as graders do (SQuAD, arXiv:1606.05250)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Extractor, Need
+from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, WRITTEN_WORDS, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
-from flipcore.extractors.written.scope import answer_end
-from flipcore.text.answers import text_answer
-
-_STATED = re.compile(r"\banswers?\b[ \t*]*(?:is|are|:)[ \t*:]*(?P<words>[^\n]+)", re.IGNORECASE)
-
-
-def _stated(text: str) -> tuple[int, int]:
-    """Behind the last "the answer is", to the end of its line; the whole text without one."""
-    spans = [match.span("words") for match in _STATED.finditer(text)]
-    return spans[-1] if spans else (0, len(text))
+from flipcore.extractors.written.scope import answer_end, is_refusal
+from flipcore.extractors.written.stated_words import short_answer, stated_span
 
 
 @dataclass(frozen=True)
@@ -40,14 +32,15 @@ class TextMatch(Extractor):
         return no_answer(completions) or self._read(item, variant, completions[0].text)
 
     def _read(self, item: Item, variant: Variant, text: str) -> Reading:
-        text = text[: answer_end(text, item.question, asked_question(item, variant))]
-        start, end = marked_answer(text) or _stated(text)
+        question = asked_question(item, variant)
+        text = text[: answer_end(text, item.question, question)]
+        start, end = marked_answer(text) or stated_span(text) or (0, len(text))
         words = text[start:end]
-        answer = text_answer(words, variant.target)
+        answer, reason = short_answer(words, variant.target, f"{item.question} {question}", self.most_words)
         if answer is None:
-            return unreadable("The answer is empty.")
-        if answer not in (variant.target or "").split("\n") and len(words.split()) > self.most_words:
-            return unreadable(f"The answer has more than {self.most_words} words and states no short answer.")
+            return unreadable(REFUSAL if is_refusal(text) else reason)
+        if answer not in (variant.target or "").split("\n") and is_refusal(text):
+            return unreadable(REFUSAL)
         left = len(words) - len(words.lstrip())
         return Reading(OK, answer=answer, span=(start + left, start + len(words.rstrip())))
 

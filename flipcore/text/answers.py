@@ -42,6 +42,23 @@ class _Words(dict[int, str]):
 _WORDS = _Words()
 
 
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_LONGEST_BOX = 2_000  # characters
+
+
+def boxed_spans(text: str) -> list[tuple[int, int]]:
+    """Where the insides of \\boxed{…} (or \\fbox{…}) stand, braces matched; a box that is not closed is none."""
+    spans = []
+    for box in _BOX.finditer(text):
+        depth = 1
+        for place in range(box.end(), min(len(text), box.end() + _LONGEST_BOX)):
+            depth += {"{": 1, "}": -1}.get(text[place], 0)
+            if depth == 0:
+                spans.append((box.end(), place))
+                break
+    return spans
+
+
 def normalised_text(text: str) -> str:
     """Words that compare as graders of short answers do (SQuAD, arXiv:1606.05250): no case, punctuation, articles or further
     blanks. Where nothing would be left, the stripped text itself."""
@@ -50,16 +67,25 @@ def normalised_text(text: str) -> str:
     return plain_text[:MAX_TEXT]
 
 
-def text_target(answers: Iterable[str]) -> str | None:
-    """Several right answers as one target, one a line; None without any."""
-    return "\n".join(dict.fromkeys(one for one in map(normalised_text, answers) if one)) or None
+_MATHEMATICS = re.compile(r"[$^=<>+*/(\[{|]")
+
+
+def text_target(answers: Iterable[str], as_written: bool = False) -> str | None:
+    """Several right answers as one target, one a line, and one of several that compare equal; None without any. Words are normalised
+    unless they are wanted as they are written, and mathematics, which that would destroy, is not."""
+    first: dict[str, str] = {}
+    for line in (" ".join(one.split())[:MAX_TEXT] for one in answers):
+        is_expression = "\\" in line or (_MATHEMATICS.search(line) and not re.search(r"[^\W\d_]{3}", line))
+        if line:
+            first.setdefault(normalised_text(line), line if as_written or is_expression else normalised_text(line))
+    return "\n".join(first.values()) or None
 
 
 def text_answer(answer: str, target: str | None) -> str | None:
     """The canonical text answer. All right answers are one answer, the first, so that a synonym is no flip."""
     plain_text = normalised_text(answer)
-    right = (target or "").split("\n")
-    return right[0] if target and plain_text in right else plain_text or None
+    right = target.split("\n") if target else []
+    return right[0] if plain_text in map(normalised_text, right) else plain_text or None
 
 
 def option_text(item: Item, answer: str | None) -> str | None:

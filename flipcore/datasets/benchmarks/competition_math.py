@@ -1,7 +1,7 @@
 """MATH: competition problems with worked solutions. Hendrycks et al. 2021, arXiv:2103.03874 (MIT).
 
-A problem whose boxed answer is a number is a number item. Another one (an expression, an interval, a word) is a text to be
-continued: its losses can be measured, its correctness cannot.
+A problem whose boxed answer is a number is a number item. Another one (an expression, an interval, a word) is read by the extractor
+`math`, which compares as mathematics does.
 """
 
 import re
@@ -12,7 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import boxed_spans, canonical_number, text_target
 
 _FRACTION = re.compile(r"^(-?)\\[dt]?frac\{?(-?\d+)\}?\{?(\d+)\}?$")
 _NOISE = re.compile(r"\\[!,;:\s]|\\(?:left|right)|\\?\$|\\%|\^\{?\\circ\}?|\\text\{[^{}]*\}|\\mbox\{[^{}]*\}|\s")
@@ -20,16 +20,8 @@ _NOISE = re.compile(r"\\[!,;:\s]|\\(?:left|right)|\\?\$|\\%|\^\{?\\circ\}?|\\tex
 
 def boxed(solution: str) -> str | None:
     """What stands in the last \\boxed{…} (or \\fbox{…}), braces matched; None where there is none."""
-    start = max(solution.rfind("\\boxed{"), solution.rfind("\\fbox{"))
-    if start < 0:
-        return None
-    begin = solution.index("{", start)
-    depth = 0
-    for place in range(begin, len(solution)):
-        depth += {"{": 1, "}": -1}.get(solution[place], 0)
-        if depth == 0:
-            return solution[begin + 1 : place]
-    return None
+    spans = boxed_spans(solution)
+    return solution[slice(*spans[-1])] if spans else None
 
 
 def number(answer: str) -> str | None:
@@ -56,9 +48,8 @@ def item(row: Row) -> Item:
         "solution": values["solution"],
         "meta": {"level": str(values.get("level", "")), "answer": answer},
     }
-    if target is not None:
-        return Item.make(dataset="math", key=key, kind="number", question=values["problem"], target=target, **about)
-    return Item.make(dataset="math", key=key, kind="completion", question=values["problem"], **about)
+    kind, target = ("number", target) if target is not None else ("text", text_target([answer], as_written=True))
+    return Item.make(dataset="math", key=key, kind=kind, question=values["problem"], target=target, **about)
 
 
 def read(path: Path) -> Iterator[Row]:
@@ -74,7 +65,7 @@ def read(path: Path) -> Iterator[Row]:
 LOADER = Dataset(
     "math",
     "MATH",
-    "Competition problems with worked solutions; those with a number as answer can be graded.",
+    "Competition problems with worked solutions; the extractor `math` reads expressions.",
     "any",
     item=item,
     hub=Hub("HuggingFaceH4/MATH-500", None, "test"),

@@ -6,6 +6,7 @@ It is guessed and can be corrected.
 """
 
 import ast
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.datasets.reading.rows import Row
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import canonical_number, text_target
 
 NAMES = {
     "question": (
@@ -58,6 +59,7 @@ NAMES = {
     "source_id": ("source_id", "source_item", "written_from", "based_on"),
 }
 FIELDS = (*NAMES, "target_as")
+LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals
 TARGET_FORMS = ("text", "letter", "index", "index1")
 _OPTION_COLUMN = re.compile(r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE)
 
@@ -75,6 +77,10 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             fitting = [column for column in fitting if _looks_like_options(rows, column)] or _option_columns(columns)
         if fitting:
             mapping[field] = fitting[0]
+    if (
+        mapping.get("options") == "answers" and "target" not in mapping
+    ):  # SQuAD's: every right answer of a question without options
+        mapping["target"] = mapping.pop("options")
     if "options" in mapping and "target" in mapping:
         mapping["target_as"] = target_form(rows, mapping)
     return mapping
@@ -251,7 +257,7 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
 
 
 def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]) -> tuple[str | None, str]:
-    """(canonical answer, kind): a place among the options, an exact number, or nothing to be right about."""
+    """(canonical answer, kind): a place among the options, an exact number, a short answer, or nothing to be right about."""
     if "target" not in mapping:
         return None, "choice" if "options" in mapping else "completion"
     value = values[mapping["target"]]
@@ -265,7 +271,23 @@ def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[
                 f"its {len(options)} options"
             )
         return str(place), "choice"
-    number = canonical_number(str(value).rpartition("####")[2])
-    if number is None:
-        raise BadInput(f"has the right answer {str(value)[:60]!r}, which is not a number, and there are no options")
-    return number, "number"
+    answers = _answers_in(value)
+    numbers = [canonical_number(one.rpartition("####")[2]) for one in answers]
+    if answers and None not in numbers:
+        return "\n".join(dict.fromkeys(filter(None, numbers))), "number"
+    longest = max(map(len, answers), default=0)
+    if not 0 < longest <= LONGEST_ANSWER:
+        raise BadInput(
+            f"has a right answer of {longest:,} characters, and there are no options; a short answer has 1 to {LONGEST_ANSWER}"
+        )
+    return text_target(answers, as_written=True), "text"
+
+
+def _answers_in(value: Any) -> list[str]:
+    """Every right answer of a cell: of a list, of SQuAD's {"text": […]}, of a text that is a JSON list of texts; else the one."""
+    if isinstance(value, str) and value.strip().startswith("["):
+        with contextlib.suppress(ValueError, RecursionError):
+            several = json.loads(value)
+            value = several if isinstance(several, list) and all(isinstance(one, str) for one in several) else value
+    several = options_in({"": value}, "") if isinstance(value, (Mapping, list, tuple)) else (str(value),)
+    return [one.strip() for one in several if one.strip()]

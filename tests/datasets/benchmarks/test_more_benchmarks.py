@@ -43,10 +43,10 @@ def test_an_answer_that_names_no_choice_is_refused_by_line(tmp_path):
     assert len(report.items) == 1 and report.refusals[0][0] == 2 and "labelled A, B" in report.refusals[0][1]
 
 
-def test_trivia_has_its_answer_as_solution_and_no_target(tmp_path):
+def test_trivia_has_its_answer_as_solution_and_every_spelling_as_a_right_answer(tmp_path):
     row = {"question": "Who was he?", "question_id": "tc_1", "answer": {"value": "Ada", "aliases": ["Ada", "A. L."]}}
     (item,) = load(ItemSource("trivia_qa", path=written(tmp_path, row)))
-    assert (item.kind, item.solution, item.target) == ("completion", "Ada", None)
+    assert (item.kind, item.solution, item.target) == ("text", "Ada", "Ada\nA. L.")
     assert (item.question, prompt(item).text) == ("Who was he?", "Question: Who was he?\nAnswer:")
     with pytest.raises(BadInput, match="no answer value"):
         load(ItemSource("trivia_qa", path=written(tmp_path, row | {"answer": {"value": ""}})))
@@ -128,12 +128,12 @@ def test_math_from_a_file_and_from_the_originals_folder(tmp_path):
         {"problem": "Factor.", "level": "Level 2", "type": "Algebra", "solution": "$\\boxed{(x+1)^2}$"},
     ]
     items = load(ItemSource("math", path=written(tmp_path, *rows)))
-    assert [(item.kind, item.target) for item in items] == [("number", "4"), ("completion", None)]
+    assert [(item.kind, item.target) for item in items] == [("number", "4"), ("text", "(x+1)^2")]
     assert items[0].meta["level"] == "Level 1" and items[0].category == "Algebra"
     folder = tmp_path / "test" / "algebra"
     folder.mkdir(parents=True)
     for i, row in enumerate(rows):
         (folder / f"{i}.json").write_text(json.dumps(row))
-    assert [item.kind for item in load(ItemSource("math", path=str(tmp_path / "test")))] == ["number", "completion"]
+    assert [item.kind for item in load(ItemSource("math", path=str(tmp_path / "test")))] == ["number", "text"]
     with pytest.raises(BadInput, match="no \\\\boxed answer"):
         load(ItemSource("math", path=written(tmp_path, rows[0] | {"solution": "4"})))

@@ -135,3 +135,34 @@ def test_a_mapping_that_does_not_fit_gets_a_sentence(tmp_path, columns, why):
     path = written(tmp_path / "a.jsonl", [{"question": "q", "options": LISTED, "answer": 1}]).path
     with pytest.raises(BadInput, match=why):
         load_report(ItemSource("file", path=path, columns=columns))
+
+
+@pytest.mark.parametrize(
+    "answer, kind, target",
+    [
+        ("18", "number", "18"),
+        ("William Shakespeare", "text", "William Shakespeare"),
+        (["The Hague", "the hague", "Den Haag"], "text", "The Hague\nDen Haag"),
+        ({"text": ["Paris", "paris"], "answer_start": [3, 3]}, "text", "Paris"),
+        ('["Paris", "Lutetia"]', "text", "Paris\nLutetia"),
+        ("[1, 2]", "text", "[1, 2]"),  # an interval, no list
+        ("$\\frac{k-8}{k+4}$", "text", "$\\frac{k-8}{k+4}$"),
+        ([5, 6], "number", "5\n6"),
+    ],
+)
+def test_a_right_answer_without_options_is_a_number_or_a_short_text_in_every_spelling(tmp_path, answer, kind, target):
+    (item,) = load_report(written(tmp_path / "x.jsonl", [{"question": "?", "answer": answer}])).items
+    assert (item.kind, item.target) == (kind, target)
+
+
+def test_squads_answers_are_right_answers_and_no_options(tmp_path):
+    (item,) = load_report(
+        written(tmp_path / "x.jsonl", [{"question": "?", "answers": {"text": ["Paris"], "answer_start": [3]}}])
+    ).items
+    assert (item.kind, item.target, item.options) == ("text", "Paris", ())
+
+
+def test_a_long_text_is_no_short_answer(tmp_path):
+    rows = [{"question": "?", "answer": "1"}, {"question": "?", "answer": "word " * 80}]
+    report = load_report(written(tmp_path / "x.jsonl", rows))
+    assert len(report.items) == 1 and "right answer of 399 characters" in report.refusals[0][1]
