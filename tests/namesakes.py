@@ -119,6 +119,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "datasets/recorded/formats/planned_answers runs/harnesses/coming_back runs/harnesses/planned runs/harnesses/writing",
     ),
     "extractors/test_adversarial_text.py": ("texts that are meant to be misread", "extractors/written/stated_choice"),
+    "extractors/test_mathematics.py": (
+        "one process reads the expressions that an extractor states",
+        "extractors/written/expressions",
+    ),
     "models/openai/test_probe.py": ("what a server can do is asked, recorded and read back", "models/probe_record"),
     "models/test_own_models.py": (
         "a model of one's own from a preset, by command",

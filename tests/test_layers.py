@@ -70,6 +70,8 @@ ROOMS_OF = {
     "httpx2": "models.openai",
     "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.files",
     "jinja2": "text.own_prompts",
+    "latex2sympy2_extended": "extractors.written.expressions",
+    "math_verify": "extractors.written.expressions",
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
     "runs.asking stats store text.bit_flips vectors",
     "openai": "models.openai vectors.embeddings.server",
@@ -85,6 +87,7 @@ ROOMS_OF = {
     "sentence_transformers": "vectors.embeddings.mpnet",
     "sklearn": "stats vectors",
     "starlette": "invitations meeting.socket",
+    "sympy": "extractors.written.expressions",
     "threadpoolctl": "models.pocket_inference",
     "tokenizers": "models.pocket_inference",
     "tomli_w": "core.study models.own_models",

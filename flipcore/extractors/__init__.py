@@ -7,7 +7,7 @@ from typing import Any
 from flipcore.core.contracts import VALUE, Extractor, extractor_fault
 from flipcore.core.plugins import Registry
 from flipcore.core.records import CONTINUATION, Variant
-from flipcore.extractors import cloze, continuations, first_token, judge, losses, pattern, regex, text_match
+from flipcore.extractors import cloze, continuations, first_token, judge, losses, mathematics, pattern, regex, text_match
 
 EXTRACTORS: Registry[Extractor] = Registry(
     "extractor",
@@ -22,6 +22,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
         *losses.EXTRACTORS,
         *continuations.EXTRACTORS,
         text_match.EXTRACTOR,
+        mathematics.EXTRACTOR,
     ),
     extractor_fault,
 )

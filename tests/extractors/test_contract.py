@@ -30,6 +30,8 @@ def answers(extractor, item, variant, completion):
 
 def applicable(extractor):
     """Items and variants of all kinds that it reads; one that reads continuations gets the beginning of a text."""
+    if extractor.name == "math":
+        pytest.importorskip("math_verify", reason="requirements-math.txt installs it")
     cut = BitFlip().variants(PASSAGE, "plain", generator(0, "cut"), Material())[0]
     pairs = [(item, shown(item)) for item in ITEMS.values()] + [(PASSAGE, cut)]
     return [(item, one) for item, one in pairs if item.kind in extractor.applies_to and reads(extractor, one)]
@@ -149,4 +151,5 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "rouge_l": [],
         "word_for_word": [],
         "text_match": ["most_words"],
+        "math": [],
     }

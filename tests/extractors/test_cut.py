@@ -34,7 +34,7 @@ def test_an_open_reasoning_block_is_no_answer_and_a_closed_one_is_not_read(name)
     closed = ended("<think>The answer is A. No, wait.</think>The answer is C.", STOP)
     judge = [Completion("j", "ok", "Final: C", STOP)] * name.startswith("judge")
     assert extractor.read(item, shown(item), [closed, *judge]).answer == (
-        "c" if name == "text_match" else "2"
+        "c" if name in ("text_match", "math") else "2"
     )  # in words, not by position
 
 

@@ -49,8 +49,8 @@ def without_lead(words: str, question: str) -> str:
         return words[lead.end() :]
     subject = _SUBJECT.match(words)
     if subject and words[subject.end() :].strip():
-        said = set(_tokens(subject["subject"])) - _SMALL
-        if said and said <= set(_tokens(question)):
+        repetition = set(_tokens(subject["subject"])) - _SMALL
+        if repetition and repetition <= set(_tokens(question)):
             return words[subject.end() :]
     return words
 
@@ -69,22 +69,22 @@ def short_answer(words: str, target: str | None, question: str, most_words: int)
         words = _SENTENCE.split(words.strip(), maxsplit=1)[0]
         if len(words.split()) > most_words:
             return None, f"The answer has more than {most_words} words and states no short answer."
-    named = [_named(words, one, question) for one in right]
-    if True in named:
+    names = [_is_named(words, one, question) for one in right]
+    if True in names:
         return right[0], ""
-    if None in named:
+    if None in names:
         return None, "The answer names another one beside the right one."
     return text_answer(without_lead(words, question), target), ""
 
 
-def _named(words: str, right: str, question: str) -> bool | None:
+def _is_named(words: str, right: str, question: str) -> bool | None:
     """Whether a right answer is what the words name; None where they name another one beside it."""
     text = unicodedata.normalize("NFKC", words)
     parts = normalised_text(right).split()
     if not parts:
         return False
     spot = re.compile(r"(?<![\w.])" + r"\W+(?:(?:a|an|the)\W+)?".join(map(re.escape, parts)) + r"(?!\w|[.,]\d)", re.IGNORECASE)
-    asked = set(_tokens(question))
+    of_question = set(_tokens(question))
     for match in spot.finditer(text):
         if is_denied(text, *match.span()):
             continue
@@ -97,25 +97,25 @@ def _named(words: str, right: str, question: str) -> bool | None:
             return None
         if any(word.casefold() in _JOINING or "/" in gap or "&" in gap for word, gap in sides):
             return None
-        if any("," in gap and word[:1].isupper() and not _is_small(word, asked) for word, gap in sides):
+        if any("," in gap and word[:1].isupper() and not _is_small(word, of_question) for word, gap in sides):
             return None
-        return all(_may_stand_beside(word, gap, match.group(), before, asked) for word, gap in sides)
+        return all(_may_stand_beside(word, gap, match.group(), before, of_question) for word, gap in sides)
     return False
 
 
-def _is_small(word: str, asked: set[str]) -> bool:
-    return word.casefold() in _SMALL or word.casefold() in asked
+def _is_small(word: str, of_question: set[str]) -> bool:
+    return word.casefold() in _SMALL or word.casefold() in of_question
 
 
-def _may_stand_beside(word: str, gap: str, name: str, before: str, asked: set[str]) -> bool:
+def _may_stand_beside(word: str, gap: str, name: str, before: str, of_question: set[str]) -> bool:
     """Whether a word beside a name leaves it whole: a small word, one of the question or, beside a name in capitals, one in small
     letters; or a sentence or a bracket ends between them."""
     if word.casefold() == "of" and before.rstrip().casefold().endswith("of"):
         owner = re.search(r"(\w+)\W+of\W*$", before, re.IGNORECASE)
-        return owner is None or _is_small(owner[1], asked)
+        return owner is None or _is_small(owner[1], of_question)
     if gap.strip() in ("'", "’", "-") or word.casefold() in _APART:
         return False
-    return _is_small(word, asked) or bool(re.search(r"[.:;!?()\n,]", gap)) or (name[:1].isupper() and word[:1].islower())
+    return _is_small(word, of_question) or bool(re.search(r"[.:;!?()\n,]", gap)) or (name[:1].isupper() and word[:1].islower())
 
 
 def _tokens(text: str) -> list[str]:

@@ -1,0 +1,215 @@
+"""Mathematics: the expression that the text states, compared as mathematics by Math-Verify (an extra, requirements-math.txt)."""
+
+import atexit
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import ClassVar
+
+from flipcore.core.contracts import Ask, Extractor, Need
+from flipcore.core.errors import BadInput
+from flipcore.core.finish import REFUSAL
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
+from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
+from flipcore.extractors.written import expressions
+from flipcore.extractors.written.marked import marked_answer
+from flipcore.extractors.written.scope import answer_end, is_refusal
+from flipcore.extractors.written.stated_number import stated_number
+from flipcore.extractors.written.stated_words import short_answer, stated_span, without_lead
+from flipcore.text.answers import boxed_spans, canonical_number
+
+MOST_CHARACTERS, MOST_WORDS, _FEW = 1_500, 12, 6
+_WALL_S = 6 * expressions.LIMIT_S  # where the system bounds no processor time
+_JOINED = re.compile(r"[\s$\\()\[\]]*(?:,|;|\band\b|\bor\b)[\s$\\()\[\]]*(?:and\b|or\b)?[\s$\\()\[\]]*")
+_NO_WORDS = re.compile(
+    r"\\(?:text|mathrm|mathbf|operatorname|mbox|begin|end)\s*\{[^{}]*\}(?:\{[rlc|]*\})?|\\[A-Za-z]+|\b(?:sqrt|sin|cos|tan|cot|sec|csc|log|exp|and|or|pi|infinity)\b"
+)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PAIR = re.compile(r"\s*[-−]?\d+,\d{1,2}\s*")  # 18.50, or 18 and 50
+_NUMERAL = re.compile(r"\d+(?:[.,/]\d+)*")
+_BOXES = re.compile(r"\}([^{}]*)\\f?boxed\s*\{")
+_EDGES = " \t\n*_`\"'“”.,;:"
+
+
+class _Worker:
+    """The process that reads mathematics (`expressions`): started when it is first asked, and again whenever it was ended."""
+
+    def __init__(self) -> None:
+        self._lock, self._owner = threading.Lock(), 0
+        self._process: subprocess.Popen[str] | None = None
+
+    def reply(self, words: str, targets: Sequence[str]) -> dict | None:
+        """What it makes of the words; None where it took too long or too much memory and was ended."""
+        with self._lock:
+            if self._process is None or self._process.poll() is not None or self._owner != os.getpid():
+                self._process = self._started()
+            process = self._process
+            clock = threading.Timer(_WALL_S, process.kill)
+            clock.start()
+            assert process.stdin is not None and process.stdout is not None  # pipes, as it was started
+            try:
+                process.stdin.write(json.dumps([expressions.LIMIT_S, words, list(targets)]) + "\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except OSError:
+                line = ""
+            finally:
+                clock.cancel()
+            if line:
+                return json.loads(line)
+            self.end()
+            return None
+
+    def end(self) -> None:
+        """Ends the process, if there is one of this process' own."""
+        if self._process is not None and self._owner == os.getpid():
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen:
+        self._owner = os.getpid()
+        command = [sys.executable, "-P", str(Path(expressions.__file__))]  # -P: its folder is no place to import from
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
+
+
+_WORKER = _Worker()
+atexit.register(_WORKER.end)
+
+
+@lru_cache(10_000)
+def _reply(words: str, targets: tuple[str, ...]) -> dict | None:
+    return _WORKER.reply(words, targets)
+
+
+def why_not() -> str:
+    """What is missing, as a sentence; "" where mathematics can be read."""
+    return "" if find_spec("math_verify") else "Mathematics needs math-verify: pip install -r requirements-math.txt."
+
+
+def _stated(text: str) -> tuple[int, int, bool]:
+    """(start, end, whether the text says that this is its answer): the last box and those joined to it, a marked answer, what follows
+    "the answer is"; else the last paragraph."""
+    boxes = boxed_spans(text)
+    if boxes:
+        first = len(boxes) - 1
+        while first and _JOINED.fullmatch(re.sub(r"\\f?boxed\{?", "", text[boxes[first - 1][1] + 1 : boxes[first][0]])):
+            first -= 1
+        return boxes[first][0], boxes[-1][1], True
+    span = marked_answer(text) or stated_span(text)
+    if span:
+        return *span, True
+    end = len(text.rstrip())
+    return text.rfind("\n\n", 0, end) + 1, end, False
+
+
+def _expression(text: str, is_stated: bool) -> tuple[int, int] | None:
+    """Where in `text` the expression stands: the LaTeX that begins a statement or ends a paragraph, with what is joined to it; the whole
+    text without LaTeX, or where there is nothing else. None where words leave open which it is."""
+    latex = [one.span() for one in expressions.ENVIRONMENT.finditer(text)]
+    if not latex:
+        return 0, len(text)
+    groups = [list(latex[0])]
+    for start, end in latex[1:]:
+        if _JOINED.fullmatch(text[groups[-1][1] : start]):
+            groups[-1][1] = end
+        else:
+            groups.append([start, end])
+    (start, end), around = groups[0 if is_stated else -1], text[: groups[0][0]] if is_stated else text[groups[-1][1] :]
+    n_words = len(_WORD.findall(around))
+    return (start, end) if n_words <= (_FEW if len(groups) == 1 else 0) else None
+
+
+@dataclass(frozen=True)
+class Mathematics(Extractor):
+    name: ClassVar[str] = "math"
+    title: ClassVar[str] = "Mathematics"
+    about: ClassVar[str] = "The expression that the text states; ½, .5 and \\frac12 are one answer. Needs math-verify."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"number", "text"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        if why_not():
+            raise BadInput(why_not())
+        return [Need(text_request(variant, ask))]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        if why_not():
+            raise BadInput(why_not())
+        return no_answer(completions) or self._read(item, variant, completions[0].text)
+
+    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+        question = asked_question(item, variant)
+        text = text[: answer_end(text, item.question, question)]
+        start, end, is_stated = _stated(text)
+        targets = tuple(variant.target.split("\n")) if variant.target else ()
+        is_whole = any(_plain(text[start:end]) == _plain(target) for target in targets)
+        inside = (0, end - start) if is_whole else _expression(text[start:end], is_stated)
+        if inside is None:
+            return unreadable("The answer holds several expressions in words.")
+        start, end = start + inside[0], start + inside[1]
+        stated = text[start:end]
+        words = without_lead(stated.strip(_EDGES), f"{item.question} {question}").strip(_EDGES)
+        if not words or is_refusal(text):
+            return unreadable(REFUSAL if words else "The answer is empty.")
+        answer, reason = _answer(words, targets, question)
+        if answer is None:
+            return unreadable(reason)
+        left = stated.find(words)
+        return Reading(OK, answer=answer, span=(start + left, start + left + len(words)))
+
+
+def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | None, str]:
+    """(canonical answer, why there is none). All right answers are one answer, the first."""
+    if any(_plain(words) == _plain(target) for target in targets):
+        return targets[0], ""
+    numbers = [canonical_number(one) for one in targets]
+    number = canonical_number(words.strip("$\\() "))
+    if _WORD.search(_NO_WORDS.sub(" ", words)):  # a sentence, whose letters are no variables
+        if not any(one.isdigit() for one in words):
+            right = "\n".join(map(_unwrapped, targets))
+            answer, reason = short_answer(_unwrapped(words), right, question, MOST_WORDS)
+            return (targets[0] if targets and answer == _unwrapped(targets[0]) else answer), reason
+        number, _, reason = stated_number(words, question)
+        if number is None or (None in numbers and len(_NUMERAL.findall(words)) > 1):
+            return None, reason or "The answer gives several numbers in a sentence."
+        words = number
+    if number is not None and None not in numbers:
+        return (targets[0] if number in numbers else number), ""
+    if len(words) > MOST_CHARACTERS:
+        return None, f"The expression has more than {MOST_CHARACTERS:,} characters."
+    reply = _reply(_BOXES.sub(r"\1", words), targets)
+    if reply is None:
+        return None, "The expression takes too long to work out, and was left."
+    if reply["place"] is not None:
+        return targets[0], ""
+    if reply["answer"] is None:
+        return None, "The answer holds no expression that can be read."
+    if _PAIR.fullmatch(words):
+        return None, f"{words!r} may be a decimal or two numbers."
+    return reply["answer"], ""
+
+
+def _unwrapped(words: str) -> str:
+    return re.sub(r"\\(?:text|mathrm|mathbf|mbox)\s*\{([^{}]*)\}", r"\1", words).replace("$", "")
+
+
+def _plain(words: str) -> str:
+    """The words without blanks, dollar signs and the sizes of brackets."""
+    return (
+        re.sub(r"\\(?:left|right|,|!|;|displaystyle|[dt](?=frac))|[\s$*]|\\[()\[\]]", "", _unwrapped(words))
+        .strip(".")
+        .casefold()
+    )
+
+
+EXTRACTOR = Mathematics()
