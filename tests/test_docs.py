@@ -18,11 +18,16 @@ def test_ci_runs_the_test_command_of_the_readme():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_file_that_a_page_links_exists_and_the_readme_links_every_page(page):
+def test_every_file_that_a_page_links_exists_and_the_site_has_every_page(page):
     found = re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", page.read_text(encoding="utf-8"))
     links = [link for pair in found for link in pair if link and "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
-    assert page == PAGES[0] or f"docs/{page.name}" in README
+    assert page == PAGES[0] or f": {page.name}\n" in (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
+    assert (
+        page == PAGES[0]
+        or page.name == "index.md"
+        or page.name in README + (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    )
 
 
 def test_the_readme_is_one_screen():
