@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
-from tests.namesakes import ELSEWHERE
-
 ROOT = Path(__file__).resolve().parent.parent
 CORE = sorted((ROOT / "flipcore").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
@@ -334,38 +332,6 @@ def test_no_past_participle_is_a_name():
         ]
 
     assert in_each(CORE + PAGES, participles) == {}
-
-
-def has_logic(path: Path) -> bool:
-    return any(isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) for node in ast.walk(tree_of(path)))
-
-
-def reached_from(path: Path) -> set[Path]:
-    """The modules that a test file imports, directly or not; lazy imports count. A test of pages opens pages by their path."""
-    files = {f"{place_of(one)[:-3].replace('/', '.').removesuffix('.__init__')}": one for one in [*CORE, *PAGES, *TESTS]}
-    waiting = [path, *PAGES] if path.parent.name == "pages" else [path]
-    reached = set(waiting)
-    while waiting:
-        one = waiting.pop()
-        new = {files[name] for name in imported(one) if name in files} - reached
-        new |= (
-            set(one.parent.glob("*.py")) - reached if "import_module(" in text_of(one) else set()
-        )  # a folder's modules by name
-        reached |= new
-        waiting += new
-    return reached
-
-
-def test_every_module_has_a_test_of_its_name_or_a_reason_why_it_is_tested_elsewhere():
-    own = {
-        path for path in CORE if (ROOT / "tests" / path.relative_to(ROOT / "flipcore")).with_name(f"test_{path.name}").exists()
-    }
-    others = {path for path in CORE if path.stem not in {"__init__", "__main__"} and has_logic(path)} - own
-    listed = [ROOT / "flipcore" / f"{name}.py" for _, names in ELSEWHERE.values() for name in names.split()]
-    assert sorted(map(place_of, listed)) == sorted(map(place_of, others)), "each once, and none that has a namesake"
-    for test, (reason, names) in ELSEWHERE.items():
-        reached = reached_from(ROOT / "tests" / test)
-        assert reason and [name for name in names.split() if ROOT / "flipcore" / f"{name}.py" not in reached] == [], test
 
 
 def test_javascript_never_writes_html():

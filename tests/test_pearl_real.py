@@ -45,6 +45,7 @@ def judged(store: Store, declared: Study, metric: str, model: str):
     return pearl(scores, known, setting, rule="conformal"), left_out + known_left_out
 
 
+@pytest.mark.stand_in("test_on_shipped_passages_that_it_never_read_the_pocket_model_breaks_off_nowhere")
 @pytest.mark.simulation
 @pytest.mark.slow
 @real
@@ -57,6 +58,7 @@ def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
     assert len(found.item_ids) + left_out == 12 and found.sensitivity.max() < 0.2
 
 
+@pytest.mark.stand_in("test_on_a_server_every_shipped_passage_is_continued_over_http")
 @pytest.mark.slow
 @real
 def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):

@@ -147,6 +147,7 @@ def test_the_shipped_problems_are_renamed_where_they_name_somebody():
         assert isinstance(made_of, Renaming) == bool(named), one.question
 
 
+@pytest.mark.stand_in("test_the_shipped_problems_are_renamed_where_they_name_somebody")
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, capsys):

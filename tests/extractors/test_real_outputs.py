@@ -49,6 +49,7 @@ def tally(paths):
     return counts
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_prose_is_read_as_a_person_would_or_not_at_all")
 def test_surveys_answered_in_prose_are_read_like_a_human_or_not_at_all(shared_data):
     """llama2-13b and mixtral on OpinionQA, 822 human readings. "Refused" is a human's word for a refusal: a reader of words
     may abstain there, but it must hardly ever name another option."""
@@ -59,11 +60,13 @@ def test_surveys_answered_in_prose_are_read_like_a_human_or_not_at_all(shared_da
     assert counts["one", "same"] >= 0.75 * n_one
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_prose_is_read_as_a_person_would_or_not_at_all")
 def test_answers_that_a_human_read_as_several_letters_are_abstained_from(shared_data):
     counts = tally(sorted((shared_data / "mcq_mismatch").glob("*/*_labeled.json")))
     assert {ours: n for (human, ours), n in counts.items() if human == "several"} == {"nothing": 7}
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_prose_is_read_as_a_person_would_or_not_at_all")
 def test_gemmas_answers_on_mmlu_are_read_as_the_human_read_them(shared_data):
     counts = tally(sorted((shared_data / "mcq_robustness" / "gemma-7b").glob("*/*.json")))
     n = sum(counts.values())
@@ -71,6 +74,7 @@ def test_gemmas_answers_on_mmlu_are_read_as_the_human_read_them(shared_data):
     assert counts["one", "same"] >= 0.98 * n and counts.get(("one", "another"), 0) <= 0.01 * n
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_a_first_token_that_is_never_a_letter_is_gated_away")
 def test_a_first_token_that_is_never_a_letter_is_gated_away(shared_data):
     """gemma-7b opens with "Answer", "The", "Sure" or "**". The recorded scores are logits of the letters and of the likeliest
     token, so exp(letter - likeliest) bounds each letter's probability from above: the gate must reject every row."""
@@ -91,6 +95,7 @@ def test_a_first_token_that_is_never_a_letter_is_gated_away(shared_data):
     assert n == 300
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_solutions_are_graded_by_their_last_statement")
 @pytest.mark.slow
 def test_gsm8ks_four_models_are_graded_as_their_authors_graded_them(shared_data):
     n = 0
@@ -104,6 +109,7 @@ def test_gsm8ks_four_models_are_graded_as_their_authors_graded_them(shared_data)
     assert n == 4 * 1319
 
 
+@pytest.mark.stand_in("extractors/test_small_outputs.py::test_a_statement_is_read_and_an_unfinished_chain_is_not_guessed")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Meta-Llama-3_1-8B-Instruct", "Mistral-7B-v0.1"])
 def test_mmlu_pros_statements_are_read_and_unfinished_chains_are_not_guessed(shared_data, name):

@@ -281,6 +281,7 @@ def test_small_paraphrases_come_in_beside_their_originals_and_wait_for_review(st
     assert not app.exception and len(states) == 8 and set(states["state"]) == {"unreviewed"}
 
 
+@pytest.mark.stand_in("test_a_small_file_of_judged_pairs_comes_in_through_the_page")
 def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
     app = shown("Propose and exchange")
     content = (shared_data / "apty" / "apty_base.csv").read_bytes()
@@ -298,6 +299,7 @@ def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
     assert "pairs judged by two or more" in words(shown("Agreement"))
 
 
+@pytest.mark.stand_in("test_small_paraphrases_come_in_beside_their_originals_and_wait_for_review")
 def test_rewordings_of_gsm8k_come_in_beside_their_originals_and_wait_for_review(store, shared_data):
     app = shown("Propose and exchange")
     pairs = (shared_data / "rephrase" / "rephrase_gsm8k.jsonl").read_bytes()

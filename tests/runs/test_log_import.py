@@ -224,6 +224,7 @@ def test_guesses_are_corrected_and_a_wrong_word_is_a_sentence(tmp_path):
         corrections_of(["colour=red"])
 
 
+@pytest.mark.stand_in("test_two_filters_are_two_readouts_of_one_completion")
 @pytest.mark.slow
 def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path, store):
     """Score by score, where a log holds all the rows that its score is made of."""
@@ -244,6 +245,7 @@ def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path
     assert frame["item_id"].nunique() == 1319 and mean(frame, "json_answer") == pytest.approx(0.9416, abs=1e-4)
 
 
+@pytest.mark.stand_in("test_log_likelihoods_are_a_cloze_by_sum_and_by_length")
 def test_the_public_lm_eval_rows_keep_every_score(shared_data, tmp_path, store):
     copied = tmp_path / "lm"
     shutil.copytree(shared_data / "logs" / "lm-eval", copied)

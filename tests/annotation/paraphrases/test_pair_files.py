@@ -124,6 +124,9 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
     assert same[0] == same[1] and same[2] == same[3] and len(same[3]) == 8
 
 
+@pytest.mark.stand_in(
+    "pages/test_paraphrase_review.py::test_small_paraphrases_come_in_beside_their_originals_and_wait_for_review"
+)
 def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
     rows = file_rows(shared_data / "rephrase" / "rephrase_gsm8k.jsonl")
     originals = row_originals("gsm8k", shared_data / "gsm8k" / "test.jsonl")
@@ -140,6 +143,7 @@ def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
         incoming(rows[:5], {"paraphrase": "text"}, dataset="gsm8k", generator="x", inventory=Inventory(), originals=originals)
 
 
+@pytest.mark.stand_in("test_verdicts_come_with_their_pairs_in_many_spellings")
 def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     rows = file_rows(shared_data / "apty" / "apty_base.csv")
     columns = guessed_columns(rows[0].values) | {
@@ -157,6 +161,7 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     assert several.alpha.n_items >= 15 and 0 < several.alpha.raw < 1
 
 
+@pytest.mark.stand_in("test_pairs_come_with_items_that_have_the_answer")
 def test_the_sociology_questions_come_in_with_their_options(shared_data):
     rows = file_rows(shared_data / "rephrase" / "sociology_test_rephrase_english_filtered_question.jsonl")
     originals = row_originals("mmlu", shared_data / "rephrase" / "sociology_test.csv")

@@ -27,6 +27,7 @@ HUB = {  # the columns that each repository serves
 }
 
 
+@pytest.mark.stand_in("datasets/benchmarks/test_small_files.py::test_a_file_of_gsm8k_loads_with_its_chains")
 def test_gsm8k_test_split_loads_whole_with_its_chains(shared_data):
     report = load_report(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl")))
     assert (len(report.items), report.refusals) == (1319, ())
@@ -34,6 +35,9 @@ def test_gsm8k_test_split_loads_whole_with_its_chains(shared_data):
     assert sum("<<" in item.solution for item in report.items) == 1301  # what is known of the file
 
 
+@pytest.mark.stand_in(
+    "datasets/benchmarks/test_small_files.py::test_a_file_of_gsm8k_read_as_a_generic_file_has_the_same_targets"
+)
 def test_gsm8k_read_as_a_generic_file_has_the_same_targets(shared_data):
     path = str(shared_data / "gsm8k" / "test.jsonl")
     assert [item.target for item in load(ItemSource("file", path=path))] == [
@@ -41,6 +45,9 @@ def test_gsm8k_read_as_a_generic_file_has_the_same_targets(shared_data):
     ]
 
 
+@pytest.mark.stand_in(
+    "datasets/benchmarks/test_small_files.py::test_a_file_of_truthfulqa_has_its_true_answer_at_no_fixed_place"
+)
 def test_truthfulqa_loads_with_the_true_answer_at_no_fixed_place(shared_data):
     report = load_report(ItemSource("truthfulqa", path=str(shared_data / "truthfulqa" / "TruthfulQA.csv")))
     assert len(report.items) + len(report.refusals) == 817
@@ -54,6 +61,9 @@ def test_truthfulqa_loads_with_the_true_answer_at_no_fixed_place(shared_data):
     assert abs(first - by_chance) < 0.045  # three standard errors of a share of .22 in 816
 
 
+@pytest.mark.stand_in(
+    "datasets/benchmarks/test_small_files.py::test_a_file_of_mmlu_has_no_header_and_a_folder_names_its_subjects"
+)
 def test_mmlu_reads_a_file_without_header_and_a_folder(shared_data):
     one = load(ItemSource("mmlu", path=str(shared_data / "mmlu" / "dev" / "virology_dev.csv")))
     assert len(one) == 5 and {item.category for item in one} == {"virology"} and {len(item.options) for item in one} == {4}
@@ -62,6 +72,7 @@ def test_mmlu_reads_a_file_without_header_and_a_folder(shared_data):
     assert all(why.startswith(f"Line {line} of ") and "_dev.csv has the same text" in why for line, why in report.refusals)
 
 
+@pytest.mark.stand_in("datasets/benchmarks/test_small_files.py::test_a_file_of_mmlu_pro_tells_its_repeated_questions")
 @pytest.mark.slow
 def test_mmlu_pro_loads_from_a_model_s_outputs_and_tells_its_repeated_questions(shared_data, tmp_path):
     archive = zipfile.ZipFile(shared_data / "mmlu_pro_outputs" / "model_outputs_Mistral-7B-v0.1_5shots.zip")

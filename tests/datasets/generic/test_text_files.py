@@ -82,6 +82,7 @@ def test_humaneval_is_read_packed_or_plain(tmp_path):
         load(ItemSource("humaneval", path=str(tmp_path / "bad.jsonl.gz")))
 
 
+@pytest.mark.stand_in("test_a_zip_and_a_folder_give_the_same_passages")
 @shared
 def test_the_real_genesis_and_humaneval():
     path = str(SHARED_DATA / "genesis" / "genesis.zip")

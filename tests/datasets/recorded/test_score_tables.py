@@ -113,6 +113,7 @@ def test_a_column_of_another_name_is_mapped(tmp_path, store):
     assert (one.mean.value, one.scorer) == (0.5, "points_awarded")
 
 
+@pytest.mark.stand_in("test_item_model_score_and_epoch_are_enough")
 def test_the_public_tables_give_their_numbers(shared_data, store):
     """The numbers of 17.13 on the crossed table, and the plain means of GPQA's."""
     path = shared_data / "scores" / "gpqa_diamond_scores.csv"

@@ -185,6 +185,7 @@ def apty_ratings(shared_data):
     return {pair: votes for pair, votes in said.items() if len(votes) > 1}
 
 
+@pytest.mark.stand_in("test_krippendorffs_alpha_equals_the_krippendorff_package")
 def test_real_raters_of_apty_get_the_coefficients_of_other_packages(shared_data):
     said = apty_ratings(shared_data)
     assert len(said) == 23

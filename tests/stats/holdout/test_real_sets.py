@@ -29,6 +29,7 @@ def reworded(test_split):
     return test_split, retro, units_of([*test_split, *retro]), paired_rows(test_split, retro)
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_random_parts_of_one_shipped_set_are_seldom_told_apart")
 @pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 30), ("gsm8k", 50, 40)])
@@ -38,6 +39,9 @@ def test_random_parts_of_one_benchmark_are_seldom_told_apart(shared_data, name, 
         assert binomtest(int(rejected.sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.stand_in(
+    "stats/holdout/test_shipped_sets.py::test_fifty_items_of_one_set_are_no_difference_and_only_a_large_one_would_be_seen"
+)
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(shared_data):
@@ -45,6 +49,7 @@ def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(sh
         assert binomtest(int(rejected.sum()), 20, 0.025, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_an_early_end_decides_as_the_whole_test_does")
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_an_early_end_decides_as_the_whole_test_does(shared_data):
@@ -58,6 +63,7 @@ def test_an_early_end_decides_as_the_whole_test_does(shared_data):
     assert holdout_real.rejected(apart, fit, 39, 0) and separability(np.arange(120), apart, fit, m=39).p < 0.05
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_random_parts_of_one_shipped_set_are_seldom_told_apart")
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_the_training_split_is_not_called_different(test_split):
@@ -71,6 +77,7 @@ def test_the_training_split_is_not_called_different(test_split):
     assert len(words.different()) <= 0.002 * len(words.rows)
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_reworded_questions_are_caught_within_their_pairs")
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
@@ -84,6 +91,7 @@ def test_reworded_questions_are_caught_within_their_pairs(reworded):
     assert mixing(both, np.repeat([0, 1], half), paired=True).p < 0.01
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_a_classifier_below_chance_is_no_evidence_of_sameness")
 @pytest.mark.slow
 def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
     """Without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
@@ -98,6 +106,7 @@ def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
     assert len(set(source_groups(target, retro))) == len(target)
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_reworded_questions_are_caught_within_their_pairs")
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_much(test_split):
@@ -110,6 +119,9 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
 
+@pytest.mark.stand_in(
+    "stats/holdout/test_shipped_sets.py::test_fifty_items_of_one_set_are_no_difference_and_only_a_large_one_would_be_seen"
+)
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_would_be_seen(test_split):
@@ -119,12 +131,14 @@ def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_woul
     assert found.state != DIFFERENT and found.detectable > 0.1
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_shipped_sets_hold_no_word_for_word_copies")
 @pytest.mark.slow
 def test_real_sets_hold_no_word_for_word_copies(reworded):
     target, retro, *_ = reworded
     assert not any(pair.exact for pair in duplicates([entry_text(item) for item in (*target, *retro)], 0.95))
 
 
+@pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_the_words_that_give_the_paraphrases_away_come_first")
 def test_how_and_what_give_the_rewordings_away(reworded):
     target, retro, _, pairs = reworded
     texts, half = [entry_text(item) for item in (*target, *retro)], len(pairs) // 2

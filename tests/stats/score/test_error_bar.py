@@ -93,6 +93,7 @@ def test_shares_add_to_one_and_are_found_again():
     assert sum(one.value for name, one in once.items() if name != "reruns") == pytest.approx(1)
 
 
+@pytest.mark.stand_in("test_the_figures_of_a_small_table_by_hand")
 def test_the_figures_of_a_public_table(shared_data):
     rows = pd.read_csv(shared_data / "crossed" / "ticket-multi-model-x-prompt.csv")
     rows = rows.rename(columns={"input_id": "item_id", "prompt_id": "wording", "correct": "score"})

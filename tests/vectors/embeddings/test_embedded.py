@@ -194,6 +194,7 @@ def test_the_default_finds_shipped_paraphrases(store):
     assert n > 50 and ((rows[:n] @ rows[n:].T).argmax(axis=1) == np.arange(n)).mean() > 0.9
 
 
+@pytest.mark.stand_in("test_the_default_finds_shipped_paraphrases")
 @pytest.mark.slow
 def test_the_default_finds_rewordings_of_real_questions(store, shared_data):
     """Its docstring's figure: 98 % of GSM8K's test questions have their own rewording as the nearest of 1,315."""
