@@ -1,16 +1,25 @@
-"""What may be taken along from a page: its first sentence with the link to the view, and the methods of its study."""
+"""What may be taken along from a page: its first sentence with where it is from, the link to the view, the methods
+of its study."""
 
 import streamlit as st
 
 from flipcore.core.version import __version__
 from pages.common.notes import shown_problem
-from pages.components.copy_sentence import copy_sentence
+from pages.components import component
+
+_sentence = component("copy_sentence")
+_link = component("copy_link")
+
+
+def copy_link(*, key: str) -> None:
+    """The address carries study, model, item, axis, readout and variant, so it opens the same view."""
+    _link(key=key, width="content")
 
 
 def offer_copy(source: str, study_id: str = "") -> None:
     """A small window beside the title. `source` is what the sentences are about; with a study its methods are offered too."""
     with st.popover("Copy", icon=":material/content_copy:", type="tertiary", help="The sentence, the link, the methods"):
-        copy_sentence(f"{source}, Flipscope {__version__}", key="copy-sentence")
+        _sentence(key="copy-sentence", data={"source": f"{source}, Flipscope {__version__}"}, width="content")
         if study_id:
             _methods(study_id)
 

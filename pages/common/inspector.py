@@ -12,10 +12,10 @@ from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session
+from pages.common.copying import copy_link
 from pages.common.evidence import other_side, side
 from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.notes import plain
-from pages.components.copy_link import copy_link
 
 
 def inspector_place(

@@ -1,7 +1,9 @@
-"""The keys of every page, listed by `?`."""
+"""The keys of every page, in a dialog that `?` or its button opens, and a tour of six steps, which the browser remembers."""
 
-from pages.components.key_help import key_help
-from pages.components.tour import tour
+from pages.components import component
+
+_keys = component("keys", "listening.js")
+_tour = component("tour", "listening.js")
 
 Keys = tuple[tuple[str, str], ...]  # (keys, what they do)
 
@@ -59,5 +61,5 @@ TOUR = [
 
 def offer(keys: Keys, is_start: bool) -> None:
     """The button with `?` and the list that it and the key open, first the page's own `keys`; the tour, where it was not seen yet."""
-    key_help([*keys, *ALL])
-    tour(TOUR, start=is_start)
+    _keys(data={"keys": [list(one) for one in (*keys, *ALL)]}, key="key-help", height=0)
+    _tour(data={"steps": [list(one) for one in TOUR], "start": is_start}, key="tour", height=0)

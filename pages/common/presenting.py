@@ -1,21 +1,30 @@
-"""Present and follow on every page, and the projector view."""
+"""What lies around every page: its style, how a chart is saved, the projector view, and the control that opens a meeting, joins one and
+keeps everybody where the presenter is."""
 
 import streamlit as st
 
-from pages.components.meeting import meeting
-from pages.components.screen import screen_style
+from flipcore.charts.theme import colours
+from flipcore.core.version import __version__
+from pages.components import component
 
 VIEWS = ("screen", "projector")
+_screen = component("screen", "listening.js", "saving.js", isolate_styles=False)  # one style sheet for the whole document
+_meeting = component("meeting")
 
 
 def style() -> None:
-    """The page's style. `?view=projector` holds in this tab until `?view=screen` comes."""
+    """The page's style, to be called before anything is drawn. `?view=projector` holds in this tab until `?view=screen` comes."""
     view = st.query_params.get("view", "")
     if view in VIEWS:
         st.session_state["view"] = view
-    screen_style(st.session_state.get("view", VIEWS[0]))
+    theme = colours(st.context.theme.type)
+    own = {"page": theme.page, "line": theme.grid, "muted": theme.muted}
+    data = own | {"view": st.session_state.get("view", VIEWS[0]), "version": __version__}
+    _screen(data=data, key="screen-style", height=0, on_theme_change=lambda: None)
 
 
 def offer() -> None:
     """The control of the meeting, for whoever may read."""
-    meeting(base=st.get_option("server.baseUrlPath") or "", projector=st.session_state.get("view") == "projector")
+    base = st.get_option("server.baseUrlPath") or ""
+    projector = st.session_state.get("view") == "projector"
+    _meeting(data={"base": base.strip("/"), "projector": projector}, key="meeting", height=0)

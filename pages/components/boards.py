@@ -7,15 +7,12 @@ from typing import Any
 import streamlit as st
 
 from flipcore.charts.theme import colours
-from flipcore.reports.browser_data.parts import part
+from flipcore.reports.browser_data.parts import BOARD
+from pages.components import component
 
 # part -> what is clicked to look behind it, where anything is
 _BEHIND = {"cutoff_line": "", "margin_board": "", "ranking_board": "way", "score_board": "dot", "threshold_board": "row"}
-_COMPONENTS = {
-    name: st.components.v2.component(f"flipscope_{name}", html=one.html, css=one.css, js=one.js)
-    for name in _BEHIND
-    for one in [part(name)]
-}
+_COMPONENTS = {name: component(name, *BOARD) for name in _BEHIND}
 
 
 def _board(part_name: str, board: dict, of: str, key: str, locked: bool, **further: str) -> tuple:

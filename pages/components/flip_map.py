@@ -10,73 +10,10 @@ from dataclasses import asdict
 import streamlit as st
 
 from flipcore.charts.theme import colours
-from flipcore.reports.browser_data.parts import script
+from pages.components import component
 
-_HTML = """
-<div class="whole">
-<div class="tools"><span class="size" aria-live="polite"></span><span class="buttons">
-<button type="button" class="out" aria-label="More items a row" title="More items a row. Key: -">−</button>
-<button type="button" class="in" aria-label="Fewer items a row" title="Fewer items a row. Key: +">+</button>
-<button type="button" class="svg" title="Save what is seen as SVG. Key: s">SVG</button>
-<button type="button" class="png" title="Save what is seen as PNG. Key: p">PNG</button></span></div>
-<div class="flipmap"><canvas class="map" aria-hidden="true"></canvas>
-<div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens, Space selects">
-<div class="filler"></div></div><canvas class="overview" aria-hidden="true" hidden></canvas>
-<div class="tip" hidden></div></div>
-<div class="live" aria-live="polite"></div>
-<div class="legend"><span class="end"></span><i class="scale"></i><span class="end"></span>
-<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>unreadable</span>
-<i class="cut"></i><span>cut off</span></div></div>
-"""
-_CSS = """
-.whole { position: relative; font-family: var(--st-font); color: var(--st-text-color); }
-.tools { position: absolute; left: 0; top: 0; z-index: 4; width: min(24%, 300px); display: flex; flex-direction: column; gap: 7px;
-  font-size: 13px; }
-.tools .buttons { display: flex; flex-wrap: wrap; gap: 5px; }
-.tools button { font: inherit; font-weight: 600; min-width: 30px; height: 28px; padding: 0 8px; border-radius: 6px; cursor: pointer;
-  color: inherit; background: var(--st-background-color); border: 1px solid var(--st-border-color); }
-.tools button:disabled { opacity: 0.4; cursor: default; }
-.tools button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-.flipmap { position: relative; width: 100%; }
-.flipmap .map { position: absolute; inset: 0; pointer-events: none; }
-.flipmap .overview { position: absolute; cursor: ns-resize; z-index: 3; touch-action: none; }
-.flipmap .overview[hidden] { display: none; }
-.flipmap .scroller { position: absolute; inset: 0; overflow-y: auto; overflow-x: hidden; cursor: pointer; outline: none;
-  user-select: none; }
-.flipmap .scroller:focus-visible { box-shadow: 0 0 0 2px var(--st-primary-color); border-radius: 4px; }
-.flipmap .tip { position: absolute; max-width: 270px; white-space: pre-wrap; pointer-events: none; padding: 6px 9px;
-  background: var(--st-background-color); color: var(--st-text-color); border: 1px solid var(--st-border-color);
-  border-radius: 6px; font-size: 13px; z-index: 5; overflow: hidden; max-height: 130px; }
-.live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.legend { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; font-size: 13px; margin-top: 6px; }
-.legend .scale { width: 120px; height: 12px; border-radius: 3px; }
-.legend .hatch { width: 22px; height: 14px; margin-left: 12px; border: 1px solid var(--st-border-color); }
-.legend .cut { width: 14px; height: 14px; margin-left: 12px;
-  background: linear-gradient(225deg, var(--st-text-color) 50%, transparent 50%); }
-.legend .dots { margin-left: 12px; font-style: normal; letter-spacing: 1px; }
-@media (max-width: 760px) {
-  .tools { position: static; width: auto; flex-direction: row; align-items: center; justify-content: space-between;
-    margin-bottom: 6px; }
-}
-"""
-_map = st.components.v2.component(
-    "flipscope_flip_map", html=_HTML, css=_CSS, js=script("numbers.js", "listening.js", "flip_map_pen.js", "flip_map.js")
-)
-_RELAY_JS = """
-export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  const pass = (event) => setTriggerValue(event.detail.kind, event.detail);
-  const leave = onlyLast(parentElement, () => window.removeEventListener("flipscope-map", pass));
-  window.addEventListener("flipscope-map", pass);
-  window.flipscopeMapSelected = data.selected;
-  window.dispatchEvent(new Event("flipscope-map-selected"));
-  if (!data.n_selected) window.dispatchEvent(new Event("flipscope-map-cleared"));
-  return () => { leave(); window.flipscopeMapSelected = null; };
-}
-"""
-_relay = st.components.v2.component(
-    "flipscope_flip_map_relay", html="<span hidden></span>", js=f"{script('listening.js')}\n{_RELAY_JS}"
-)
+_map = component("flip_map", "numbers.js", "listening.js", "flip_map_pen.js")
+_relay = component("flip_map_relay", "listening.js")
 
 
 def flip_map(arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520) -> None:

@@ -12,8 +12,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.components.kept_verdicts import kept_verdicts
-from pages.components.pair_review import pair_review
+from pages.components.pair_review import kept_verdicts, pair_review
 from pages.paraphrase_review import risk
 from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
 

@@ -1,5 +1,6 @@
-"""The browser parts that look a board's states up: markup, style and script, for pages and for files that open without a server."""
+"""The browser parts, for pages and for files that open without a server: markup, style and script."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.core.paths import COMPONENTS
@@ -14,15 +15,14 @@ class Part:
     js: str
 
 
-def part(name: str) -> Part:
-    """The part of that name ("threshold_board", "cutoff_line", "margin_board"), what all of them share before its own script."""
-    html, css = _text(f"{name}.html"), _text(f"{name}.css")
-    return Part(html, css, script("numbers.js", "board.js", f"{name}.js"))
+BOARD = ("numbers.js", "board.js")  # what the parts share that look a board's states up
 
 
-def script(*names: str) -> str:
-    """These files one after the other: no part can import what it shares with others."""
-    return "\n".join(map(_text, names))
+def part(name: str, shared: Sequence[str] = BOARD) -> Part:
+    """The part of that name, as "threshold_board": before its own script stand the `shared` ones, because no part can import them. A
+    part may do without a style."""
+    html, css = _text(f"{name}.html"), _text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""
+    return Part(html, css, "\n".join(map(_text, (*shared, f"{name}.js"))))
 
 
 def _text(name: str) -> str:

@@ -1,8 +1,3 @@
-"""Verdicts that this browser's window still keeps, because the server was away, and the name under which they are stored."""
-
-import streamlit as st
-
-_JS = """
 const PLACE = "flipscope-review|";
 function waiting() {
   try {
@@ -22,15 +17,3 @@ export default function (component) {
     return line;
   }));
 }
-"""
-_CSS = """
-p { font: 1rem var(--st-font); color: var(--st-text-color); margin: 0 0 0.6rem; }
-button { font: inherit; padding: 0.3rem 0.8rem; border-radius: 6px; cursor: pointer; font-weight: 600;
-  border: 1px solid var(--st-primary-color); color: var(--st-primary-color); background: var(--st-background-color); }
-"""
-_component = st.components.v2.component("flipscope_kept_verdicts", html="<section></section>", css=_CSS, js=_JS)
-
-
-def kept_verdicts(*, key: str) -> str:
-    """The name under which somebody goes on, once they press its button; "" until then. Nothing is shown where nothing waits."""
-    return str(_component(key=key, on_name_change=lambda: None).name or "")

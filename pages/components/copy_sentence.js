@@ -1,9 +1,3 @@
-"""A button that copies what the page says first, with the numbers that stand in it, where it is from, and the link to the view."""
-
-import streamlit as st
-
-# of the boards that stand in shadow trees: where their sentences are, and the small print under them
-_JS = """
 const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".scores .headline, .scores .under",
   ".margins .answer, .margins .under", ".told .line"];
 
@@ -35,24 +29,10 @@ export default function (component) {
   button.onclick = () => {
     const first = places()[0];
     if (!first) { button.textContent = "This view has no sentence to copy"; return; }
-    const wordsHere = first.lines.map((one) => one.innerText.replaceAll("\\u00a0", " ").trim());
-    const text = [...wordsHere, first.note, component.data.source, window.location.href].filter(Boolean).join("\\n");
+    const wordsHere = first.lines.map((one) => one.innerText.replaceAll("\u00a0", " ").trim());
+    const text = [...wordsHere, first.note, component.data.source, window.location.href].filter(Boolean).join("\n");
     const said = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = words; }, 1500); };
     if (!navigator.clipboard) { window.prompt("Copy this", text); return; }
     navigator.clipboard.writeText(text).then(said, () => window.prompt("Copy this", text));
   };
 }
-"""
-_CSS = """
-button { font: 1rem var(--st-font); padding: 0.42rem 0.8rem; border-radius: 6px; cursor: pointer; min-width: 15rem;
-  text-align: left; border: 1px solid var(--st-border-color); background: var(--st-background-color); color: var(--st-text-color); }
-button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-"""
-_component = st.components.v2.component(
-    "flipscope_copy_sentence", html='<button type="button">Copy the sentence and its link</button>', css=_CSS, js=_JS
-)
-
-
-def copy_sentence(source: str, *, key: str) -> None:
-    """`source` says where the numbers are from; it stands below the sentence."""
-    _component(key=key, data={"source": source}, width="content")
