@@ -126,10 +126,16 @@ def test_no_script_says_one_either(path):
 
 
 DOCS = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+SHOWN = (
+    "flipcore/methods/methods.toml",
+    "flipcore/methods/terms.toml",
+    "flipcore/models/servers.toml",
+    "pages/holdout/guide.md",
+)
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md", "data/pocket/CARD.md", *DOCS]
+    "name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "data/README.md", "data/pocket/CARD.md", *DOCS, *SHOWN]
 )
 def test_no_document_uses_a_word_that_was_given_up(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()

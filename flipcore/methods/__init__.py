@@ -1,1 +1,1 @@
-"""What is done, in words, and the papers that it comes from: one module a question, for pages, reports and BibTeX alike."""
+"""What is done, in words, and the papers that it comes from, for pages, reports and BibTeX alike."""

@@ -10,8 +10,7 @@ from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.core.version import __version__
 from flipcore.extractors import title_of
-from flipcore.methods import flips, holdout, intervals, memory
-from flipcore.methods.method import Method
+from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, Method, detector_method, interval_method
 from flipcore.methods.papers import PAPERS, bibtex
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, paragraph, section, tag
@@ -48,7 +47,7 @@ def methods_text(c: WholeStudy) -> MethodsText:
     """What was asked, of whom, how it was read, and how every number was computed."""
     methods = list(_methods(c))
     sentences = [*_items_and_models(c), *(method.text for method in methods), *_intervals(c), *_closing(c)]
-    kinds = [intervals.method_of(one.estimate.method) for one in c.rows]
+    kinds = [interval_method(one.estimate.method) for one in c.rows]
     papers = {key for method in [*methods, *kinds] for key in method.papers}
     return MethodsText(tuple(sentences), tuple(sorted(papers)))
 
@@ -84,15 +83,15 @@ def _methods(c: WholeStudy) -> Iterator[Method]:
     """Those that this study used, each once."""
     report = c.report
     if any(report.decompositions.values()):
-        yield from flips.METHODS
+        yield from FLIPS
     names = [test.measurement.name for tests in report.memory.values() for test in tests if test.measurement]
-    yield from dict.fromkeys(method for name in names if (method := memory.method_of(name)))
+    yield from dict.fromkeys(method for name in names if (method := detector_method(name)))
     if {"target", "retro"} <= set(c.items["role"]):
-        yield from holdout.METHODS if c.holdout else [holdout.INFLATION]
+        yield from HOLDOUT if c.holdout else HOLDOUT[:1]  # inflation
     if any(len(cells) > 1 for cells in report.decompositions.values()) or any(
         len(tests) > 1 for tests in report.memory.values()
     ):
-        yield intervals.HOLM
+        yield HOLM
 
 
 def _intervals(c: WholeStudy) -> Iterator[str]:
@@ -100,7 +99,7 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
     estimates = [one.estimate for one in c.rows if one.estimate.value == one.estimate.value]
     for name in dict.fromkeys(one.method for one in estimates):
         mine = [one for one in estimates if one.method == name]
-        method, n = intervals.method_of(name), n_text(one.n for one in mine)
+        method, n = interval_method(name), n_text(one.n for one in mine)
         levels = ", ".join(f"{100 * level:g} %" for level in sorted({one.level for one in mine}))
         seeds = sorted({one.seed for one in mine if one.seed is not None})
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""

@@ -1,14 +1,18 @@
-"""The papers: every one that a method or a word cites is there, and comes out whole as text and as BibTeX."""
+"""The papers: every one that a method or a word cites is there, and comes out whole as text and as BibTeX. Whatever method an estimate
+names, the report has words for it."""
 
+import ast
 import re
 
-from flipcore.methods import flips, holdout, intervals, memory
-from flipcore.methods.method import Method
+import pytest
+
+from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, INTERVALS, MEMORY, Method, detector_method, interval_method
 from flipcore.methods.papers import PAPERS, bibtex, cited
 from flipcore.methods.terms import TERMS
+from flipcore.stats.base.intervals import KINDS
+from tests.conftest import ROOT
 
-MEMORY = (memory.DROP_GAP, memory.LOSS, memory.MIN_K, memory.MIN_K_PLUS, memory.PEARL, memory.COMPLETION, memory.DRAGGED)
-METHODS = (*flips.METHODS, *holdout.METHODS, *MEMORY, *intervals.BY_METHOD.values(), intervals.HOLM)
+METHODS = (*FLIPS, *HOLDOUT, *MEMORY, *INTERVALS, HOLM)
 
 
 def test_every_method_cites_papers_that_are_there_and_says_so_before_its_last_stop():
@@ -45,10 +49,34 @@ def test_bibtex_holds_each_paper_once_in_the_order_of_the_keys():
 
 
 def test_an_interval_that_a_package_brings_is_named_as_it_is():
-    assert intervals.method_of("my_own").text == "The limits are those of the method my own."
+    assert interval_method("my_own").text == "The limits are those of the method my own."
 
 
 def test_detectors_have_their_methods_by_name():
-    assert memory.method_of("drop_numeric_resample") is memory.DROP_GAP
-    assert memory.method_of("pearl_completion_ncd") is memory.PEARL
-    assert memory.method_of("from_a_package") is None
+    names = {
+        "drop_numeric_resample": "drop gap",
+        "pearl_completion_ncd": "PEARL",
+        "min_k_plus": "Min-k %++",
+        "min_k": "Min-k %",
+    }
+    assert all(detector_method(of).name == name for of, name in names.items()) and HOLDOUT[0].name == "inflation"
+    assert detector_method("from_a_package") is None
+
+
+def named_methods():
+    """The first text among the arguments of an `Estimate`, in all of the core: its method."""
+    for path in sorted((ROOT / "flipcore").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Estimate", "_interval"):
+                words = [k.value for k in node.keywords if k.arg == "method"] + node.args
+                texts = [one.value for one in words if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                yield from texts[:1]
+
+
+@pytest.mark.parametrize("name", sorted({*named_methods(), *KINDS} - {"default"}))
+def test_a_method_has_words_of_its_own(name):
+    assert any(name in one.of for one in INTERVALS) and len(interval_method(name).text.split()) >= 6
+
+
+def test_the_methods_are_looked_for_where_they_are():
+    assert {"mover", "welch", "delta", "wilson", "clopper_pearson", "newcombe"} <= set(named_methods())
