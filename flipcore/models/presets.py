@@ -1,14 +1,12 @@
-"""Where well-known servers are and what their documentation says of them, to start a model from.
+"""Kinds of server to start a model from: `servers.toml`, read once. `trial` says whether that service was tried here."""
 
-None of it is believed: a test finds out what the server does. OpenAI's guide could not be opened when this was written, so what
-is said of it comes from threads of client libraries. `trial` says whether that service was tried here.
-"""
-
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.models.cards import SERVED, UNTESTED, WEIGHTS, ModelCard
+from flipcore.models.cards import SERVED, UNTESTED, ModelCard
 
 NEVER = "never tried against the service"
 
@@ -31,95 +29,8 @@ class Preset:
     options: dict = field(default_factory=dict)
 
 
-PRESETS = {
-    one.name: one
-    for one in (
-        Preset(
-            "openai",
-            "OpenAI",
-            "https://api.openai.com/v1",
-            "OPENAI_API_KEY",
-            example="gpt-5-mini",
-            about="Reasoning models refuse temperature, top_p, stop and max_tokens, and return no reasoning text; the others give "
-            "up to 20 log-probabilities.",
-            source="https://platform.openai.com/docs/guides/reasoning",
-        ),
-        Preset(
-            "anthropic",
-            "Anthropic",
-            "https://api.anthropic.com/v1",
-            "ANTHROPIC_API_KEY",
-            example="claude-haiku-4-5",
-            about="Its OpenAI layer ignores log-probabilities, seed and reasoning effort, returns no reasoning text, and caps the "
-            "temperature at 1.",
-            source="https://docs.anthropic.com/en/api/openai-sdk",
-        ),
-        Preset(
-            "gemini",
-            "Google Gemini",
-            "https://generativelanguage.googleapis.com/v1beta/openai",
-            "GEMINI_API_KEY",
-            example="gemini-3.5-flash",
-            about="Reasoning is on by default and is counted in the total of tokens alone; it takes a reasoning effort.",
-            source="https://ai.google.dev/gemini-api/docs/openai",
-        ),
-        Preset(
-            "openrouter",
-            "OpenRouter",
-            "https://openrouter.ai/api/v1",
-            "OPENROUTER_API_KEY",
-            example="meta-llama/llama-3.2-1b-instruct",
-            about="Its list of models says their lowest prices; another provider of the same name may cost more, and answer differently. "
-            "The reasoning of a model may be given a budget.",
-            source="https://openrouter.ai/docs/api-reference/overview",
-        ),
-        Preset(
-            "vllm",
-            "vLLM",
-            "http://localhost:8000/v1",
-            is_local=True,
-            about="Gives log-probabilities, and those of a given text through its completions API. A checkpoint's own sampling "
-            "defaults apply to what is not sent.",
-            source="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
-            options={"extra_body": {"repetition_penalty": 1.0}},
-        ),
-        Preset(
-            "llama.cpp",
-            "llama.cpp",
-            "http://localhost:8080/v1",
-            api="completions",
-            is_local=True,
-            about="For a model that answers to raw text; choose chat for one with a chat template. Its own top_k of 40 and min_p of 0.05 "
-            "apply to what is sampled.",
-            source="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
-            trial="tried with the pocket model behind llama-cpp-python's server; llama-server itself was never tried",
-            options={"extra_body": {"repeat_penalty": 1.0}},
-        ),
-        Preset(
-            "ollama",
-            "Ollama",
-            "http://localhost:11434/v1",
-            is_local=True,
-            example="llama3.1:8b",
-            about="Takes a seed, a reasoning effort and log-probabilities in its chat API; returns reasoning apart.",
-            source="https://docs.ollama.com/api/openai-compatibility",
-        ),
-        Preset(
-            "transformers",
-            "Open weights in this process",
-            "",
-            api="completions",
-            is_local=True,
-            example="",
-            about="A folder with a checkpoint, or its name in the Hugging Face cache of this machine; nothing is fetched and no code of "
-            "it is run. It needs no server and gives every log-probability. Needs requirements-transformers.txt.",
-            source="https://huggingface.co/docs/transformers",
-            trial="tried with the pocket model",
-            backend=WEIGHTS,
-        ),
-        Preset("other", "Another server", "", about="Any server that speaks the OpenAI API.", trial=""),
-    )
-}
+_FILE = tomllib.loads(Path(__file__).with_name("servers.toml").read_text(encoding="utf-8"))
+PRESETS = {one["name"]: Preset(**one) for one in _FILE["servers"]}
 
 
 def preset(name: str) -> Preset:

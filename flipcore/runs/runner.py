@@ -121,8 +121,9 @@ class ItemRuns:
 
 @cache
 def code_hash() -> str:
-    """Of the Python files of this package, as they are on the disk when it is first asked for."""
-    return _hash(line for path in sorted(_CODE.rglob("*.py")) for line in (str(path.relative_to(_CODE)), path.read_bytes()))
+    """Of this package's Python and of the words that it reads, as they are on the disk when it is first asked for."""
+    files = sorted(path for path in _CODE.rglob("*") if path.suffix in (".py", ".toml", ".txt", ".yaml"))
+    return _hash(line for path in files for line in (str(path.relative_to(_CODE)), path.read_bytes()))
 
 
 def study_hash(study: Study, backends: Sequence[Backend]) -> str:

@@ -154,5 +154,11 @@ def test_a_failed_call_leaves_its_item_open(store, asked, monkeypatch):
     assert runner.run(tiny_study(), store).state == "done" and len(asked[1]) == 1
 
 
-def test_the_hash_reads_the_code_of_the_package():
+def test_the_hash_reads_the_code_of_the_package_and_its_words(tmp_path, monkeypatch):
     assert len(runner.code_hash()) == 20 and runner.UNKNOWN == ""
+    monkeypatch.setattr(runner, "_CODE", tmp_path)
+    hashes = {runner.code_hash.__wrapped__()}
+    for name in ("asked.py", "names.toml", "names.toml", "card.txt", "drawing.svg"):
+        (tmp_path / name).write_text(f"{len(hashes)}")
+        hashes.add(runner.code_hash.__wrapped__())
+    assert len(hashes) == 5  # a drawing changes nothing that is asked
