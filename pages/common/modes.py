@@ -6,7 +6,7 @@ from flipcore.core.links import settings_from, settings_text
 from flipcore.reports import locks as lock_reports
 from flipcore.reports.browser_data.settings import fitting
 from flipcore.store.queries import decisions, locks
-from pages.common import session
+from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
@@ -18,16 +18,7 @@ MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked
 def mode_selector(key: str = "mode") -> str:
     """The mode, with the badge that says what its intervals are worth."""
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        mode = st.segmented_control(
-            "Mode",
-            list(MODES),
-            default="explore",
-            key=key,
-            bind="query-params",
-            required=True,
-            format_func=MODES.__getitem__,
-            label_visibility="collapsed",
-        )
+        mode = screen.segments("Mode", list(MODES), key, format_func=MODES.__getitem__)
         show_badges([("EXPLORATORY", "EXPLORATORY")] if mode == "explore" else [])
     return mode
 

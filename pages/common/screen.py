@@ -1,11 +1,27 @@
-"""The button behind which a page's rarely changed controls lie, and the line that says what they are set to."""
+"""Controls that stand in the link; the button behind which a page's rarely changed ones lie, and the line that says what they are set
+to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
 from pages.common.notes import plain
+
+
+def select(label: str, options: Sequence, key: str, *, choice: Any = None, place: Any = st, **more: Any) -> Any:
+    """One of a list, which opens at `choice`, else at the first, and stands in the link under its key."""
+    at = options.index(choice) if choice in options else 0
+    return place.selectbox(label, options, at, key=key, bind="query-params", **more)
+
+
+def segments(label: str, options: Sequence, key: str, *, default: Any = None, place: Any = st, **more: Any) -> Any:
+    """One of a few side by side, the first where no `default` is given; it stands in the link under its key, without its label above it
+    unless `more` says otherwise."""
+    own = {"bind": "query-params", "label_visibility": "collapsed"} | more
+    start = options[0] if default is None else default
+    return place.segmented_control(label, options, default=start, required=True, key=key, **own)
 
 
 class Controls:

@@ -1,14 +1,22 @@
-"""Every table of every page: shown by Streamlit, and saved as CSV, Markdown or LaTeX in the escapes of each."""
+"""Every table and figure of every page: shown by Streamlit, tables saved as CSV, Markdown or LaTeX in the escapes of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from flipcore.charts.theme import Colours, colours
 from flipcore.reports.exports.data_tables import Rows, shown_text
 from flipcore.text.tables import FORMATS
 from pages.common.files import offer_file
+
+
+def show_figure(key: str, draw: Callable[[Colours], Any], *, place: Any = st, **options: Any) -> Any:
+    """What `draw` makes in the colours of the theme; `options` are those of `st.plotly_chart`, whose answer is returned. Plotly's own bar
+    is not there unless they say so."""
+    own = {"config": {"displayModeBar": False}} | options
+    return place.plotly_chart(draw(colours(st.context.theme.type)), key=key, theme=None, **own)
 
 
 def show_table(

@@ -3,14 +3,14 @@
 import streamlit as st
 
 from flipcore.charts.sequence import sequence
-from flipcore.charts.theme import colours
 from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
+from pages.common import screen
 from pages.common.cached import cached
 from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.flips.board_data import answers
 
 
@@ -43,16 +43,9 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         )
     with st.expander("The flip rate as results arrived"):
         axes = [axis for axis in answers(study_id, model, mode).axes if axis != IDENTITY]
-        axis = st.selectbox(
-            "Axis", axes, key="arriving-axis", bind="query-params", format_func=lambda name: name.replace("_", " "), width=280
-        )
+        axis = screen.select("Axis", axes, "arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
         paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy).items()}
-        st.plotly_chart(
-            sequence(paths, colours(st.context.theme.type), "flip rate T"),
-            key="arriving",
-            theme=None,
-            config={"displayModeBar": False},
-        )
+        show_figure("arriving", lambda c: sequence(paths, c, "flip rate T"))
         st.caption(
             plain(
                 "95 % limits that hold at every number of items at once, so that a study may be watched and stopped "

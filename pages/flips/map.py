@@ -29,14 +29,7 @@ def _behind_view(choices: Choices, leading: str) -> dict:
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
         field, faithful = (
-            st.selectbox(
-                label,
-                names,
-                index=names.index(name) if name in names else otherwise % len(names),
-                key=key,
-                bind="query-params",
-                format_func=title_of,
-            )
+            screen.select(label, names, key, choice=name if name in names else names[otherwise], format_func=title_of)
             for label, key, name, otherwise in (
                 ("Compared extractor", "field", leading, 0),
                 ("Reference extractor", "faithful", WRITTEN_ANSWER, -1),
@@ -60,24 +53,10 @@ def controls(study_id: str) -> View:
     choices = map_data.choices(study_id)
     settings = _behind_view(choices, map_data.leading_extractor(study_id))
     groups = _groups(study_id, choices.models)
-    group = st.selectbox(
-        "Rows",
-        list(groups),
-        key="group",
-        bind="query-params",
-        format_func=groups.__getitem__,
-        width=165,
-        label_visibility="collapsed",
+    group = screen.select(
+        "Rows", list(groups), "group", format_func=groups.__getitem__, width=165, label_visibility="collapsed"
     )
-    compare = st.segmented_control(
-        "Compare",
-        COMPARISONS,
-        default=COMPARISONS[0],
-        key="compare",
-        bind="query-params",
-        required=True,
-        label_visibility="collapsed",
-    )
+    compare = screen.segments("Compare", COMPARISONS, "compare")
     search = st.text_input(
         "Find",
         key="item-search",

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.common import screen
 from pages.common.header import page_header
 from pages.flips import board, map
 
@@ -10,7 +11,5 @@ PARTS = {"Map": map.show, "Parts": board.show}
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
 if study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
-    part = line.segmented_control(
-        "Show", list(PARTS), default="Map", key="show", bind="query-params", required=True, label_visibility="collapsed"
-    )
+    part = screen.segments("Show", list(PARTS), "show", place=line)
     PARTS[part](study_id, line)

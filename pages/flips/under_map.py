@@ -3,12 +3,11 @@
 import streamlit as st
 
 from flipcore.charts.matrix import matrix
-from flipcore.charts.theme import colours
 from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common.cached import cached
 from pages.common.inspector import open_item
 from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.flips.map_data import of_model
 
 
@@ -29,11 +28,8 @@ def disagreement(study_id: str, model: str, title_of) -> None:
         return
     st.markdown(plain(agreement.sentence(title_of)))
     left, right = st.columns([3, 2])
-    left.plotly_chart(
-        matrix(agreement.share, [title_of(name) for name in agreement.extractors], colours(st.context.theme.type)),
-        key="disagreement",
-        theme=None,
-        config={"displayModeBar": False},
+    show_figure(
+        "disagreement", lambda c: matrix(agreement.share, [title_of(name) for name in agreement.extractors], c), place=left
     )
     show_table("disagreement", place=right, rows=agreement.table(title_of))
     right.caption(

@@ -3,14 +3,13 @@
 import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
-from flipcore.charts.theme import colours
 from flipcore.reports.holdout import checked_models, inflation_of, ways
 from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
-from pages.common import session
+from pages.common import screen, session
 from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
 
@@ -46,11 +45,10 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
     way = (
         choices[0]
         if len(choices) == 1
-        else st.selectbox(
+        else screen.select(
             "Answers read and asked as",
             choices,
-            key="inflation-way",
-            bind="query-params",
+            "inflation-way",
             width=420,
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
@@ -73,9 +71,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
             "Rotation reports the majority vote, which is right more often than a single answer: "
             "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”."
         )
-    st.plotly_chart(
-        inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None, config={"displayModeBar": False}
-    )
+    show_figure("inflation", lambda c: inflation_figure(rows, c))
     show_table(
         "inflation",
         [
@@ -129,9 +125,7 @@ def _published() -> None:
     )
     rows = [Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published")) for name, value, _ in PUBLISHED]
     left, right = st.columns([3, 2], vertical_alignment="center")
-    left.plotly_chart(
-        inflation_figure(rows, colours(st.context.theme.type)), key="published", theme=None, config={"displayModeBar": False}
-    )
+    show_figure("published", lambda c: inflation_figure(rows, c), place=left)
     show_table(
         "published-inflation",
         place=right,

@@ -7,7 +7,6 @@ import streamlit as st
 
 from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.likeness import pair_likeness
-from flipcore.charts.theme import colours
 from flipcore.claims.likeness import compared_claims, words_claim
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.comparison import Comparison
@@ -17,10 +16,11 @@ from flipcore.stats.holdout.ngrams import NgramTable, ngrams
 from flipcore.store.connection import Store
 from flipcore.text.counts import count_of
 from flipcore.vectors import classifiers
+from pages.common import screen
 from pages.common.computing import computed
 from pages.common.differences import differences
 from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.holdout.likeness import comparison_of, embedding_choice
 from pages.holdout.selection import item_ids as selected_ids
 
@@ -104,11 +104,9 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     claim = compared_claims(comparison)[1]
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))
-    st.plotly_chart(
-        pair_likeness(*comparison.likeness_counts, colours(st.context.theme.type)),
-        key="pair-likeness",
-        theme=None,
-        config={"displayModeBar": False},
+    show_figure(
+        "pair-likeness",
+        lambda c: pair_likeness(*comparison.likeness_counts, c),
         alt="Share of the pairs of either set by their cosine.",
     )
     st.caption(
@@ -216,18 +214,16 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.caption(plain(claim.detail))
     top = table.rows[:N_SHOWN]
     if top:
-        st.plotly_chart(
-            giveaway_bars(
+        show_figure(
+            "ngrams",
+            lambda c: giveaway_bars(
                 [row.text for row in top],
                 [row.log_odds.value for row in top],
                 [row.log_odds.low for row in top],
                 [row.log_odds.high for row in top],
-                colours(st.context.theme.type),
+                c,
                 title="log odds that an entry contains it, with 95 % interval",
             ),
-            key="ngrams",
-            theme=None,
-            config={"displayModeBar": False},
             alt="The words and word pairs that differ most between the sets.",
         )
         show_table(
@@ -267,12 +263,8 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     by_name = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     classifier = by_name[
-        right.selectbox(
-            "Classifier",
-            list(by_name),
-            key="giveaway-classifier",
-            bind="query-params",
-            format_func=lambda name: by_name[name].title,
+        screen.select(
+            "Classifier", list(by_name), "giveaway-classifier", place=right, format_func=lambda name: by_name[name].title
         )
     ]
     left.caption(
@@ -293,18 +285,16 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
 
 
 def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:
-    st.plotly_chart(
-        giveaway_bars(
+    show_figure(
+        "giveaways",
+        lambda c: giveaway_bars(
             [one.token for one in top],
             [one.weight for one in top],
             [one.lowest for one in top],
             [one.highest for one in top],
-            colours(st.context.theme.type),
+            c,
             title="mean pull on held-out entries, with the range over five folds",
         ),
-        key="giveaways",
-        theme=None,
-        config={"displayModeBar": False},
         alt="Tokens that speak for one set, strongest first.",
     )
 

@@ -7,7 +7,6 @@ import streamlit as st
 from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.likeness import nearest_histogram
-from flipcore.charts.theme import colours
 from flipcore.claims.likeness import compared_claims, map_quality_text
 from flipcore.core.records import Item
 from flipcore.reports.holdout import FEWEST, component_axes, entry_rows
@@ -18,8 +17,9 @@ from flipcore.store.queries import vectors
 from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
+from pages.common import screen
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.holdout import excluding, labels, selection
 from pages.holdout.likeness import comparison_of, embedding_choice, layouts
 
@@ -51,21 +51,16 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if "map-colour-next" in st.session_state:
                 st.session_state["map-colour"] = st.session_state.pop("map-colour-next")
-            colour = st.selectbox(
+            colour = screen.select(
                 "Colour by",
                 list(COLOURS),
-                key="map-colour",
-                bind="query-params",
+                "map-colour",
                 format_func=lambda name: f"Colour by {COLOURS[name]}",
                 width=330,
                 label_visibility="collapsed",
             )
-            layout = st.segmented_control(
-                "Places", [UMAP, PCA], default=UMAP, key="map-places", required=True, label_visibility="collapsed"
-            )
-            pointer = st.segmented_control(
-                "Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True, label_visibility="collapsed"
-            )
+            layout = screen.segments("Places", [UMAP, PCA], "map-places", bind=None)
+            pointer = screen.segments("Pointer", [CLICK, LASSO], "map-pointer", bind=None)
             drawing = _drawing_choice(layout == UMAP)
         places, axes = drawn_at(comparison, layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
@@ -105,26 +100,25 @@ def _pictures(
     whole_id: str,
 ) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
-    theme, key = colours(st.context.theme.type), f"{comparison.sets_id}-{comparison.described}"
+    key = f"{comparison.sets_id}-{comparison.described}"
     on_map, in_bars = selection.rows_on_map(key), comparison.within(selection.spans(key))
     left, right = st.columns([3, 2])
     with left, st.container(key=selection.MAP):
-        st.plotly_chart(
-            entry_map(
+        show_figure(
+            selection.chart_key(selection.MAP),
+            lambda c: entry_map(
                 places,
                 comparison.labels,
                 comparison.texts,
                 colouring,
-                theme,
+                c,
                 axes=axes,
                 ringed=in_bars,
                 crossed=crossed,
                 lasso=lasso,
             ),
-            key=selection.chart_key(selection.MAP),
-            on_select=lambda: selection.from_map(key),
-            theme=None,
             config={"displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
+            on_select=lambda: selection.from_map(key),
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
         st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
@@ -132,13 +126,11 @@ def _pictures(
         panel(comparison, on_map or in_bars, places, store, whole_id)
     st.markdown(f"**{plain(comparison.coverage_sentence())}**")
     with st.container(key=selection.BARS):
-        st.plotly_chart(
-            nearest_histogram(comparison.across[1][:, 0], comparison.labels, theme, selection=on_map),
-            theme=None,
-            key=selection.chart_key(selection.BARS),
+        show_figure(
+            selection.chart_key(selection.BARS),
+            lambda c: nearest_histogram(comparison.across[1][:, 0], comparison.labels, c, selection=on_map),
             on_select=lambda: selection.from_bars(key),
             selection_mode="points",
-            config={"displayModeBar": False},
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
     st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")

@@ -47,22 +47,12 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
     with controls.place:
         names = {one.name: one for one in embeddings.EMBEDDINGS}
         kinds = {one.name: one for one in classifiers.CLASSIFIERS}
-        embedding = st.selectbox(
-            "Embedding",
-            list(names),
-            key="embedding",
-            bind="query-params",
-            disabled=bool(lock),
-            format_func=lambda name: names[name].title,
+        embedding = screen.select(
+            "Embedding", list(names), "embedding", disabled=bool(lock), format_func=lambda name: names[name].title
         )
         st.caption(plain(names[embedding].why_not() or names[embedding].about))
-        classifier = st.selectbox(
-            "Classifier",
-            list(kinds),
-            key="classifier",
-            bind="query-params",
-            disabled=bool(lock),
-            format_func=lambda name: kinds[name].title,
+        classifier = screen.select(
+            "Classifier", list(kinds), "classifier", disabled=bool(lock), format_func=lambda name: kinds[name].title
         )
         st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
         seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
@@ -101,9 +91,7 @@ if whole is not None and sets is not None:
         place = board.BoardPlace()
         place.first(sets, view, mode, "semantic", "prediction")
         inflation.in_a_line(sets, mode == "locked")
-        part = st.segmented_control(
-            "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
-        )
+        part = screen.segments("Part", PARTS, "part")
         # the cross-validation takes longest, so what does not need it is drawn before
         part_place = st.container()
         with part_place, shown_problem():

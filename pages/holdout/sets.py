@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.core.records import digest
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, divided_sets, sets_of_sources
-from pages.common import session
+from pages.common import screen, session
 from pages.common.computing import computed
 
 SHARES = (0.0, 0.3, 0.5)
@@ -51,13 +51,14 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
         )
     else:
         keep_in_link(
-            st.segmented_control(
+            screen.segments(
                 "Set aside for confirmation",
                 SHARES,
+                "aside",
                 default=share_in_link(),
-                key="aside",
+                bind=None,
+                label_visibility="visible",
                 disabled=is_locked or sets.share_aside > 0,
-                required=True,
                 format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
                 help="For good: no page shows these entries until margins are stored in Locked mode. "
                 "Assignment depends only on the entry's own text.",

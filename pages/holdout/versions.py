@@ -3,14 +3,13 @@
 import streamlit as st
 
 from flipcore.charts.equivalence import equivalence_figure
-from flipcore.charts.theme import colours
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.identity import name_field
 from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:
@@ -35,12 +34,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
             f"{len(rows):,} versions were tested: a set that was edited until it passed has been fitted to these tests. "
             "Confirm the last version on entries that were set aside, or with another classifier and another embedding."
         )
-    st.plotly_chart(
-        equivalence_figure(labelled, colours(st.context.theme.type)),
-        key="versions",
-        theme=None,
-        config={"displayModeBar": False},
-    )
+    show_figure("versions", lambda c: equivalence_figure(labelled, c))
     st.caption(
         "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond different within it, cross different, "
         "upright cross beyond it, open circle undecided; a change of embedding, classifier or seed between versions is in the table."

@@ -14,7 +14,6 @@ from flipcore.annotation.control_matching import (
 )
 from flipcore.charts.balance import balance_figure
 from flipcore.charts.slopes import slopes
-from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.core.study import PAIRED_CONTROL
 from flipcore.detectors import DropGap as Detector
@@ -29,10 +28,10 @@ from flipcore.stats.memory.gap_power import detectable_sentence
 from flipcore.stats.memory.matching import CALIPER, TITLES, TRAITS, WORST, Matching
 from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
-from pages.common import modes, record, session
+from pages.common import modes, record, screen, session
 from pages.common.identity import name_field
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, gap, gaps_of, members, readouts_of
 from pages.memorization.items import item_table
@@ -57,12 +56,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(plain(source_rule(estimate.gap_source, estimate.source_literal, estimate.source_directional).text))
     st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
     left, right = st.columns([2, 3])
-    left.plotly_chart(
-        slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), colours(st.context.theme.type)),
-        key="slopes",
-        theme=None,
-        config={"displayModeBar": False},
-    )
+    show_figure("slopes", lambda c: slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), c), place=left)
     with right:
         moved, decision = cutoff_line(
             detector_line(verdict, estimate, gaps[operator].unit, settings["margin"]),
@@ -97,18 +91,15 @@ def _guide(estimate: DropGap) -> None:
 
 
 def _choices(view: View, controls, gaps: Mapping[str, Detector], readouts: list[str]) -> tuple[str, str]:
-    operator = controls.place.segmented_control(
+    operator = screen.segments(
         "Rewriting",
         list(gaps),
-        default=next(iter(gaps)),
-        required=True,
+        "rewriting",
+        place=controls.place,
+        label_visibility="visible",
         format_func=lambda axis: gaps[axis].past,
-        key="rewriting",
-        bind="query-params",
     )
-    extractor = controls.place.selectbox(
-        "Answers read by", readouts, format_func=title_of, key="gap-readout", bind="query-params"
-    )
+    extractor = screen.select("Answers read by", readouts, "gap-readout", place=controls.place, format_func=title_of)
     controls.note(gaps[operator].past, f"read by {title_of(extractor).lower()}")
     return operator, extractor
 
@@ -220,12 +211,7 @@ def _balance(matching: Matching) -> None:
         names = ", ".join(TITLES[name] for name in matching.unknown)
         st.caption(plain(f"Not matched on {names}: one of the two sets does not hold it."))
     left, right = st.columns([3, 2])
-    left.plotly_chart(
-        balance_figure(matching.balance, colours(st.context.theme.type)),
-        key="balance",
-        theme=None,
-        config={"displayModeBar": False},
-    )
+    show_figure("balance", lambda c: balance_figure(matching.balance, c), place=left)
     show_table(
         "balance",
         place=right,

@@ -11,7 +11,7 @@ from flipcore.reports.worked_examples import loss_example
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
-from pages.common import modes, record, session
+from pages.common import modes, record, screen, session
 from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
@@ -75,14 +75,13 @@ def _detector(view: View, controls) -> ScoreDetector | None:
             icon=":material/ssid_chart:",
         )
         return None
-    name = controls.place.segmented_control(
+    name = screen.segments(
         "Measured by",
         list(lines),
-        default=next(iter(lines)),
-        required=True,
+        "measure",
+        place=controls.place,
+        label_visibility="visible",
         format_func=lambda name: detector_title(lines[name].title),
-        key="measure",
-        bind="query-params",
     )
     controls.note(lines[name].title)
     return lines[name]

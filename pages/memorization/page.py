@@ -26,16 +26,7 @@ def _fits(study: Study) -> bool:
 study_id = page_header("memorization", fits=_fits)
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
-        tab = st.segmented_control(
-            "Part",
-            list(TABS),
-            default="summary",
-            key="tab",
-            bind="query-params",
-            required=True,
-            format_func=PARTS.__getitem__,
-            label_visibility="collapsed",
-        )
+        tab = screen.segments("Part", list(TABS), "tab", format_func=PARTS.__getitem__)
         mode = modes.mode_selector()
         controls = screen.Controls()
     lock = modes.lock_of(study_id, mode, PAGE)
@@ -51,13 +42,12 @@ if study_id is not None:
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
             passages = tab == "pearl" and "completion" in kinds
-            kind = st.segmented_control(
+            kind = screen.segments(
                 "Items",
                 kinds,
+                "passages" if passages else "kind",
                 default="completion" if passages else kinds[0],
-                required=True,
-                key="passages" if passages else "kind",
-                bind="query-params",
+                label_visibility="visible",
                 format_func=set_title,
             )
         controls.note(model, set_title(kind).lower())

@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from flipcore.charts.curves import level_curves
-from flipcore.charts.theme import colours
 from flipcore.detectors import Pearl as PearlDetector
 from flipcore.detectors import pearls_in
 from flipcore.extractors import title_of
@@ -15,8 +14,9 @@ from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
-from pages.common import modes, record, session
+from pages.common import modes, record, screen, session
 from pages.common.notes import how_to_read
+from pages.common.tables import show_figure
 from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, sensitivities, setting_of
 from pages.memorization.items import item_table
@@ -73,10 +73,8 @@ def _warn_of_compressor(view: View, metric: str, axis: str) -> None:
 
 
 def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:
-    curves = level_curves(
-        pearl.means, pearl.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type), title_of(metric)
-    )
-    st.plotly_chart(curves, key="curves", theme=None, config={"displayModeBar": False})
+    levels, flagged = _levels(view, metric, axis), pearl.sensitivity > start
+    show_figure("curves", lambda c: level_curves(pearl.means, flagged, levels, c, title_of(metric)))
     st.caption(
         "You are tuning α on the data it is evaluated on, so the detection rate is optimistic. "
         "Lock α before the confirmatory texts are read."
@@ -132,9 +130,7 @@ def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlD
     """The detector that is looked at: its task, and its similarity."""
     tasks = list(dict.fromkeys(one.task for one in pearls))
     task = (
-        controls.place.segmented_control(
-            "Task", tasks, default=tasks[0], required=True, format_func=str.capitalize, key="task", bind="query-params"
-        )
+        screen.segments("Task", tasks, "task", place=controls.place, label_visibility="visible", format_func=str.capitalize)
         if tasks[1:]
         else tasks[0]
     )
@@ -147,14 +143,13 @@ def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlD
 def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
     """The rule that sets alpha, and the share of false positives that it promises; both stay as locked."""
     with controls.place:
-        rule = st.selectbox(
+        rule = screen.select(
             "α from non-members by",
             sorted(RULES, reverse=True),
+            "pearl-rule",
+            choice=settings["rule"],
             format_func=TITLES.__getitem__,
-            key="pearl-rule",
-            bind="query-params",
             disabled=mode == "locked",
-            index=sorted(RULES, reverse=True).index(settings["rule"]),
         )
         fpr = st.number_input(
             "False positives at most",

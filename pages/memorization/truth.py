@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping
 import streamlit as st
 
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
-from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.detectors import DETECTORS, ScoreDetector
 from flipcore.reports.known_doses import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
@@ -14,10 +13,10 @@ from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from flipcore.stats.memory.ground_truth import ground_truth as truth_of_scores
 from flipcore.text.counts import count_of
-from pages.common import session
+from pages.common import screen, session
 from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.memorization.cached import View, scores
 from pages.memorization.titles import set_title
 
@@ -77,7 +76,6 @@ TITLES = {
     "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
     "source": "the source's quantile",
 }
-QUIET = {"displayModeBar": False}
 
 
 def _ground_truth(
@@ -94,13 +92,8 @@ def _ground_truth(
         )
         return
     rules = rules_of(scores, doses, fresh)
-    rule = st.selectbox(
-        "Cut-off from never-seen items by",
-        rules,
-        format_func=TITLES.__getitem__,
-        key=f"truth-rule-{rules[0]}",
-        bind="query-params",
-        width=320,
+    rule = screen.select(
+        "Cut-off from never-seen items by", rules, f"truth-rule-{rules[0]}", format_func=TITLES.__getitem__, width=320
     )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
@@ -112,15 +105,14 @@ def _ground_truth(
     claim = truth_claim(truth)
     st.markdown(f"## {plain(claim.text)}")
     st.caption(plain(claim.detail))
-    c = colours(st.context.theme.type)
-    st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
+    show_figure("truth-auc", lambda c: auc_by_dose(truth.detectors, c))
     show_table("detectors", detector_rows(truth))
     _decisions(truth)
     if truth.n_unknown:
         st.caption(
             f"{count_of(truth.n_unknown, 'item has unknown exposure and is', 'items have unknown exposure and are')} excluded."
         )
-    _closely(truth, c)
+    _closely(truth)
     how_to_read(
         "The pocket model read each item a known number of times. **AUC** is the chance that a read item scores higher than "
         "one never read; 0.5 is a coin. **Flagged** is the share above a cut-off from never-read items, **false positives** "
@@ -145,14 +137,14 @@ def _decisions(truth: GroundTruth) -> None:
         )
 
 
-def _closely(truth: GroundTruth, c) -> None:
+def _closely(truth: GroundTruth) -> None:
     names = [one.name for one in truth.detectors]
     name = st.selectbox("Look closely at", names, key="truth-detector", bind="query-params", width=320)
     one = truth.detectors[names.index(name)]
     st.markdown(plain(detector_claim(one).text))
     left, right = st.columns(2)
-    left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
-    right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
+    show_figure("truth-scores", lambda c: scores_by_dose(one, c), place=left)
+    show_figure("truth-roc", lambda c: roc_by_dose(one, c), place=right)
     show_table(
         "by-dose",
         [

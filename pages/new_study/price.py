@@ -18,7 +18,7 @@ from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.truncation import token_limits
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
-from pages.common import session
+from pages.common import screen, session
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 
@@ -158,20 +158,20 @@ def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, c
 def calculator() -> None:
     """Items needed for a drop gap, for two accuracies, and to show that two are equal."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
-        power = st.segmented_control(
+        power = screen.segments(
             "Found how often",
             [0.8, 0.9],
-            default=0.8,
-            required=True,
-            key="power-power",
+            "power-power",
+            bind=None,
+            label_visibility="visible",
             format_func=lambda share: f"{100 * share:.0f} %",
         )
-        what = st.segmented_control(
+        what = screen.segments(
             "Claim",
             ["drop gap", "two accuracies differ", "two accuracies are equal"],
-            default="drop gap",
-            required=True,
-            key="power-what",
+            "power-what",
+            bind=None,
+            label_visibility="visible",
         )
         claim = _answer(what, power)
         st.markdown(f"**{claim.text}**")

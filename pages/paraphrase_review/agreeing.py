@@ -20,7 +20,6 @@ from flipcore.annotation.paraphrases.ratings import (
 )
 from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settling_row
 from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.theme import colours
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.base.retention import RULES
 from flipcore.store.queries import review
@@ -31,7 +30,7 @@ from pages.common.computing import computed
 from pages.common.differences import differences
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 
 
 def show() -> None:
@@ -68,9 +67,7 @@ def show() -> None:
 
 def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
     rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in by_check.items()]
-    st.plotly_chart(
-        interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None, config={"displayModeBar": False}
-    )
+    show_figure("alphas", lambda c: interval_rows(rows, c))
     show_table(
         "agreement",
         [

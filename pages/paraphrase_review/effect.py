@@ -8,7 +8,6 @@ from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
 from flipcore.axes import AXES
 from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.theme import colours
 from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
 from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.wordings import NOUNS
@@ -22,7 +21,7 @@ from pages.common.cached import cached
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.paraphrase_review import risk
 from pages.paraphrase_review.judging import reviewer
 
@@ -63,12 +62,7 @@ def _gates(gates: list[SourceGate]) -> None:
     by_reviewers = [one for one in gates if one.n_reviewed]
     rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in by_reviewers if one.gate.accepted.n >= MIN_N]
     if rows:
-        st.plotly_chart(
-            interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"),
-            key="gates",
-            theme=None,
-            config={"displayModeBar": False},
-        )
+        show_figure("gates", lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted"))
     for one in by_reviewers:
         st.markdown(
             f"**{'✓' if one.gate.is_open else '–'} {plain(one.dataset)} · {plain(one.generator)}**, {one.n_reviewed:,} of {one.n_pairs:,} "

@@ -22,7 +22,7 @@ from flipcore.datasets import LOADERS
 from flipcore.store.connection import default_path
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
-from pages.common import session
+from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
 from pages.common.tables import show_table
@@ -74,12 +74,14 @@ def _bring_in() -> None:
         key="pairs-dataset",
     )
     generator = two.text_input("Made by, where a row does not say", "unknown", max_chars=80, key="pairs-generator")
-    kind = three.segmented_control(
+    kind = screen.segments(
         "Reviewers, where a row does not say",
         KINDS,
+        "pairs-reviewers",
         default=PERSON,
-        key="pairs-reviewers",
-        required=True,
+        place=three,
+        bind=None,
+        label_visibility="visible",
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
@@ -122,7 +124,7 @@ def _take_out() -> None:
     if not pairs:
         st.caption("There is nothing to download yet.")
         return
-    kind = st.segmented_control("As", ["csv", "jsonl"], default="csv", key="out-kind", required=True, format_func=str.upper)
+    kind = screen.segments("As", ["csv", "jsonl"], "out-kind", bind=None, label_visibility="visible", format_func=str.upper)
     with st.container(horizontal=True):
         for name, rows, columns in (("pairs", pairs, PAIR_COLUMNS), ("verdicts", verdicts, VERDICT_COLUMNS)):
             offer_file(

@@ -5,7 +5,6 @@ import streamlit as st
 from flipcore.annotation.judge_labels import gate_rows, ids_to_label, label_row, undo_row
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.theme import colours
 from flipcore.claims.gates import judge_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
@@ -17,7 +16,7 @@ from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.links import study_choice
 from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
@@ -141,12 +140,7 @@ def judge_gate(study_id: str) -> None:
         st.warning(plain(text), icon=":material/warning:")
     if report.gate.agreement.n_items:
         rows = [("Kappa against people", report.gate.agreement.estimate)]
-        st.plotly_chart(
-            interval_rows(rows, colours(st.context.theme.type), report.gate.threshold, "lower bound wanted"),
-            key="judge-kappa",
-            theme=None,
-            config={"displayModeBar": False},
-        )
+        show_figure("judge-kappa", lambda c: interval_rows(rows, c, report.gate.threshold, "lower bound wanted"))
     show_table("judge-gate", gate_rows(report))
     st.markdown(plain(position))
     st.markdown(plain(again))

@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.access.acting import acting
 from flipcore.access.levels import Level
+from pages.common import screen
 from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging, proposing
 
@@ -16,9 +17,7 @@ focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[
 if not focused:
     page_header("paraphrase_review", choose=False)
 with st.container(horizontal=True, vertical_alignment="center"):
-    part = st.segmented_control(
-        "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
-    )
+    part = screen.segments("Part", PARTS, "part")
     beside = st.container(width="content")
 if part == "Review":
     judging.show(beside)

@@ -6,7 +6,6 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.by_model import flip_panels
 from flipcore.charts.inflation import Inflated, inflation_figure
-from flipcore.charts.theme import colours
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
@@ -24,37 +23,25 @@ from pages.common.contents import study_contents
 from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
-from pages.common.tables import show_table
+from pages.common.tables import show_figure, show_table
 from pages.components.boards import ranking_board
 from pages.ranking import cached
 from pages.ranking.cached import View
 
 # The questions of a study side by side for all of its models.
 
-NO_BAR = {"displayModeBar": False}
-
 
 def flip_surfaces(view: View) -> None:
     """Small multiples of the flip surface, on the same rows and one scale."""
     names = list(view.readouts()["extractor"].unique())
     st.subheader("Where each model flips", anchor=False)
-    extractor = st.segmented_control(
-        "Extractor",
-        names,
-        default=names[0],
-        required=True,
-        key="panels-of",
-        bind="query-params",
-        format_func=title_of,
-        label_visibility="collapsed",
-    )
+    extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(view, extractor)
     if not panels.columns:
         st.caption("Nothing was changed, so there is no flip rate.")
         return
     rows = "items, most flips first" if panels.items_a_row == 1 else f"items, {panels.items_a_row} a row, most flips first"
-    figure = flip_panels(panels.rates, panels.columns, colours(st.context.theme.type), rows)
-    st.plotly_chart(figure, key="panels", theme=None, config=NO_BAR)
+    show_figure("panels", lambda c: flip_panels(panels.rates, panels.columns, c, rows))
 
 
 def decomposition(view: View) -> None:
@@ -64,9 +51,7 @@ def decomposition(view: View) -> None:
         return
     st.subheader("What flips, model by model", anchor=False)
     cells = [one.cell for one in flips]
-    st.plotly_chart(
-        decomposition_bars(cells, title_of, colours(st.context.theme.type)), key="by-model", theme=None, config=NO_BAR
-    )
+    show_figure("by-model", lambda c: decomposition_bars(cells, title_of, c))
     show_table("flips-by-model", flip_rows(flips))
 
 
@@ -78,7 +63,7 @@ def memory_and_inflation(view: View) -> None:
         st.subheader("Inflation, model by model", anchor=False)
         st.markdown(plain(claim.text))
         bars = [Inflated(one.model, *one.accuracies, one.inflation()) for one in here]
-        st.plotly_chart(inflation_figure(bars, colours(st.context.theme.type)), key="inflated", theme=None, config=NO_BAR)
+        show_figure("inflated", lambda c: inflation_figure(bars, c))
     if not _tests_memory(view.study_id):
         return
     st.subheader("Memory, model by model", anchor=False)
@@ -155,14 +140,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     role = view["role"] if view["role"] in roles else roles[0]
     if lock is None:
         with screen.view_button():
-            own = st.selectbox(
-                "Reference extractor",
-                names,
-                names.index(own),
-                key="ranking-reference",
-                bind="query-params",
-                format_func=title_of,
-            )
+            own = screen.select("Reference extractor", names, "ranking-reference", choice=own, format_func=title_of)
             role = st.selectbox("Items", roles, roles.index(role), key="ranking-role", bind="query-params")
         screen.view_line(title_of(own), f"{role.replace('_', ' ')} items")
     return view | {"reference": own, "role": role}

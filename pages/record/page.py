@@ -8,7 +8,7 @@ from flipcore.reports import decision_record
 from flipcore.reports.decision_record import Entry, count_sentence
 from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
-from pages.common import session
+from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.header import page_header, show_badges
 from pages.common.identity import name_field
@@ -109,14 +109,10 @@ FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     """Study, page and words, all in the link."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
-        study_id = st.selectbox(
-            "Study", ["", *studies], key="in", bind="query-params", width=330, label_visibility="collapsed",
-            format_func=lambda one: studies.get(one, "every study"),
-        )  # fmt: skip
-        page = st.selectbox(
-            "Page", ["", *pages], key="on-page", bind="query-params", width=190, label_visibility="collapsed",
-            format_func=lambda one: title_of(one) or "every page",
-        )  # fmt: skip
+        place = {"": "every study"} | studies
+        study_id = screen.select("Study", list(place), "in", width=330, label_visibility="collapsed", format_func=place.get)
+        titles = {"": "every page"} | {one: title_of(one) for one in pages}
+        page = screen.select("Page", list(titles), "on-page", width=190, label_visibility="collapsed", format_func=titles.get)
         words = st.text_input(
             "Find", key="words", bind="query-params", placeholder="Find words, a name", width=240, label_visibility="collapsed"
         )

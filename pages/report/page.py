@@ -7,7 +7,7 @@ from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.reports.exports.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
-from pages.common import session
+from pages.common import screen, session
 from pages.common.contents import study_contents
 from pages.common.files import offer_file
 from pages.common.header import page_header
@@ -69,13 +69,12 @@ def show_tables(study_id: str) -> None:
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             title = st.selectbox("Table", list(every), key="report-table", bind="query-params", width=320, format_func=plain)
-            format = st.segmented_control(
+            format = screen.segments(
                 "Format",
                 list(FORMATS),
+                "report-format",
                 default="csv",
-                required=True,
-                key="report-format",
-                bind="query-params",
+                label_visibility="visible",
                 format_func=FORMATS.__getitem__,
             )
             one = every[title]
@@ -117,9 +116,7 @@ PARTS = {
 
 study_id = page_header("report")
 if study_id is not None:
-    part = st.segmented_control(
-        "Part", list(PARTS), default="Report", key="part", bind="query-params", required=True, label_visibility="collapsed"
-    )
+    part = screen.segments("Part", list(PARTS), "part")
     PARTS[part](study_id)
 how_to_read(
     "The **report** says what the pages say, behind the same gates and locks. The same study gives the same file, letter by letter. "

@@ -104,12 +104,11 @@ def settings(study_id: str, lock: dict | None) -> dict:
     ways = [one for one in own if one in axes]
     if lock is None:
         with screen.view_button():
-            reader = st.selectbox(
+            reader = screen.select(
                 "Reader",
                 names,
-                names.index(reader),
-                key="score-reader",
-                bind="query-params",
+                "score-reader",
+                choice=reader,
                 format_func=title_of,
                 help="The extractor whose readouts make the score",
             )
