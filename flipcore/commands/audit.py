@@ -36,8 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Prints the audit. Raises a FlipscopeError with a sentence for files that are no log, and where no study is named so."""
-    from flipcore.reports.audit import audit
-    from flipcore.reports.verdict import verdict
+    from flipcore.reports.audit import audit, verdict
     from flipcore.reports.whole_study import study_of, whole_study
 
     start = time.monotonic()

@@ -15,8 +15,8 @@ from pages.common import session
 from pages.common.files import offer_file
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.components.flip_map import flip_map, map_events
-from pages.flips import under_map
 from pages.flips.drawing import DrawnMap
 from pages.flips.map_data import View
 from pages.paraphrase_review.which_pairs import SELECTED
@@ -57,7 +57,7 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
         st.rerun()
     bar(view, flipmap)
     if not inspector_place(view.study_id, _model(view), order(view, flipmap), readout=view.field):
-        under_map.most_flips(flip_table)
+        most_flips(flip_table)
 
 
 def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
@@ -186,3 +186,27 @@ def _new_study(view: View, selection: list[str]) -> None:
 def _csv(view: View, selection: list[str]) -> str:
     frame = session.readouts(view.study_id)
     return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(index=False)
+
+
+def most_flips(table: list[dict]) -> None:
+    """Beside the map while nothing is opened; a row opens in the inspector where it flips most."""
+    st.markdown("**Which items flip most?** Click a cell of the map, or choose a row here, to read the two outputs behind it.")
+
+    def opened() -> None:
+        for row in st.session_state["most-flips"].selection.rows:
+            open_item(table[row]["id"], axis=table[row]["column"])
+
+    show_table(
+        "most-flips",
+        table,
+        key="most-flips",
+        on_select=opened,
+        selection_mode="single-row",
+        height=480,
+        column_config={
+            "id": None,
+            "column": None,
+            "question": st.column_config.TextColumn(width="medium"),
+            **{name: st.column_config.NumberColumn(format="%.2f") for name in table[0] if name.endswith(", share")},
+        },
+    )

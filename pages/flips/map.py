@@ -1,18 +1,51 @@
-"""The map: which items flip under which changes, under two extractors side by side."""
+"""The map: which items flip under which changes, under two extractors side by side; under it how often extractors
+disagree with each other."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from flipcore.charts.matrix import matrix
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
+from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen
+from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
-from pages.flips import map_data, under_map
+from pages.common.tables import show_figure, show_table
+from pages.flips import map_data
 from pages.flips.drawing import drawn_map
 from pages.flips.explorer import OPENED, explorer
-from pages.flips.map_data import View
+from pages.flips.map_data import View, of_model
+
+
+@cached("Comparing the extractors", 16)
+def _disagreements(study_id: str, model: str):
+    return disagreements(of_model(study_id, model))
+
+
+def disagreement(study_id: str, model: str, title_of) -> None:
+    """The same completion read in two ways: how often do they differ?"""
+    st.subheader("Do the extractors agree with each other?", anchor=False)
+    agreement = _disagreements(study_id, model)
+    if len(agreement.extractors) < 2:
+        st.info(
+            "This study has one extractor, so there is nothing to compare. Add another and run it again: calls "
+            "that were answered are not repeated."
+        )
+        return
+    st.markdown(plain(agreement.sentence(title_of)))
+    left, right = st.columns([3, 2])
+    show_figure(
+        "disagreement", lambda c: matrix(agreement.share, [title_of(name) for name in agreement.extractors], c), place=left
+    )
+    show_table("disagreement", place=right, rows=agreement.table(title_of))
+    right.caption(
+        "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
+        "own, then where both read one. Absent readouts and answers that were cut off are left out."
+    )
+
 
 SORTS = {
     "field": "most flips, compared extractor",
@@ -113,7 +146,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         explorer(view, flipmap, flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles))
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
-    under_map.disagreement(study_id, view.model, title_of)
+    disagreement(study_id, view.model, title_of)
     repeats.show(study_id)
     how_to_read(
         "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "

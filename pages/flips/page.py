@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.common import screen
 from pages.common.header import page_header
-from pages.flips import board, map
+from pages.flips import map, parts
 
-PARTS = {"Map": map.show, "Parts": board.show}
+PARTS = {"Map": map.show, "Parts": parts.show}
 
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
 if study_id is not None:

@@ -8,14 +8,18 @@ import streamlit as st
 from flipcore.annotation.paraphrases.from_elsewhere import take_in
 from flipcore.annotation.paraphrases.pair_files import (
     COLUMNS,
+    PAIR_COLUMNS,
+    VERDICT_COLUMNS,
     Incoming,
+    file_bytes,
     file_rows,
     guessed_columns,
     incoming,
     inventory_of,
+    pair_rows,
     row_originals,
+    verdict_rows,
 )
-from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
 from flipcore.annotation.paraphrases.publish import publish
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from flipcore.core.records import Call, Request, digest
-from flipcore.store.merge_checks import _is_call, _unproven_calls
+from flipcore.store.merge import _is_call, _unproven_calls
 
 TRUE = {
     "plain": Request("generate", "What is 1 plus 1?", max_tokens=16),

@@ -1,10 +1,13 @@
-"""Pairs and verdicts from files: a bad row is refused by its line and harms no other.
+"""Pairs and verdicts as files, out and in: a bad row is refused by its line and harms no other.
 
 A row holds a pair (original, paraphrase), a verdict (a reviewer and their answers) on a pair that is stored, or both at once.
 Originals may also be the items of a second file, row by row. The same file again adds nothing.
 """
 
+import csv
 import datetime as dt
+import io
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +22,8 @@ from flipcore.datasets import LOADERS
 from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
-from flipcore.store.export import as_meant
-from flipcore.store.queries import planning, review
+from flipcore.store.export import as_meant, neutral
+from flipcore.store.queries import planning, review, studies
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.text.answers import canonical_number
 
@@ -331,3 +334,51 @@ class _Reader:
 def spaceless(text: str) -> str:
     """The text with its white space single and its case folded, to find the same question again."""
     return " ".join(text.split()).casefold()
+
+
+# Pairs and verdicts as tables: the rows that leave as files and come back in.
+
+PAIR_COLUMNS = (
+    *("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "change", "state"),
+    *("n_reviewers", "n_kept", "n_models", "n_models_kept", "settled_by", "settled_why"),
+)
+VERDICT_COLUMNS = (
+    "verdict_id",
+    "pair_id",
+    "reviewer",
+    "reviewer_kind",
+    *CHECKS,
+    "note",
+    "original_hash",
+    "paraphrase_hash",
+    "rule_version",
+    "created",
+)
+
+
+def pair_rows(store: Store) -> list[dict]:
+    """Every stored pair with what stands of it now; none of an item that is set aside."""
+    return [
+        {
+            **{column: row[column] for column in PAIR_COLUMNS},
+            **{column: int(row[column]) for column in PAIR_COLUMNS if column.startswith("n_")},
+        }
+        for row in studies.paraphrase_states(store).to_dict("records")
+        if not row["set_aside"]
+    ]
+
+
+def verdict_rows(store: Store) -> list[dict]:
+    """The verdicts that stand."""
+    return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
+
+
+def file_bytes(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
+    """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
+    if kind == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
+    out = io.StringIO()
+    table = csv.DictWriter(out, columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows({column: neutral("" if row[column] is None else row[column]) for column in columns} for row in rows)
+    return out.getvalue().encode("utf-8")

@@ -2,8 +2,18 @@ import json
 
 import pytest
 
-from flipcore.annotation.paraphrases.pair_files import Inventory, file_rows, guessed_columns, incoming, row_originals
-from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
+from flipcore.annotation.paraphrases.pair_files import (
+    PAIR_COLUMNS,
+    VERDICT_COLUMNS,
+    Inventory,
+    file_bytes,
+    file_rows,
+    guessed_columns,
+    incoming,
+    pair_rows,
+    row_originals,
+    verdict_rows,
+)
 from flipcore.annotation.paraphrases.ratings import agreement
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput

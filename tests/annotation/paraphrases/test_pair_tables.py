@@ -3,7 +3,7 @@
 import csv
 import io
 
-from flipcore.annotation.paraphrases.pair_tables import file_bytes
+from flipcore.annotation.paraphrases.pair_files import file_bytes
 
 
 def test_csv_cells_that_a_spreadsheet_would_run_are_neutralised():

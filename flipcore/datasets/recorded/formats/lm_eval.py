@@ -12,7 +12,6 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines, whole
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.lm_eval_score import score_version
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
@@ -21,6 +20,7 @@ from flipcore.datasets.recorded.log_records import (
     Rejection,
     ReportedScore,
     as_text,
+    count_of,
     family_of,
     mark_of,
     number_of,
@@ -327,6 +327,43 @@ def _scored_readouts(row: Mapping, scores: list[float], continuations: list[str]
             place = None if any(value != value for value in values) else max(range(len(values)), key=values.__getitem__)
         name = readout_name(metric, str(row.get("filter") or "none"))
         yield LogReadout(name, None if place is None else str(place), right_of(score), score, place=place)
+
+
+# SCORE tasks: one item several times, its right option moved to each place or its prompt changed.
+
+MOVED, PROMPT = "option_order", "prompt_format"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def score_version(record: LogRecord, doc: Mapping) -> None:
+    """Makes a row of a SCORE task a version of its question; leaves any other row as it is."""
+    if "question_id" not in doc:
+        return
+    moved = count_of(doc.get("original_answer_index"))
+    if moved is not None and isinstance(doc.get("always_same_option"), str) and record.options:
+        _moved(record, doc, moved, doc["always_same_option"])
+    elif "prompt_id" in doc and "prompt" in doc:
+        record.item, record.item_hash = str(doc["question_id"]), ""
+        prompt = str(doc["prompt_id"])
+        record.axis, record.variant = (PROMPT, f"prompt-{prompt}") if prompt != "0" else ("", "")
+
+
+def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
+    """The right option changed places with the one at `label`; the item's own order is that before the change."""
+    place = _LETTERS.find(label)
+    n = len(record.options)
+    order = list(range(n))
+    if 0 <= place < n and original < n:
+        order[place], order[original] = order[original], order[place]
+    own = list(record.options)
+    for position, index in enumerate(order):
+        own[index] = record.options[position]
+    record.item, record.item_hash = str(doc["question_id"]), ""
+    record.options, record.order = tuple(own), tuple(order)
+    record.targets, record.target_is_place = (str(original),), True
+    is_own = place == original or place >= n
+    record.axis, record.variant = ("", "") if is_own else (MOVED, f"right at {label}")
+    record.meta = {}
 
 
 READER = Reader("lm-eval", "lm-evaluation-harness samples", _recognises, _records, _about, _belongs)

@@ -1,0 +1,242 @@
+"""The parts of what flips: how much of it is genuine, under each extractor and change, on the board whose level is dragged; under it each
+extractor by itself, and whether flips can be told beforehand."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from flipcore.charts.sequence import sequence
+from flipcore.claims import flips
+from flipcore.claims.flip_predictions import prediction
+from flipcore.core.records import FIRST_TOKEN, IDENTITY
+from flipcore.extractors import title_of
+from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
+from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.worked_examples import flips_example
+from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.flips import surface
+from flipcore.stats.flips.per_readout import alone, arriving
+from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
+from flipcore.store.queries import studies
+from pages.common import gates, modes, record, repeats, screen, session
+from pages.common.cached import cached
+from pages.common.flip_verdicts import marked_flips_by_readout
+from pages.common.header import offer_suited
+from pages.common.inspector import inspector_place, open_item
+from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import show_figure, show_table
+from pages.components.boards import threshold_board
+from pages.flips import board_data
+
+PAGE = "decomposition"  # what locks and decisions of every release are stored under
+
+# Behind a row of the board: its items, those first on which the two extractors differ most, in the inspector.
+
+
+@cached(max_entries=64)
+def _items(study_id: str, lock: str | None, model: str, extractor: str, reference: str, axis: str) -> list[str]:
+    frame = session.readouts(study_id, lock=lock)
+    frame = frame[frame["model"] == model]
+    order = list(frame["item_id"].unique())
+    first, second = surface.aligned(surface.opened(frame, axis, extractor), surface.opened(frame, axis, reference), order)
+    return [first.items[i] for i in surface.order_of(first, second, "difference", first.items)]
+
+
+def items(study_id: str, model: str, mode: str, row: str, reference: str) -> list[str]:
+    """The items of a row ("axis|extractor"), those first on which the two extractors differ most."""
+    axis, extractor = row.split("|")
+    lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
+    return _items(study_id, lock, model, extractor, reference, axis)
+
+
+def opened_row() -> str:
+    """The row that the link looks behind; "" without one."""
+    return st.query_params.get("row", "") if st.query_params.get("item") else ""
+
+
+def open_row(study_id: str, model: str, mode: str, row: str, reference: str) -> None:
+    """Puts the row and its first item into the link."""
+    axis, extractor = row.split("|")
+    for item in items(study_id, model, mode, row, reference)[:1]:
+        open_item(item, axis=axis, readout=extractor, row=row)
+
+
+def outputs_behind(study_id: str, model: str, mode: str, reference: str) -> None:
+    """The inspector, at the item that the link opens behind its row."""
+    inspector_place(study_id, model, Steps(items(study_id, model, mode, opened_row(), reference)))
+
+
+# Each readout by itself: its flip rate with the bounds that unreadable answers leave, and the rate as results arrived.
+
+
+def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
+    with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
+        show_table(
+            "each-extractor",
+            [
+                {
+                    "axis": one.axis.replace("_", " "),
+                    "readout": title_of(one.extractor),
+                    "T": one.T.text(),
+                    "T at least": number_text(one.lowest),
+                    "T at most": number_text(one.highest),
+                    "pooled over pairs": number_text(one.micro),
+                    "items that flip at all": one.any_flip.text(),
+                    "modal agreement": number_text(one.modal_agreement),
+                    "entropy, bits": number_text(one.entropy_bits),
+                    "beyond the noise floor": p_text(p),
+                    "items": one.n_items,
+                    "note": one.note,
+                }
+                for one, p in _alone(study_id, model, mode, policy)
+            ],
+        )
+        st.caption(
+            "T at least and at most: what it could be, whatever the unreadable answers said (single samples only). Beyond the noise floor: "
+            "is the change worse than a second sample of the same prompt? A permutation of the readouts within items; – "
+            "where nothing was asked twice."
+        )
+    with st.expander("The flip rate as results arrived"):
+        axes = [axis for axis in board_data.answers(study_id, model, mode).axes if axis != IDENTITY]
+        axis = screen.select("Axis", axes, "arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
+        paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy).items()}
+        show_figure("arriving", lambda c: sequence(paths, c, "flip rate T"))
+        st.caption(
+            plain(
+                "95 % limits that hold at every number of items at once, so that a study may be watched and stopped "
+                "at any moment (empirical Bernstein confidence sequence, arXiv:2010.09686)."
+            )
+        )
+
+
+@cached("Permuting the readouts", 12)
+def _alone(study_id: str, model: str, mode: str, policy: str):
+    return alone(board_data.answers(study_id, model, mode), policy)
+
+
+@cached("Following the items as they arrived", 12)
+def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
+    return arriving(board_data.answers(study_id, model, mode), axis, policy)
+
+
+# The flip predictor: can it be told beforehand which items will flip?
+
+
+def predictor(study_id: str, model: str, mode: str) -> None:
+    """Computed on request: it cross-validates a small classifier many times."""
+    st.subheader("Which flips could have been predicted?", anchor=False)
+    st.caption(
+        "From the first token's margin and entropy, prompt length, number of options and correctness of the base "
+        "prompt, and from the axis: a logistic model, five folds grouped by item. For the p the whole cross-validation "
+        "is repeated with the flips of each axis shuffled among its items."
+    )
+    if not st.toggle("Compute", key="predictor", bind="query-params"):
+        return
+    with shown_problem():
+        fit = _predicted(study_id, model, mode)
+        if fit is None:
+            st.info("This study has no first-token extractor, whose margin the predictor uses. Add that extractor.")
+        elif fit.note:
+            st.info(plain(f"Nothing to predict: {fit.note}"))
+        else:
+            claim = prediction(fit)
+            st.markdown(plain(claim.text))
+            st.caption(plain(claim.detail))
+            show_table(
+                "weights",
+                [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in fit.weights.items()],
+                width=420,
+            )
+
+
+@cached("Cross-validating", 12)
+def _predicted(study_id: str, model: str, mode: str):
+    lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
+    frame = session.readouts(study_id, lock=lock)
+    base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
+    if base.empty:
+        return None
+    return flip_prediction(predictor_rows(frame[frame["model"] == model], base, FIRST_TOKEN))
+
+
+# The board, and the tab.
+
+
+def what_is_not_claimed(closed_gates: dict[str, str]) -> None:
+    """Each reason once, with all the axes and extractors that it closes."""
+    for why in dict.fromkeys(closed_gates.values()):
+        names = [name.replace("_", " ") for name in closed_gates if closed_gates[name] == why]
+        st.warning(plain(f"Not claimed: {' and '.join(names)}. {why}"), icon=":material/door_front:")
+
+
+@st.fragment
+def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, cells: list) -> None:
+    """The threshold board, and beside it the outputs behind a row that was clicked."""
+    rows = {f"{one.axis}|{one.extractor}" for one in cells}
+    is_open = opened_row() in rows
+    with st.container(key="beside"):
+        left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
+    with left:
+        moved, decision, row = threshold_board(
+            at_settings(board_data.board(study_id, model, mode, closed_gates), view),
+            key=f"board-{study_id}-{model}-{mode}",
+            locked=mode == "locked",
+            opened=opened_row(),
+        )
+        record.log_move(study_id, moved)
+        record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
+        st.caption(modes.note(mode, study_id, band_words(cells)))
+    if right is not None:
+        with right:
+            outputs_behind(study_id, model, mode, view["reference"])
+    if row in rows:
+        open_row(study_id, model, mode, row, view["reference"])
+        st.rerun(scope="fragment")
+    modes.remember(study_id, PAGE, start_of(session.declared(study_id).scorer_names), moved)
+
+
+def show(study_id: str, line: DeltaGenerator) -> None:
+    """The board with every estimate under it; the mode and the model stand in `line`."""
+    with line:
+        mode = modes.mode_selector()
+        choice = st.container(width=220)
+    lock = modes.lock_of(study_id, mode, PAGE)
+    scorers = session.declared(study_id).scorer_names
+    start = start_of(scorers)
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
+    models = list(frame["model"].unique())
+    example = ""
+    if mode == "locked" and lock is None:
+        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, start, None))
+    elif not models:
+        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+    else:
+        model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
+        coded = board_data.answers(study_id, model, mode)
+        view = with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)
+        cells = board_data.decompositions(study_id, model, mode, view)
+        example = flips_example(cells)
+        if view["reference"] not in coded.extractors:
+            st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
+        elif not cells:
+            st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
+            offer_suited("flips/page.py", lambda study: study.changes_prompts)
+        else:
+            closed_gates = gates.closed_gates(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
+            board(study_id, model, mode, view, closed_gates, cells)
+            what_is_not_claimed(closed_gates)
+            repeats.show(study_id)
+            st.subheader("Every estimate", anchor=False)
+            heat = session.temperature(study_id, model)
+            family = board_data.every_pairing(study_id, model, mode)
+            board_data.table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
+            board_data.warnings(cells)
+            marked_flips_by_readout(study_id, model, cells)
+            each_readout(study_id, model, mode, view["policy"])
+            predictor(study_id, model, mode)
+            record.history(study_id)
+    how_to_read(
+        "**T** is how often two harmless versions of an item get different answers, **G** the same under the reference extractor, "
+        "**A** is T − G. ✓ artifact: more pairs flip under one extractor alone than under both. ✓ genuine: more under both. Each beyond "
+        "its **noise floor** (line; reference: diamond), how often reruns flip. p: Holm over rows.",
+        example=example,
+    )
