@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flipcore.axes import AXES, axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, CONTINUATION, KINDS
+from flipcore.core.records import BASE, CONTINUATION, KINDS, Item
 from flipcore.text.bit_flips import split_80_20
 from flipcore.text.prompts import LAYOUTS
 from tests.axes.items import items, stored
@@ -107,3 +107,81 @@ def test_parameters_that_have_choices_start_from_one_of_them(axis):
     for field in fields(axis):
         value, choices = getattr(axis, field.name), field.metadata.get("choices")
         assert choices is None or set(value if isinstance(value, tuple) else [value]) <= set(choices)
+
+
+# The instruction stands before the cue, in the words of the item's kind.
+
+
+CHOICE = Item.make(dataset="t", key="1", kind="choice", question="Which?", options=("oak", "tin"), target="0")
+NUMBER = Item.make(dataset="t", key="2", kind="number", question="1 + 1?", target="2")
+
+
+def texts(item, forms):
+    axis = axis_of("answer_format", {"forms": forms})
+    return {one.key: one.prompt.text for one in axis.variants(item, "plain", np.random.default_rng(0), Material())}
+
+
+def test_the_instruction_stands_on_a_line_before_the_cue():
+    choice = texts(CHOICE, ["bare", "last line"])
+    assert choice["bare"] == (
+        "Question: Which?\nA. oak\nB. tin\nReply with the label of the right option and nothing else.\nAnswer:"
+    )
+    assert choice["last-line"].count("\n") == choice["base"].count("\n") + 1
+    assert texts(NUMBER, ["bare"])["bare"] == "Question: 1 + 1?\nReply with the number and nothing else.\nAnswer:"
+
+
+@pytest.mark.parametrize("forms", [[], ["poem"]])
+def test_an_unknown_form_is_a_sentence(forms):
+    with pytest.raises(BadInput, match="one of bare, sentence, last line"):
+        texts(CHOICE, forms)
+
+
+# Labels change, content and order do not.
+
+
+def choice(n_options):
+    return Item.make(
+        dataset="t", key="1", kind="choice", question="?", target="0", options=tuple(f"option {i}" for i in range(n_options))
+    )
+
+
+def asked(item, *sets):
+    return axis_of("label_set", {"sets": list(sets)}).variants(item, "plain", np.random.default_rng(0), Material())
+
+
+def test_each_set_is_one_variant_and_the_own_set_collapses_into_the_base():
+    variants = asked(choice(3), "upper", "digits", "roman", "digits")
+    assert [(one.key, one.labels) for one in variants] == [
+        ("base", ("A", "B", "C")),
+        ("digits", ("1", "2", "3")),
+        ("roman", ("i", "ii", "iii")),
+    ]
+    assert dict(variants[2].prompt.parts)["options"] == "i. option 0\nii. option 1\niii. option 2"
+    assert {one.order for one in variants} == {(0, 1, 2)}
+
+
+def test_a_set_shorter_than_the_options_gets_a_sentence():
+    with pytest.raises(BadInput, match="'pqrs' has 11 labels, but an item has 12 options"):
+        asked(choice(12), "pqrs")
+
+
+# The question moves behind the options, unless it points to them by place.
+
+
+def variants(question):
+    item = Item.make(dataset="t", key="1", kind="choice", question=question, options=("oak", "tin"), target="0")
+    return axis_of("question_position").variants(item, "plain", np.random.default_rng(0), Material())
+
+
+def test_the_options_come_first_and_keep_their_order_and_labels():
+    base, behind = variants("Which is a tree?")
+    assert behind.prompt.text == "A. oak\nB. tin\nQuestion: Which is a tree?\nAnswer:"
+    assert (behind.order, behind.labels, behind.target) == (base.order, base.labels, base.target)
+
+
+@pytest.mark.parametrize(
+    "question", ["Which of the following is a tree?", "A tree is", "Which word below is a tree?", "A tree: ___"]
+)
+def test_a_question_that_points_to_its_options_stays_and_says_why(question):
+    (base,) = variants(question)
+    assert base.params["refusal"] == "points" and base.params["why"].endswith("not moved.")

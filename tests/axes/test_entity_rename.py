@@ -164,3 +164,10 @@ def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, 
     with capsys.disabled():
         print(f"\n{covered:,} of {len(found):,} renamed; refused: {dict(refusal_table(found))}")
     assert len(found) == 1_319 and covered >= 950
+
+
+# Who is a person in a problem: a name that is also a word counts where it acts.
+
+
+def test_a_name_that_is_also_a_word_counts_where_it_acts():
+    assert [one.name for one in people("Mark and Rose baked 12 pies. Rose's pies sold for $3.")] == ["Mark", "Rose"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flipcore.axes import axis_of
-from flipcore.axes.numeric.chains import gold
+from flipcore.axes.numeric.chains import MIXED, PROSE, gold, steps
 from flipcore.axes.numeric.quantities import mentions
 from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
@@ -333,3 +333,57 @@ def test_the_golds_of_the_audit_are_recomputed(shared_data):
     assert sizes.p > 0.05 and 0.9 < sizes.median_ratio < 1.1, sizes.sentence()
     drawn = generator(head["seed"], "audit").choice(len(variants), 150, replace=False)
     assert [row["id"] for row in rows] == [sorted(variants)[i] for i in drawn]
+
+
+# Steps of a worked solution, from annotations and from prose.
+
+
+@pytest.mark.parametrize(
+    ("line", "literals", "result"),
+    [
+        ("She sells 16 - 3 = <<16-3=13>>13 eggs.", "16 3", 13),
+        ("3 times 5 equals 15", "3 5", 15),
+        ("2(60) = 120", "2 60", 120),
+        ("20% of $50 = $10", "1/5 50", 10),
+        ("4/8 = .5 * 100% = 50%", "1/2 100", 50),
+        ("15 / .5 = <<30=30>>30", "15 1/2", 30),
+        ("$12 000 x 5/100 = $600", "12000 5 100", 600),
+        ("3 miles/hour * 2 hours = 6 miles", "3 2", 6),
+    ],
+)
+def test_equations_are_read_from_annotations_and_from_prose(line, literals, result):
+    last = steps(line)[-1]
+    assert (last.result, last.literals) == (result, tuple(map(Fraction, literals.split())))
+
+
+def test_prose_may_stand_in_for_an_annotation_and_a_wrong_one_is_no_step():
+    line = "He pays .5*(20+10) = <<.5*30=15>>15."
+    assert [len(step.literals) for step in steps(line, MIXED)] == [3, 2]
+    assert [len(step.literals) for step in steps(line, PROSE)] == [3]
+    assert steps("So 3 + 4 = 8 and nothing else.") == []
+    with pytest.raises(ValueError, match="<<3\\+4=8>> is not exact"):
+        steps("So <<3+4=8>>8")
+
+
+# Which numbers of a problem may be drawn anew, and which stay.
+
+
+def test_clock_times_years_ordinals_and_fractions_stay():
+    frozen = {m.text: m.frozen for m in mentions("In 1999 at 5 p.m. the 3rd of 40 boys ate 1/2 of 12 pies.")}
+    assert frozen["1999"] == "year" and frozen["5"] == "clock time" and frozen["3"] == "ordinal"
+    assert frozen["1"] and frozen["2"] and not frozen["40"] and not frozen["12"]
+
+
+@pytest.mark.parametrize(
+    "text, number, kind",
+    [
+        ("He has six $20 bills.", "20", "name of a thing"),
+        ("He has two 20 dollar bills.", "20", "name of a thing"),
+        ("There are 31 days in March.", "31", "unit definition"),
+        ("He works in a 30 day month.", "30", "unit definition"),
+        ("He rides for 5 days, and twice on the other days.", "5", "part of a week"),
+        ("His bills come to $20.", "20", ""),
+    ],
+)
+def test_what_has_one_value_only_in_this_world_stays(text, number, kind):
+    assert {m.text: m.frozen for m in mentions(text)}[number] == kind

@@ -2,29 +2,37 @@
 
 import base64
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from flipcore.charts.balance import balance_figure
 from flipcore.charts.bars import decomposition_bars
+from flipcore.charts.by_model import flip_panels
 from flipcore.charts.captions import caption
 from flipcore.charts.curves import MOST_GREY, level_curves
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
+from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.matrix import matrix
+from flipcore.charts.score import ScoreBars, score_figure
 from flipcore.charts.sequence import sequence
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
-from flipcore.charts.theme import LIGHT
+from flipcore.charts.theme import DARK, LIGHT
 from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.cutoffs import loss_line, packed
 from flipcore.reports.browser_data.flip_map import UNDEFINED, permille
-from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.estimate import Estimate, missing, without_interval
+from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.stats.base.simultaneous import conf_seq_path
+from flipcore.stats.holdout.verdict import difficulty_test
+from flipcore.stats.holdout.versions import result_of
 from flipcore.stats.memory.loss_analysis import loss_test
+from flipcore.stats.memory.matching import WORST, Balance
 from tests.conftest import ROOT
+from tests.reports.browser_data.test_margins import made
 
 HOSTILE = "<a href='http://x'>axis</a>"
 
@@ -138,27 +146,6 @@ def test_slopes_run_from_before_to_after_in_percent():
     assert list(first.error_y.array) == pytest.approx([10, 10]) and (first.name, second.name) == ("b (n = 40)", "c (n = 40)")
 
 
-def test_inflation_is_sorted_and_without_accuracies_half_the_picture():
-    rows = [Inflated("low", 0.5, 0.4, estimate(0.1)), Inflated("high", 0.9, 0.6, estimate(0.3))]
-    drawn = inflation_figure(rows, LIGHT)
-    assert list(drawn.data[-1].y) == ["low", "high"] and list(drawn.data[-1].x) == pytest.approx([10, 30])
-    alone = inflation_figure([replace(row, target=float("nan"), retro=float("nan")) for row in rows], LIGHT)
-    assert [trace.name for trace in alone.data] == ["inflation"]
-    bare = inflation_figure([replace(rows[0], inflation=missing(level=0.95, note="none"))], LIGHT)
-    assert list(bare.data[-1].error_x.array) == [0.0]
-
-
-def test_a_test_that_no_version_ran_has_no_panel_and_a_state_its_own_mark():
-    one = {"value": 0.02, "bound": (-0.05, 0.09), "margin": 0.1, "state": "equivalent"}
-    other = {"value": 0.3, "bound": (0.2, 0.4), "margin": 0.1, "state": "different"}
-    drawn = equivalence_figure(
-        [{"label": "1", "results": {"difficulty": one}}, {"label": "2", "results": {"difficulty": other}}], LIGHT
-    )
-    marks = drawn.data[0]
-    assert list(marks.y) == pytest.approx([2, 30]) and list(marks.marker.symbol) == ["circle", "x"]
-    assert len(drawn.layout.annotations) == 1 and equivalence_figure([], LIGHT).data == ()
-
-
 def test_a_caption_names_level_kinds_n_and_seed_of_what_is_there():
     several = [Estimate(0.5, 0.4, 0.6, 0.95, "bca", 20, 7), Estimate(0.1, 0.0, 0.2, 0.95, "wilson", 32, None), missing(3)]
     assert caption("What it shows.", several) == "What it shows. 95 % intervals (bca, wilson), n = 20 to 32, seed 7."
@@ -170,3 +157,150 @@ def test_every_chart_says_what_it_shows():
     for path in (ROOT / "flipcore" / "charts").glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert path.stem == "theme" or text.count("laid_out(") == text.count("says="), path.stem
+
+
+# Balance before and after matching: a row a trait, and the most that a paired claim may rest on.
+
+
+def test_each_trait_has_a_dot_before_and_one_after_within_sight_of_the_bounds():
+    figure = balance_figure([Balance("length", 0.8, 0.1), Balance("steps", -1.2, 0.0)], LIGHT)
+    assert [(trace.name, list(trace.x), list(trace.y)) for trace in figure.data] == [
+        ("all controls", [0.8, -1.2], [0, 1]),
+        ("pairs", [0.1, 0.0], [0, 1]),
+    ]
+    assert sorted({shape.x0 for shape in figure.layout.shapes}) == [-WORST, WORST]
+    low, high = figure.layout.xaxis.range
+    assert low < -1.2 and high > 1.2
+
+
+def test_a_trait_that_is_missing_leaves_the_range_as_it_is():
+    figure = balance_figure([Balance("steps", float("nan"), float("nan"))], LIGHT)
+    assert figure.layout.xaxis.range[1] == 2.2 * WORST
+
+
+# Small multiples: one panel a model, one scale.
+
+
+def test_every_panel_has_its_own_cells_and_all_share_one_scale():
+    rates = {"A": np.array([[0.0, 1.0], [np.nan, 0.5]]), "B<b>": np.array([[0.2, 0.2], [0.1, 0.0]])}
+    figure = flip_panels(rates, ["option_order", "label_set"], LIGHT, "items")
+    assert [one.z.shape for one in figure.data] == [(2, 2), (2, 2)] and {one.coloraxis for one in figure.data} == {"coloraxis"}
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 1)
+    assert [one.text for one in figure.layout.annotations] == ["A", "B&lt;b&gt;"]
+
+
+# A panel a test, a column a version, the margin as a tick.
+
+
+HARD = result_of(difficulty_test(60, 100, 40, 100))
+OLD = {"difficulty": HARD, "prediction": result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))}
+NEW = {"prediction": result_of(made("prediction", value=0.52, bound=(0.0, 0.57)))}
+VERSIONS = [{"label": "v1", "results": OLD}, {"label": "v2", "results": NEW}]
+
+
+def test_only_tests_that_some_version_ran_have_a_panel():
+    figure = equivalence_figure(VERSIONS, DARK)
+    assert [one.text for one in figure.layout.annotations] == ["Similarity of difficulty", "Prediction accuracy"]
+    assert equivalence_figure([], DARK).data == ()
+
+
+def test_points_are_estimates_with_the_bound_above_them_and_symbols_say_the_state():
+    points = [one for one in equivalence_figure(VERSIONS, DARK).data if one.customdata is not None]
+    difficulty, prediction = points
+    assert list(difficulty.x) == ["v1"] and round(difficulty.y[0], 6) == 20 and list(difficulty.marker.symbol) == ["x"]
+    assert list(prediction.x) == ["v1", "v2"] and list(prediction.marker.symbol) == ["x", "circle"]
+    assert [round(y + up, 6) for y, up in zip(prediction.y, prediction.error_y.array, strict=True)] == [0.75, 0.57]
+    assert list(prediction.error_y.arrayminus) == [0.0, 0.0]
+
+
+def test_the_margin_of_difficulty_is_drawn_on_both_sides():
+    ticks = [tuple(one.y) for one in equivalence_figure(VERSIONS[:1], DARK).data if one.customdata is None]
+    assert ticks == [(10.0,), (-10.0,), (0.6,)]
+
+
+# The most inflated model stands on top; what is not known is not drawn.
+
+
+def inflation(*counts):
+    return difficulty_test(*counts).estimate
+
+
+ROWS = [
+    Inflated("small", 0.6, 0.58, inflation(60, 100, 58, 100)),
+    Inflated("large", 0.9, 0.7, inflation(90, 100, 70, 100)),
+    Inflated("none", 0.5, 0.55, inflation(50, 100, 55, 100)),
+]
+
+
+def trace(figure, name):
+    return next(one for one in figure.data if one.name == name)
+
+
+def test_models_are_sorted_by_inflation_with_the_largest_on_top():
+    figure = inflation_figure(ROWS, LIGHT)
+    shown = trace(figure, "inflation")
+    assert list(shown.y) == ["none", "small", "large"] and [round(x, 6) for x in shown.x] == [-5, 2, 20]
+    assert figure.layout.yaxis.range[1] > 2 and shown.text[2] == "+20.0 pp"
+    assert list(trace(figure, "target").x) == [0.5, 0.6, 0.9] and list(trace(figure, "retro").x) == [0.55, 0.58, 0.7]
+
+
+def test_the_whiskers_are_the_interval():
+    shown = trace(inflation_figure(ROWS, LIGHT), "inflation")
+    estimate = ROWS[1].inflation
+    assert math.isclose(shown.x[2] + shown.error_x.array[2], 100 * estimate.high)
+    assert math.isclose(shown.x[2] - shown.error_x.arrayminus[2], 100 * estimate.low)
+
+
+def test_published_figures_without_accuracies_have_no_left_half_and_no_whisker():
+    figure = inflation_figure([Inflated("GPT-4", math.nan, math.nan, without_interval(0.111, 0))], LIGHT)
+    assert {one.name for one in figure.data} == {"inflation"} and list(figure.data[0].error_x.array) == [0.0]
+
+
+# Rows of estimates: dots where the values are, whiskers to the ends, filled where the whole interval clears the bound.
+
+
+def test_only_what_clears_the_bound_with_its_whole_interval_is_filled():
+    open_gate, shut = paraphrase_gate(60, 60).accepted, paraphrase_gate(55, 63).accepted
+    figure = interval_rows([("open", open_gate), ("shut", shut)], LIGHT, 0.8, "wanted")
+    dots = figure.data[0]
+    assert list(dots.marker.symbol) == ["circle", "circle-open"] and list(dots.x) == [1.0, 55 / 63]
+    assert dots.x[1] - dots.error_x.arrayminus[1] == pytest.approx(shut.low)
+    assert dots.x[1] + dots.error_x.array[1] == pytest.approx(shut.high)
+    assert figure.layout.shapes[0].x0 == 0.8 and "0.80" in figure.layout.annotations[0].text
+
+
+def test_a_missing_estimate_keeps_its_row_and_a_name_is_text():
+    figure = interval_rows([("<b>x</b>", missing()), ("y", Estimate(0.2, -0.4, 0.6, 0.95, "percentile", 20, 0))], LIGHT)
+    assert figure.layout.yaxis.ticktext[0] != "<b>x</b>" and len(figure.layout.yaxis.tickvals) == 2
+    assert figure.layout.xaxis.range[0] < -0.4 and figure.data[0].error_x.array[0] == 0.0
+
+
+# The picture of a score: a thick bar in thinner ones, and every dot says what it is.
+
+
+INSIDE = {
+    "run again": missing(),
+    "other questions": Estimate(0.7, 0.6, 0.8, 0.95, "crossed", 40, None),
+    "other questions and wordings": Estimate(0.7, 0.5, 0.9, 0.95, "crossed", 40, None),
+    "another wording, once": Estimate(0.7, 0.4, 1.0, 0.95, "prediction", 40, None),
+}
+
+
+def test_intervals_lie_in_one_another_and_a_missing_one_is_not_drawn():
+    bars = ScoreBars("<b>m</b>", 0.7, INSIDE, {"way-1": 0.6}, {"Judge": 0.5}, {"own prompt": 0.8})
+    figure = score_figure([bars], LIGHT)
+    lines = [one for one in figure.data if one.mode == "lines"]
+    assert [list(one.x) for one in lines] == [[0.4, 1.0], [0.5, 0.9], [0.6, 0.8]]
+    widths = [one.line.width for one in lines]
+    assert widths == sorted(widths)
+    dots = {one.name: list(one.x) for one in figure.data if one.mode == "markers" and one.name}
+    assert dots == {"a wording": [0.6], "another reader": [0.5], "own prompt": [0.8]}
+    assert figure.layout.yaxis.ticktext[0] != "<b>m</b>"
+    assert not any(math.isnan(x) for one in figure.data for x in one.x)
+    assert "n = 40" in figure.layout.meta["caption"]
+
+
+def test_a_name_stands_in_the_legend_once():
+    figure = score_figure([ScoreBars(name, 0.7, INSIDE, {"a": 0.6}) for name in "xy"], LIGHT)
+    shown = [one.name for one in figure.data if one.showlegend is not False]
+    assert len(shown) == len(set(shown)) and "a wording" in shown

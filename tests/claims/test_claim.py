@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from flipcore.claims.catalogue import BY_NAME
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.memory import ANY_DETECTOR
+from tests.claims.sentences import MOST_WORDS, n_words, too_long
 from tests.conftest import ROOT
 
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
@@ -29,3 +33,22 @@ def test_an_assertion_states_the_rate_that_was_simulated():
     for path in sorted((ROOT / "tests" / "stats" / "claims").glob("*.json")):
         for row in json.loads(path.read_text(encoding="utf-8")):
             assert BY_NAME[row["claim"]].error_rate == row["nominal"], row["name"]
+
+
+# A verdict is at most 25 words. `tests/conftest.py` measures every claim that any test makes; here stands that it does, and that the
+# headings of every page are measured where `test_only_claims_assert` walks them.
+
+
+LONG = "word " * (MOST_WORDS + 1)
+
+
+def test_numbers_and_intervals_are_no_words():
+    assert n_words("0.58 [0.31, 0.69] of pairs flip, p = .012 (n = 40)") == 5  # of, pairs, flip, p, n
+
+
+def test_a_long_verdict_is_refused_as_it_is_made():
+    with pytest.raises(AssertionError, match="26 words"):
+        Claim(ANY_DETECTOR, "memory", LONG, True)
+    with pytest.raises(AssertionError, match="26 words"):
+        description("Short.").not_claimed(LONG)
+    assert not too_long("word " * MOST_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MOST_WORDS).text

@@ -7,10 +7,14 @@ import pandas as pd
 import pytest
 
 from flipcore.claims import flips
+from flipcore.claims.flip_predictions import prediction
+from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import surface_claim
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from flipcore.stats.flips.pooled import ALL_AXES
+from flipcore.stats.flips.predictor import FlipPrediction
 from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
 from tests.stats.flips.test_surface import asked, frame
 
@@ -226,3 +230,22 @@ def test_the_surface_says_what_the_cells_say():
     assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
     assert "which is the reference extractor" in surface_claim(made, "regex", "regex").text
     assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
+
+
+def test_the_predictor_reports_its_numbers_and_claims_nothing():
+    auc = Estimate(0.7, 0.6, 0.8, 0.95, "bootstrap", 40, 0)
+    said = prediction(FlipPrediction(auc, 0.2, 0.25, 1.1, 0.01, 0.61, 80, 2, {}, np.empty(0), np.empty(0)))
+    assert said.text == "Out-of-fold AUC 0.70 [0.60, 0.80]; the axis alone gives 0.61 (p = .010)."
+    assert not said.asserted and "80 item-axis rows (2 dropped" in said.detail
+
+
+# A plan says its power.
+
+
+def test_a_plan_says_its_power():
+    said = equality_plan(0.4, 0.2)
+    n, percent = said.numbers["n"], round(100 * said.numbers["power"])
+    assert said.text == f"{n} items a set: the rule then shows equivalence in {percent} % of studies."
+    assert gap_plan(0.15, 0.05, 0.8).text == "73 rewritten items a set, so 92 items to start from."
+    # answers that change both ways widen the difference: 7.849 (.30 - .04 + .15 - .0025) / .0225 = 142.2
+    assert gap_plan(0.15, 0.05, 0.8, gains=0.05).text == "143 rewritten items a set, so 179 items to start from."

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore.runs import demo
 from flipcore.store.connection import Store
 from pages.paraphrase_review import which_pairs
-from tests.pages.opening import clear_caches, few_permutations, opened
+from tests.pages.opening import clear_caches, few_permutations, opened, quiet
 
 FLIPS, MEMORY, HOLDOUT, REVIEW, AUDIT = (
     f"{name}/page.py" for name in ("flips", "memorization", "holdout", "paraphrase_review", "audit")
@@ -24,10 +23,7 @@ def walk_over(path: Path) -> Iterator[Store]:
     what the pages cache is kept from one step to the next, as it is for somebody who clicks through them."""
     with pytest.MonkeyPatch.context() as patch:
         few_permutations(patch)
-        patch.setenv("FLIPSCOPE_DB", str(path))
-        patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-        patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-        patch.setattr(demo, "fill_store", lambda store: None)
+        quiet(patch, path)
         store = Store.open(path)
         patch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
         patch.setattr(store, "close", lambda: None)

@@ -15,7 +15,11 @@ def test_names_give_streams_of_their_own_that_stay():
     first, again, other = (generator(0, *names).integers(2**31, size=2).tolist() for names in (("a",), ("a",), ("b",)))
     assert first == again != other
     assert generator(0, "a", "b").random() != generator(0, "ab").random()
-    assert generator(0, "sheet", 1).integers(10**6) == 267_000
+    assert generator(0, "sheet", 1).integers(10**6) == 267_000 and generator(0, "a").integers(0, 1000, 3).tolist() == [
+        580,
+        107,
+        24,
+    ]
     assert world_generator(0, "words").random() == world_generator(0, "words").random() != world_generator(1, "words").random()
 
 

@@ -1,13 +1,18 @@
 """From a source to items: what is refused, filtered, drawn and told."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import KINDS
+from flipcore.core.records import KINDS, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load, load_report, rows_of
+from flipcore.datasets.licenses import license_of, may_be_passed_on
+from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.sources import written_from
+from flipcore.stats.holdout.entries import paired_rows
 from tests.datasets.files import CHOICES, written
 
 GOOD = {"question": "Which is a metal?", "options": ["tin", "oak"], "answer": 0, "date": "2024-03-01", "id": "good"}
@@ -147,3 +152,76 @@ def test_items_of_a_loader_stop_at_a_bad_line_with_its_number(tmp_path):
 def test_the_first_rows_come_without_reading_them_as_items(tmp_path):
     source = written(tmp_path / "a.jsonl", "broken\n" + "".join(json.dumps(row) + "\n" for row in CHOICES))
     assert rows_of(source, 2) == CHOICES[:2]
+
+
+# What may be passed on: a licence that is known and allows changed copies.
+
+
+def test_a_licence_that_is_unknown_or_forbids_changed_copies_lets_nothing_out():
+    assert [may_be_passed_on(one) for one in ("mit", "cc-by-nd-4.0", "", "other", "unknown")] == [True, *[False] * 4]
+
+
+def test_a_dataset_that_names_a_licence_is_not_declared_another():
+    assert license_of("gsm8k", "cc-by-nd-4.0") == "mit"
+    assert license_of("file", "cc-by-4.0") == license_of("of nobody", "cc-by-4.0") == "cc-by-4.0" and license_of("file") == ""
+
+
+def item(dataset, key, source=None):
+    return Item.make(dataset=dataset, key=key, kind="number", question=f"{dataset} {key}?", target="1", source_id=source)
+
+
+TARGET = [item("gsm8k", key) for key in ("1", "2", "a/b")]
+
+
+def test_a_source_is_named_by_item_id_or_by_key():
+    retro = [item("new", "1", "2"), item("new", "2", TARGET[0].item_id), item("new", "3", "a/b"), item("new", "4")]
+    found = written_from(retro, [one.item_id for one in TARGET])
+    assert [one.source_id for one in found] == [TARGET[1].item_id, TARGET[0].item_id, TARGET[2].item_id, None]
+    assert [one.item_id for one in found] == [one.item_id for one in retro]
+
+
+def test_a_name_of_no_entry_or_of_two_pairs_with_nothing():
+    target = [*TARGET, item("other", "1")]
+    retro = [item("new", "1", "1"), item("new", "2", "elsewhere")]
+    assert written_from(retro, [one.item_id for one in target]) == tuple(retro)
+
+
+def test_a_file_that_says_what_each_entry_was_written_from_makes_source_pairs(tmp_path):
+    path = tmp_path / "retro.csv"
+    path.write_text("question,answer,written_from\nnew one?,3,2\nnew two?,4,1\n", encoding="utf-8")
+    loaded = load_report(ItemSource("file", path=str(path)))
+    assert any("The item it was written from is read from column 'written_from'" in note for note in loaded.notes)
+    retro = written_from(loaded.items, [one.item_id for one in TARGET])
+    assert paired_rows(TARGET, retro).tolist() == [1, 0, 3, 4]
+
+
+# A row that is no item says in a sentence why.
+
+
+CHOICE = Item.make(dataset="d", key="1", kind="choice", question="Which?", options=("tin", "oak"), target="0")
+
+
+def test_an_item_that_is_one_comes_back_as_it_was():
+    assert checked(CHOICE) is CHOICE
+    assert checked(replace(CHOICE, target="0\n1", published="2024-03-01")).target == "0\n1"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"kind": "riddle"}, "a kind is one of choice, number"),
+        ({"question": "  "}, "has no question"),
+        ({"published": "March 2024"}, "year-month-day"),
+        ({"published": "2024-02-30"}, "year-month-day"),
+        ({"options": ("tin",)}, "has 1 option; a choice needs at least two"),
+        ({"options": ()}, "has no options"),
+        ({"options": tuple(map(str, range(27)))}, "there are labels for 26"),
+        ({"options": ("tin", " ")}, "has no text in option 2"),
+        ({"options": ("tin", "tin ")}, "the same text in options 1 and 2"),
+        ({"target": "2"}, "names none of its 2 options"),
+        ({"kind": "number"}, "only choice items have options"),
+    ],
+)
+def test_each_way_to_be_no_item_has_a_sentence(change, why):
+    with pytest.raises(BadInput, match=why):
+        checked(replace(CHOICE, **change))

@@ -2,12 +2,14 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import Call, Request
 from flipcore.models.pocket import Pocket
+from flipcore.models.pocket_arrays import batches, log_softmax, padded, softmax
 
 here = pytest.mark.skipif(not (POCKET / "model.safetensors").is_file(), reason="the pocket checkpoint is not trained yet")
 PROMPT = "Question: Which of these is a metal?\nA. rye\nB. barley\nC. tin\nD. oats\nAnswer:"
@@ -90,3 +92,25 @@ def test_a_system_prompt_stands_before_the_prompt():
     ways = (Request("first_token", PROMPT, "Be brief.", top_k=5), Request("first_token", f"Be brief.\n\n{PROMPT}", top_k=5))
     apart, whole, plain = together([*ways, Request("first_token", PROMPT, top_k=5)])
     assert apart.top_logprobs == pytest.approx(whole.top_logprobs) and apart.top_logprobs != pytest.approx(plain.top_logprobs)
+
+
+# Arrays of the pocket model: rows of tokens filled up, and batches of like length.
+
+
+def test_rows_are_filled_to_the_longest():
+    tokens, lengths = padded([[1, 2, 3], [4]])
+    assert tokens.tolist() == [[1, 2, 3], [4, 0, 0]] and lengths.tolist() == [3, 1]
+
+
+def test_batches_hold_every_row_once_and_like_lengths_together():
+    lengths = [5, 1, 9, 3] * 40
+    groups = list(batches(lengths))
+    assert sorted(place for group in groups for place in group) == list(range(160))
+    ordered = [lengths[place] for group in groups for place in group]
+    assert ordered == sorted(lengths)
+
+
+def test_probabilities_sum_to_one_and_large_numbers_do_not_overflow():
+    x = np.array([[1000.0, 1000.0], [0.0, np.log(3.0)]])
+    assert np.allclose(softmax(x.copy()), [[0.5, 0.5], [0.25, 0.75]])
+    assert np.allclose(np.exp(log_softmax(x.copy())), [[0.5, 0.5], [0.25, 0.75]])

@@ -1,12 +1,14 @@
 """Opens a page of the dashboard at once, as a link to it does: the Studies page is not drawn before it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import calc_hash
 from streamlit.testing.v1 import AppTest
 
+from flipcore.runs import demo
 from tests.browser.quick_server import FEW_PERMUTATIONS
 from tests.browser.serving import ROOT
 
@@ -30,6 +32,21 @@ def opened(page: str = STUDIES, state: Mapping[str, Any] | None = None, **link: 
     app = new_app(page, state, **link).run()
     assert page == STUDIES or app._finished_page_script_hash == calc_hash(page.split("/")[0]), f"{page} was not opened"
     return app
+
+
+def quiet(patch, path: Path | None = None) -> None:
+    """The dashboard over the file at `path` fills no store, starts no study and looks into no inbox by itself, as long as `patch` holds."""
+    if path is not None:
+        patch.setenv("FLIPSCOPE_DB", str(path))
+    patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+    patch.setattr(demo, "fill_store", lambda store: None)
+
+
+def words(app: AppTest) -> str:
+    """Everything that is said, without Markdown's escapes."""
+    kinds = ("markdown", "info", "error", "warning", "success", "caption", "title", "subheader", "text")
+    return " ".join(str(block.value) for kind in kinds for block in getattr(app, kind)).replace("\\", "")
 
 
 def few_permutations(patch) -> None:

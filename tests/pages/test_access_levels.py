@@ -12,14 +12,14 @@ from flipcore.access.levels import Level
 from flipcore.access.person import EVERY, QUEUE, Person
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.invitations.links import enter, issue, link
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import invitations, review
 from pages.common import identity
 from tests.annotation.paraphrases.pairs import OTHER, made_pairs, stored
 from tests.browser.serving import ROOT
 from tests.claims.test_every_way import sent
-from tests.pages.test_pages import words
+from tests.pages.opening import quiet, words
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -34,10 +34,7 @@ def cookies(tmp_path_factory):
     folder = tmp_path_factory.mktemp("levels")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIPSCOPE_HOME", str(folder))
-        patch.setenv("FLIPSCOPE_DB", str(folder / "flips.duckdb"))
-        patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-        patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-        patch.setattr(demo, "fill_store", lambda store: None)
+        quiet(patch, folder / "flips.duckdb")
         store = Store.open()
         patch.setattr(Store, "open", classmethod(lambda *_: store))
         runner.run(tiny_study(name=SECRETS[2]), store)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import LIGHT
 from flipcore.stats.memory.ground_truth import ground_truth
-from tests.pages.test_pages import words
+from tests.pages.opening import words
 from tests.stats.memory.test_ground_truth import made
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def shown(what: str = "") -> AppTest:
 
 
 def test_the_first_sentence_says_who_sees_what():
-    text = words(shown()).replace("\\", "")
+    text = words(shown())
     assert "Question loss finds single items that were read 16 times or more" in text
     assert "Nothing is shown by answer loss." in text
 
@@ -57,7 +57,7 @@ def test_every_detector_has_a_row_with_its_doses_and_its_false_positives():
 def test_another_detector_is_looked_at_closely():
     app = shown()
     app.selectbox(key="truth-detector").set_value("answer loss").run()
-    assert not app.exception and "answer loss: nothing shown at any dose" in words(app).replace("\\", "")
+    assert not app.exception and "answer loss: nothing shown at any dose" in words(app)
     app.selectbox(key="truth-rule-tolerance").set_value("conformal").run()
     assert not app.exception
 
@@ -71,7 +71,7 @@ def test_the_bound_is_taken_where_never_seen_items_suffice_and_else_the_rule_tha
 
 def test_where_nothing_is_known_the_page_says_what_to_do():
     for what in ("nothing known", "no scores"):
-        assert "run the memory study" in words(shown(what)).replace("\\", "")
+        assert "run the memory study" in words(shown(what))
 
 
 def test_items_of_unknown_dose_are_counted():

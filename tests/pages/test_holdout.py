@@ -12,13 +12,14 @@ from flipcore.annotation import gates
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, sets_of_sources
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.pages.opening import opened as opened_page
+from tests.pages.opening import quiet, words
 from tests.store.queries.test_holdout import STUDY
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -35,23 +36,12 @@ PARTS = {
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
     return tmp_path / "flips.duckdb"
 
 
 def shown(page="holdout/page.py", **query):
     return opened_page(page, **query)
-
-
-def words(app: AppTest) -> str:
-    return " ".join(
-        str(block.value)
-        for kind in ("markdown", "info", "error", "caption", "title", "subheader", "success")
-        for block in getattr(app, kind)
-    ).replace("\\", "")
 
 
 def kept(path, *items_and_survey):

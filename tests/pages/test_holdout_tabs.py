@@ -12,6 +12,7 @@ from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.vectors import map_jobs
 from flipcore.vectors.embeddings import EMBEDDINGS
+from tests.pages.opening import words
 from tests.vectors.embeddings.items import entry, topical
 
 MAP = "import streamlit as st\nfrom pages.holdout import map\nmap.show(*st.session_state['given'])"
@@ -46,12 +47,6 @@ def chosen(target, retro, rows=(), spans=()) -> dict:
     return {"sets": f"{sets_id}-Word frequencies (LSA), {n} dimensions", "rows": list(rows), "spans": list(spans)}
 
 
-def words(app: AppTest) -> str:
-    """Everything that is said, with Markdown's escapes taken out."""
-    kinds = ("markdown", "info", "error", "warning", "caption", "subheader", "text")
-    return " ".join(str(block.value) for kind in kinds for block in getattr(app, kind)).replace("\\", "").replace("**", "")
-
-
 def test_the_map_answers_in_a_sentence_and_names_its_embedding(store):
     app = shown(MAP, topical("animals", 20), topical("numbers", 20), store)
     assert not app.exception and "more than if the sets were mixed" in words(app)
@@ -61,7 +56,7 @@ def test_the_map_answers_in_a_sentence_and_names_its_embedding(store):
 def test_a_chosen_entry_is_read_with_its_neighbours_in_both_sets(store):
     target, retro = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, target, retro, store, entries_chosen=chosen(target, retro, rows=[3]))
-    assert "Target entry made/animals3" in words(app)
+    assert "**Target entry** made/animals3" in words(app)
     assert "Nearest in the retro set" in words(app) and "Nearest in its own set (target)" in words(app)
     assert [len(table.value) for table in app.dataframe[:2]] == [5, 5]
 
@@ -203,7 +198,7 @@ def test_a_click_where_entries_cover_each_other_offers_the_others(store):
         "◇ retro",
     ]
     here.set_value(40).run()
-    assert not app.exception and "Retro entry made/twin" in words(app)
+    assert not app.exception and "**Retro entry** made/twin" in words(app)
 
 
 def test_entries_are_labelled_and_the_labels_colour_the_map(store):

@@ -8,14 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core import folders
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store import migrations
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.rows import study_row
 from pages import navigation
-from tests.pages.opening import opened
-from tests.pages.test_pages import words
+from tests.pages.opening import opened, quiet, words
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -61,8 +60,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.delenv("FLIPSCOPE_FOLDERS", raising=False)
     monkeypatch.delenv("FLIPSCOPE_CALLABLES", raising=False)
     monkeypatch.setattr(folders, "_admitted", set())
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch)
     opened = Store.open(tmp_path / "flips.duckdb")
     opened.writer.add("studies", [study_row(STUDY, "done")]).result(10)
     monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: opened))
@@ -127,7 +125,7 @@ def test_studies_shows_rows_that_cannot_be_read_as_such_and_all_others(with_brok
     app = opened_page("studies/page.py")
     said = [block.value.replace("\\", "") for block in app.warning]
     assert sum("cannot be read here" in one for one in said) == len(BROKEN) + 1
-    assert tiny_study().name in words(app).replace("\\", "")
+    assert tiny_study().name in words(app)
     app.button(key="delete-torn").click().run()
     assert not app.exception and "torn" not in set(studies.studies(with_broken_rows)["study_id"])
 
@@ -162,7 +160,7 @@ def test_a_file_with_hostile_studies_is_merged_with_sentences_and_runs_nothing(s
     app.file_uploader(key="merge-files").set_value([("other.duckdb", content, "application/octet-stream")]).run()
     app.button(key="merge-now").click().run()
     assert not app.exception and not app.error
-    said = words(app).replace("\\", "")
+    said = words(app)
     assert f"{len(READABLE)} studies were skipped: their id is not the hash of their declaration" in said
     frame = studies.studies(store)
     n_unreadable = len(HOSTILE) - len(READABLE)

@@ -8,11 +8,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.datasets.recorded.columns import COLUMNS
-from flipcore.runs import demo
 from pages.studies.import_outputs import HELP, LABELS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
-from tests.pages.test_pages import words
+from tests.pages.opening import quiet, words
 from tests.runs.test_importing import ROWS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -22,10 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 def app(tmp_path, monkeypatch):
     st.cache_resource.clear()
     st.cache_data.clear()
-    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
     yield AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=60).run()
     st.cache_resource.clear()
 
@@ -34,11 +30,6 @@ def uploaded(app, content: str, name="mine.jsonl"):
     app.file_uploader(key="log-files").set_value([(name, content.encode("utf-8", "surrogatepass"), "application/json")]).run()
     assert not app.exception
     return app
-
-
-def said(app) -> str:
-    """What the page says, without the escapes that keep Markdown from reading it."""
-    return words(app).replace("\\", "")
 
 
 def lines(rows):
@@ -51,30 +42,30 @@ def widget(app, kind: str, start: str):
 
 def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(app):
     uploaded(app, lines(ROWS) + "{half")
-    assert "6 rows on 1 task" in said(app) and "Rows that were refused: 1" in said(app)
+    assert "6 rows on 1 task" in words(app) and "Rows that were refused: 1" in words(app)
     widget(app, "text_input", "recorded-model-").set_value("oak-1").run()
     app.button(key="log-import").click().run()
-    assert not app.exception and "this log" in said(app)  # a table is audited like a log
+    assert not app.exception and "this log" in words(app)  # a table is audited like a log
     app.switch_page("studies/page.py").run()
-    assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
+    assert not app.exception and "mine, recorded" in words(app) and "oak-1" in words(app)
     for page in ("memorization", "new_study", "flips"):
         app.switch_page(f"{page}/page.py").run()
         assert not app.exception, page
     app.session_state["show"] = "Parts"
     app.switch_page("flips/page.py").run()
-    assert "of pairs flip" in said(app)
+    assert "of pairs flip" in words(app)
 
 
 def test_a_column_is_corrected(app):
     rows = [{"moon": "Which?\nA. tin\nB. oak", "said": "B", "k": 1}, {"moon": "Or?\nA. oak\nB. tin", "said": "A", "k": 1}]
     uploaded(app, lines(rows))
-    assert "names no column for the prompt" in said(app)
+    assert "names no column for the prompt" in words(app)
     widget(app, "selectbox", "recorded-prompt-").set_value("moon").run()
     widget(app, "text_input", "recorded-pattern-").set_value(r"^[A-Z]\. (.*)$").run()
     widget(app, "multiselect", "recorded-more-").set_value(["said"]).run()
-    assert not app.exception and "2 rows on 1 task" in said(app)
+    assert not app.exception and "2 rows on 1 task" in words(app)
     widget(app, "selectbox", "recorded-item-").set_value("k").run()
-    assert not app.exception and "2 rows on 1 task" in said(app)
+    assert not app.exception and "2 rows on 1 task" in words(app)
 
 
 @pytest.mark.parametrize(
@@ -90,15 +81,15 @@ def test_a_column_is_corrected(app):
 )
 def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
     uploaded(app, content)
-    assert why in said(app)
+    assert why in words(app)
 
 
 def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
     app.file_uploader(key="log-files").set_value([("x.zip", b"PK\x03\x04half", "application/zip")]).run()
-    assert not app.exception and "x.zip is a damaged" in said(app) and "logs-" not in said(app)
+    assert not app.exception and "x.zip is a damaged" in words(app) and "logs-" not in words(app)
     log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(0)], made.inspect_header(1.0, 1))
     app.file_uploader(key="log-files").set_value([("a.eval", log.read_bytes(), "application/zip")]).run()
-    assert not app.exception and "1 row on 1 task; models" in said(app)
+    assert not app.exception and "1 row on 1 task; models" in words(app)
 
 
 @pytest.mark.parametrize(
@@ -113,20 +104,20 @@ def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
 )
 def test_a_file_that_is_no_log_says_why(app, content, why):
     app.file_uploader(key="log-files").set_value([("x.jsonl", content.encode(), "application/json")]).run()
-    assert not app.exception and why in said(app)
+    assert not app.exception and why in words(app)
 
 
 def test_a_zip_without_a_log_names_no_folder_of_this_machine(app, tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
         packed.writestr("notes.txt", "nothing")
     app.file_uploader(key="log-files").set_value([("x.zip", (tmp_path / "x.zip").read_bytes(), "application/zip")]).run()
-    assert not app.exception and "is no log that is known here" in said(app) and str(tmp_path) not in said(app)
+    assert not app.exception and "is no log that is known here" in words(app) and str(tmp_path) not in words(app)
 
 
 def test_a_pattern_that_is_none_is_a_sentence(app):
     uploaded(app, lines([{"prompt": "A. tin\nB. oak", "text": "A"}]))
     widget(app, "text_input", "recorded-pattern-").set_value("(").run()
-    assert not app.exception and "regular expression" in said(app)
+    assert not app.exception and "regular expression" in words(app)
 
 
 def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_path, monkeypatch):

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from flipcore.reports.compared_pairs import flips, sides
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
-from tests.pages.opening import opened
+from tests.pages.opening import opened, quiet
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -23,9 +23,7 @@ def marks(store: Store, study_id: str, item_id: str, extractor: str) -> list[str
 
 
 def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp_path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
     store, study = Store.open(tmp_path / "flips.duckdb"), tiny_study()
     runner.run(study, store)
     items = studies.study_items(store, study.study_id)

@@ -6,10 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import Part
-from flipcore.runs import demo
 from pages.navigation import PAGES
 from tests.browser.serving import ROOT
-from tests.pages.opening import opened
+from tests.pages.opening import opened, quiet
 from tests.runs.test_runner import tiny_study
 from tests.stores import store_with
 
@@ -28,9 +27,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def show(path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, path)
     return lambda page, link: shown(f"{page}/page.py", link)
 
 

@@ -10,8 +10,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from pages.memorization.titles import PARTS
-from tests.pages.opening import opened
-from tests.pages.test_pages import words
+from tests.pages.opening import opened, quiet, words
 from tests.runs.test_runner import tiny_study
 from tests.stores import built_once, copy_of
 
@@ -49,9 +48,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, path):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, path)
     monkeypatch.setattr(demo, "demo_studies", list)
 
 
@@ -66,7 +63,7 @@ def shown(tab: str, kind: str = "number") -> AppTest:
 def test_the_summary_says_what_each_detector_sees():
     app = shown("summary")
     assert not app.exception
-    said = words(app).replace("\\", "")
+    said = words(app)
     assert re.search(r"Memory: .*\(24 problems\); .*\(24 passages\)\.", said)  # the same sentence as on the study's card
     assert re.search(r"\d+ of \d+ detectors", said) and "Problems: " in said and "Passages: " in said
     # 24 never-seen problems: half of them, twelve, are too few to set a cut-off, and the page says so instead of naming a best one
@@ -77,7 +74,7 @@ def test_the_summary_says_what_each_detector_sees():
 
 
 def test_the_loss_test_sees_what_was_read_256_times():
-    said = words(shown("loss")).replace("\\", "")
+    said = words(shown("loss"))
     assert "Memory: 24 of 24 problems beyond the controls' mark" in said and "At least" in said
     # every item is flagged, so nothing is left: no interval and no accuracy but the random control's
     assert (
@@ -92,7 +89,7 @@ def test_exchangeability_is_checked_on_request():
 
 
 def test_the_drop_gap_has_both_rules_side_by_side():
-    said = words(shown("gap")).replace("\\", "")
+    said = words(shown("gap"))
     assert "Memory: rewriting costs" in said or "No memory shown" in said or "None shown" in said
     assert "The source's rule" in said and "The rule of an earlier release" in said
 
@@ -122,7 +119,7 @@ def test_pearl_of_completions_stands_beside_pearl_of_summaries():
 
 def test_the_ground_truth_needs_enough_never_seen_items():
     app = shown("truth")
-    assert not app.exception and "Not enough never-seen items to set any" in words(app).replace("\\", "")
+    assert not app.exception and "Not enough never-seen items to set any" in words(app)
 
 
 def test_locked_mode_shows_nothing_before_a_lock():
@@ -143,13 +140,13 @@ def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path, anothe
 def test_controls_are_matched_with_their_balance_and_stored(path):
     app = shown("gap")
     app.toggle(key=f"match-{memory_study().study_id}").set_value(True).run()
-    said = words(app).replace("\\", "")
+    said = words(app)
     assert not app.exception and "benchmark items have a control of their own" in said
     assert {"trait", "before, SD", "after, SD"} <= set(next(one.value for one in app.dataframe if "trait" in one.value))
     app.multiselect(key="match-by").set_value(["length"])
     app.text_input(key="match-name").set_value("Ada").run()
     app.button(key="match-store").click().run()
-    assert not app.exception and "stored pairs the gap is" in words(app).replace("\\", "")
-    assert "the study declares another control" in words(app).replace("\\", "")
+    assert not app.exception and "stored pairs the gap is" in words(app)
+    assert "the study declares another control" in words(app)
     app.selectbox(key="match-from").set_value("Pocket: word problems").run()
     assert not app.exception and any(button.key == "match-study" for button in app.button)

@@ -6,10 +6,9 @@ import streamlit as st
 from flipcore.core.paths import POCKET
 from flipcore.models import own_models
 from flipcore.models.presets import card_from
-from flipcore.runs import demo
 from tests.models.manners import MANNERS, Manner, Mannered
 from tests.pages.opening import opened as opened_page
-from tests.pages.test_pages import words
+from tests.pages.opening import quiet, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 BY_NAME = {manner.name: manner for manner in MANNERS}
@@ -21,14 +20,12 @@ def opened(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch)
     return lambda page="models/page.py": opened_page(page)
 
 
 def said(app):
-    return " ".join([words(app), *(str(one.value) for one in app.warning)]).replace("\\", "")
+    return " ".join([words(app), *(str(one.value) for one in app.warning)])
 
 
 def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):

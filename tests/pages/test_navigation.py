@@ -11,7 +11,7 @@ from streamlit.navigation.page import calc_hash
 
 from pages.navigation import BY_FOLDER, PAGES, place_of, title_of
 from tests.browser.serving import ROOT
-from tests.pages.opening import new_app
+from tests.pages.opening import new_app, quiet
 from tests.runs.test_runner import tiny_study
 from tests.stores import store_with
 
@@ -62,9 +62,7 @@ print(json.dumps({"file": pages.navigation.__file__, "toy": said("toy"), "studie
 @pytest.mark.parametrize(("name", "entry"), [(name, one) for one in PAGES for name in one.was])
 def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, monkeypatch):
     study = tiny_study()
-    monkeypatch.setenv("FLIPSCOPE_DB", str(store_with(tmp_path, study)))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.demo.fill_store", lambda store: None)
+    quiet(monkeypatch, store_with(tmp_path, study))
     app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
     assert app.segmented_control(key="show").value == entry.was[name]["show"]

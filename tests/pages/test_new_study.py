@@ -7,14 +7,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
-from tests.pages.opening import opened
-from tests.pages.test_pages import words
+from tests.pages.opening import opened, quiet, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
@@ -23,10 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 def app(tmp_path, monkeypatch):
     st.cache_resource.clear()
     st.cache_data.clear()
-    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
     yield opened("new_study/page.py")
     st.cache_resource.clear()
 
@@ -213,9 +209,7 @@ def test_where_a_study_runs_is_chosen_among_what_the_admin_named(app, monkeypatc
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study, on: started.append(on))
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     app.run()
-    assert "pip install -r requirements-ray.txt" in words(app).replace("\\", "") and "where" not in [
-        box.key for box in app.selectbox
-    ]
+    assert "pip install -r requirements-ray.txt" in words(app) and "where" not in [box.key for box in app.selectbox]
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: object())
     monkeypatch.setenv("FLIPSCOPE_CLUSTERS", "10.0.0.1:6379")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

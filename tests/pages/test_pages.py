@@ -15,7 +15,7 @@ from flipcore.reports.flips import claimed_headline
 from flipcore.runs import demo, runner
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
-from tests.pages.opening import new_app, opened
+from tests.pages.opening import new_app, opened, words
 from tests.runs.test_runner import tiny_study
 from tests.stores import copy_of, store_with
 
@@ -37,14 +37,6 @@ def path(tmp_path, monkeypatch):
 
 def shown(page: str) -> AppTest:
     return opened(page)
-
-
-def words(app: AppTest) -> str:
-    return " ".join(
-        str(block.value)
-        for kind in ("markdown", "info", "error", "caption", "title", "subheader")
-        for block in getattr(app, kind)
-    )
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,7 +7,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
-from tests.browser.serving import ROOT
+from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -29,27 +29,15 @@ def file(tmp_path_factory):
 
 @pytest.fixture
 def path(file, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(file))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, file)
     monkeypatch.setattr(demo, "demo_studies", list)
     return file
 
 
 def page(**link) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
-    app.query_params["study"] = S
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("ranking/page.py").run()
+    app = opened("ranking/page.py", study=S, **link)
     assert not app.exception
     return app
-
-
-def words(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "info", "warning")
-    return " ".join(str(block.value).replace("\\", "") for kind in kinds for block in getattr(app, kind))
 
 
 def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
@@ -66,7 +54,7 @@ def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
 
 
 def test_the_studys_card_names_every_model_with_its_accuracy(path):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
+    app = new_app().run()
     said = words(app)
     assert not app.exception and f"Accuracy, questions only, on {OPEN} benchmark items: simulated-" in said
     assert all(said.count(f"simulated-{name} 0.") == 1 for name in ("artifact-prone", "clean", "noisy"))

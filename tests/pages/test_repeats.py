@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.runs import demo
-from tests.pages.opening import opened
+from tests.pages.opening import opened, quiet
 from tests.pages.test_memorization import memory_store
 from tests.stores import copy_of
 
@@ -13,9 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streaml
 
 @pytest.mark.parametrize(("page", "link"), [("flips", {"show": "Parts"}), ("memorization", {}), ("flips", {})])
 def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_factory, monkeypatch, page, link):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, copy_of(memory_store(tmp_path_factory), tmp_path))
     monkeypatch.setattr(demo, "demo_studies", list)
     asked = []
     monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: asked.append(words) or WARNING)
@@ -28,9 +26,7 @@ def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_fac
 
 
 def test_they_are_named_beside_two_sets_too(tmp_path, tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(copy_of(memory_store(tmp_path_factory), tmp_path)))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, copy_of(memory_store(tmp_path_factory), tmp_path))
     monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: WARNING)
     app = opened("holdout/page.py")
     assert not app.exception and [one.value for one in app.warning if "repeat another" in one.value]

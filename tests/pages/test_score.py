@@ -7,7 +7,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
-from tests.browser.serving import ROOT
+from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -33,27 +33,15 @@ def file(tmp_path_factory):
 
 @pytest.fixture
 def path(file, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(file))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, file)
     monkeypatch.setattr(demo, "demo_studies", list)
     return file
 
 
 def page(**link) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
-    app.query_params["study"] = S
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("score/page.py").run()
+    app = opened("score/page.py", study=S, **link)
     assert not app.exception
     return app
-
-
-def words(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "info", "warning")
-    return " ".join(str(block.value).replace("\\", "") for kind in kinds for block in getattr(app, kind))
 
 
 def columns(app: AppTest) -> list[list[str]]:
@@ -72,7 +60,7 @@ def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(pat
 
 
 def test_a_card_says_one_score_with_its_whole_error_bar(path):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+    app = new_app()
     said = words(app.run())
     assert not app.exception and "Other questions and wordings: [" in said
     assert ", questions only." not in said  # the accuracy of another set of items stood beside it: two scores of one study

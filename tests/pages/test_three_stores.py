@@ -9,7 +9,7 @@ from flipcore.models.simulated import Simulated
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
-from tests.pages.opening import opened
+from tests.pages.opening import opened, quiet
 from tests.pages.test_memorization import memory_store, memory_study
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HOLDOUT
@@ -72,9 +72,7 @@ def full(tmp_path_factory):
 
 @pytest.fixture
 def show(tmp_path, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch)
     monkeypatch.setattr(demo, "demo_studies", list)
 
     def shown(page: str, store_file=None, **query: str) -> AppTest:

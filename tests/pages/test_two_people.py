@@ -13,7 +13,7 @@ from flipcore.invitations.links import enter, issue, link
 from flipcore.reports.decision_record import entries
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import report
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store.backup import back_up
 from flipcore.store.connection import Store
 from flipcore.store.export import export
@@ -23,7 +23,7 @@ from flipcore.text.tables import table_text
 from pages import navigation
 from pages.common import identity
 from tests.claims.walks import sent
-from tests.pages.opening import few_permutations, opened
+from tests.pages.opening import few_permutations, opened, quiet
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -58,10 +58,7 @@ def people(tmp_path_factory):
     folder = tmp_path_factory.mktemp("two")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIPSCOPE_HOME", str(folder))
-        patch.setenv("FLIPSCOPE_DB", str(folder / "flips.duckdb"))
-        patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-        patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-        patch.setattr(demo, "fill_store", lambda store: None)
+        quiet(patch, folder / "flips.duckdb")
         few_permutations(patch)
         store = Store.open()
         patch.setattr(Store, "open", classmethod(lambda *_: store))

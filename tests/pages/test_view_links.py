@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from flipcore.runs import demo
 from pages.navigation import place_of
 from tests.claims.walks import sent
-from tests.pages.opening import clear_caches, few_permutations, opened
+from tests.pages.opening import clear_caches, few_permutations, opened, quiet
 from tests.reports.exports.test_document import STUDY as MEMORY
 from tests.reports.exports.test_document import TWO
 from tests.stores import store_with
@@ -31,9 +30,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def here(path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    quiet(monkeypatch, path)
     few_permutations(monkeypatch)
     yield
     clear_caches()

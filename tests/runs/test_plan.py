@@ -1,16 +1,22 @@
 """The demo must be a study that runs: its plan is what a fresh clone does first."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from flipcore.axes import AXES
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import DATA
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS
 from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
+from flipcore.runs.origins import origins, study_row
 from flipcore.runs.plan import plan, projection
+from flipcore.store.queries.studies import plugins_text
+from tests.plugins.offers import entry, offered
+from tests.store.test_harmless import STUDY
 
 
 def test_the_demo_is_large_enough_and_every_part_of_it_exists():
@@ -82,3 +88,18 @@ def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is
     assert made.seconds > 0
     with pytest.raises(FlipscopeError, match="1,319 calls.*Nothing was asked"):
         runner.run(study, store)
+
+
+# Which packages a study's plug-ins come from: kept with the study, said on its card, and empty where all is shipped.
+
+
+def test_a_study_says_the_package_and_version_of_what_is_not_shipped(monkeypatch):
+    with offered(monkeypatch, AXES, entry("OPPOSITE")):
+        row = {"kind": "axis", "name": "opposite", "package": "flip-lab", "version": "2.1"}
+        assert origins(STUDY) == [row] and plugins_text([row]) == "axis opposite of flip-lab 2.1"
+        assert "flip-lab" in study_row(STUDY, "planned")["plugins"]
+
+
+def test_a_study_of_shipped_plug_ins_has_none_nor_has_one_whose_package_is_gone():
+    shipped = replace(STUDY, axes=(Part("identity"),))
+    assert origins(shipped) == [] and origins(STUDY) == [] and plugins_text([]) == ""

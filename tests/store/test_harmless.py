@@ -10,13 +10,13 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.study import study_report
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
-from tests.pages.opening import opened
+from tests.pages.opening import opened, quiet
 from tests.plugins.offers import entry, offered
 
 MODEL = "simulated-noisy"
@@ -93,9 +93,7 @@ def test_the_export_marks_none_of_it_as_what_flips_are_made_of(store, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_the_flip_surface_opens_no_column_of_it(path, monkeypatch):
     st.cache_resource.clear()
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    quiet(monkeypatch, path)
     app = opened("flips/page.py")
     st.cache_resource.clear()
     assert not app.exception

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
+from flipcore.text.counts import count_of
 from flipcore.text.tables import FORMATS, latex, table_text
+from flipcore.text.templates import repeated_templates, template
 from tests import hostile
 
 ROWS = [
@@ -55,3 +57,31 @@ def test_the_first_cell_of_a_row_is_no_argument_of_the_line_before_it(first):
 def test_no_rows_give_an_empty_table_in_every_format():
     for format in FORMATS:
         assert isinstance(table_text([], format, "nothing"), str)
+
+
+def test_one_thing_is_named_as_one():
+    assert [count_of(n, "item") for n in (0, 1, 2_000)] == ["0 items", "1 item", "2,000 items"]
+    assert [count_of(n, "row was refused", "rows were refused") for n in (1, 3)] == ["1 row was refused", "3 rows were refused"]
+
+
+# Templated items are recognised by their wording, and said only where nobody declared them.
+
+
+BAKERY = "{} bakes {} loaves on Monday and {} on Tuesday; how many loaves is that in all?"
+MADE = [BAKERY.format(name, i, 2 * i) for i, name in enumerate(("Ana", "Bo", "Cy", "Di"))]
+
+
+def test_numbers_and_names_do_not_tell_wordings_apart():
+    assert len({template(question) for question in MADE}) == 1
+    assert template(MADE[0]) != template(MADE[0].replace("loaves", "rolls"))
+
+
+def test_repeats_are_said_and_declared_families_are_not():
+    assert repeated_templates(MADE, ["a", "b", "c", "d"]).startswith("4 of 4 items repeat another item's wording")
+    assert repeated_templates(MADE, ["bakery"] * 4) == ""
+
+
+def test_short_questions_and_few_repeats_are_left_alone():
+    assert repeated_templates(["Which of these is true?"] * 4, list("abcd")) == ""
+    others = [f"A question of its own about topic {chr(97 + i) * 9} and nothing else at all" for i in range(26)]
+    assert repeated_templates([*others, *MADE[:2]], list(map(str, range(28)))) == ""

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 
 import pytest
@@ -204,3 +206,11 @@ def test_a_file_without_one_readable_row_says_what_is_wrong_with_the_first(tmp_p
 def test_a_nul_character_is_refused_by_line(tmp_path):
     found = read(tmp_path / "nul.csv", "original,paraphrase\na\0b?,b a?\nc d?,d c?\n")
     assert len(found.pairs) == 1 and found.refusals[0][0] == 2 and "NUL" in found.refusals[0][1]
+
+
+# Pairs and verdicts as files: a spreadsheet runs nothing of them.
+
+
+def test_csv_cells_that_a_spreadsheet_would_run_are_neutralised():
+    rows = list(csv.DictReader(io.StringIO(file_bytes([{"a": "=cmd()", "b": None, "c": 3}], "csv", ("a", "b", "c")).decode())))
+    assert rows == [{"a": "'=cmd()", "b": "", "c": "3"}]

@@ -5,14 +5,15 @@ import subprocess
 import sys
 import threading
 import time
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
 from flipcore.annotation.paraphrases.queue import queue
-from flipcore.annotation.paraphrases.review_view import review_view
+from flipcore.annotation.paraphrases.review_view import pair_view, review_view
 from flipcore.annotation.paraphrases.verdict_messages import take
-from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, verdict_row
+from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
+from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
@@ -175,3 +176,43 @@ def test_the_store_and_the_pages_read_a_verdict_alike(store):
     found = states(store)
     for pair, said in zip(pairs, words, strict=True):
         assert found[pair["pair_id"]] == ("accepted" if keeps(said) else "rejected"), said
+
+
+# One verdict as a row: whose it is, what keeps a pair, what an undo says.
+
+
+def test_a_reviewer_is_a_person_or_a_model():
+    with pytest.raises(BadInput, match="a person or a model"):
+        verdict_row(made_pairs(1)[0], "Ada", dict.fromkeys(CHECKS, "yes"), reviewer_kind="robot")
+
+
+def test_names_are_trimmed_and_must_be_there():
+    assert reviewer_name("  Ada   Lovelace ") == "Ada Lovelace"
+    for name in ("", "   ", "x" * 81, "a\u0007b"):
+        with pytest.raises(BadInput, match="1 to 80 printable"):
+            reviewer_name(name)
+
+
+def test_unsure_is_not_yes_and_a_check_that_was_not_asked_does_not_count():
+    assert keeps(SAME) and keeps(SAME | {"solution_path": None})
+    assert not keeps(SAME | {"difficulty": "unsure"}) and not keeps(SAME | {"meaning": None})
+    assert keeps(SAME | {"difficulty": None, "solution_path": None})  # nobody asked
+
+
+def test_an_undo_row_says_nothing_itself():
+    verdict = verdict_row(made_pairs(1)[0], "Ada", SAME)
+    row = undo_row(verdict)
+    assert row["undoes"] == verdict["verdict_id"] and row["meaning"] is None and row["verdict_id"] != verdict["verdict_id"]
+
+
+# What a reviewer is shown of a pair: the words that differ, and both texts whole.
+
+
+def test_marked_words_join_over_spaces_and_the_texts_stay_whole():
+    pair = made_pairs(1)[0] | {"kind": None, "options": None, "target": None}
+    shown = pair_view(pair)
+    assert "".join(text for _, text in shown["original"]) == pair["original"]
+    assert "".join(text for _, text in shown["paraphrase"]) == pair["paraphrase"]
+    assert {kind for kind, _ in shown["original"]} == {"same", "gone"} and shown["answer"] is None
+    runs = [kind for kind, _ in shown["paraphrase"]]
+    assert all(a != b for a, b in pairwise(runs))

@@ -272,3 +272,25 @@ def test_a_model_that_costs_money_is_not_asked_without_a_budget(store, survey):
     with pytest.raises(OverBudget, match="more than its budget"):
         survey_models.ask_model(store, survey, ITEMS, "openai-chat", model_cards(), n_sheets=50, budget_usd=0.001)
     assert store.rows("SELECT count(*) FROM completions") == [(0,)]
+
+
+# A model's reply to a triple counts when it names one text.
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("2", 1),
+        (" Text 3.", 2),
+        ("**1**", 0),
+        ("1 or 2", None),
+        ("", None),
+        ("12", None),
+        ("none", None),
+        ("2.5", None),
+        ("The answer is 2. Yes, 2.", 1),
+        ("v1", None),
+    ],
+)
+def test_a_reply_counts_when_it_names_one_text(reply, place):
+    assert survey_models.place_in(reply) == place

@@ -13,6 +13,8 @@ import pytest
 from flipcore.core.paths import COMPONENTS
 from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.parts import part, script_of
+from flipcore.reports.browser_data.settings import fitting
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.stats.base.estimate import number_text, percent_text
 
 NAMES = ("threshold_board", "cutoff_line", "margin_board", "ranking_board", "score_board")
@@ -96,3 +98,34 @@ def test_no_other_script_writes_numbers_by_rules_of_its_own():
     scripts = [path for path in COMPONENTS.glob("*.js") if path.name != "numbers.js"]
     own = re.compile(r"toFixed|toPrecision|toLocaleString|toExponential|NumberFormat")
     assert len(scripts) > 8 and [path.name for path in scripts if own.search(path.read_text(encoding="utf-8"))] == []
+
+
+# Settings that nothing can have are left out, whoever sent them.
+
+
+START = {"level": 0.95, "policy": "own_class", "rule": "paired", "reference": "regex", "cutoff": None}
+
+
+@pytest.mark.parametrize("key, value", [("level", 0.8), ("policy", "drop"), ("rule", "nonoverlap"), ("cutoff", -3.5)])
+def test_what_a_board_offers_is_kept(key, value):
+    assert fitting({key: value}, START) == {key: value}
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        *(("level", value) for value in (99, -3, 1.0, "high", float("nan"))),
+        *(("policy", "nonsense"), ("rule", "tolerance"), ("nonsense", 3)),
+    ],
+)
+def test_what_it_does_not_offer_is_left_out(key, value):
+    assert fitting({key: value}, START) == {}
+
+
+# Stepping through the items of a picture.
+
+
+def test_items_stand_once_in_their_order_and_both_ends_stop():
+    steps = Steps(["b", "a", "b", "c"])
+    assert len(steps) == 3 and [steps.place(item) for item in ("b", "a", "c", "x")] == [0, 1, 2, None]
+    assert [steps.at(place) for place in range(-1, 4)] == [None, "b", "a", "c", None]

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from flipcore.core.randomness import generator
+from flipcore.stats.audit.groups import group_spread
 from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.audit.score_rate import score_rates
 
 
 def test_templates_are_the_unit_where_items_share_them():
@@ -56,3 +60,35 @@ def test_where_nothing_differs_in_few_families_the_interval_still_has_a_width():
     found = paired_scores(np.ones(22), np.ones(22), families)
     assert found.difference.value == 0 and found.difference.low == -found.difference.high < -0.05
     assert np.isnan(found.p) and found.difference.is_too_short
+
+
+# Standard errors by groups and the permutation p of the groups being alike.
+
+
+def test_the_p_is_that_of_the_one_way_analysis_of_variance():
+    rng = generator(3)
+    groups = np.repeat(np.arange(12), 20)
+    x = rng.normal(0, 1, 240) + rng.normal(0, 0.25, 12)[groups]
+    found = group_spread(x, groups)
+    assert found.p == pytest.approx(stats.f_oneway(*(x[groups == g] for g in range(12))).pvalue, abs=0.025)
+    assert (found.n_groups, found.by_item) == (12, pytest.approx(x.std(ddof=1) / 240**0.5)) and found.ratio > 1
+
+
+def test_equal_groups_are_called_apart_at_the_level_and_apart_ones_are():
+    rng, groups = generator(4), np.repeat(np.arange(15), [40] + [3] * 14)
+    p = [group_spread((rng.random(82) < 0.9).astype(float), groups, seed).p for seed in range(300)]
+    assert np.mean(np.array(p) <= 0.05) <= 0.085
+    assert group_spread((np.arange(82) < 40).astype(float), groups).p < 0.005
+
+
+# SCORE's rate counts an answer at the original place as right whatever stood there.
+
+
+def test_scores_rate_for_a_model_that_always_says_a():
+    n, k = 1000, 10
+    original = np.where(np.arange(n) < 95, 0, 1 + np.arange(n) % 9)
+    shown = np.tile(np.arange(k), (n, 1))
+    harness, true = score_rates(np.zeros((n, k), dtype=int), shown, original)
+    assert (round(harness, 3), round(true, 3)) == (0.819, 0.724)
+    # by hand, with the share that has its right option there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K
+    assert (harness, true) == pytest.approx((0.095 + 0.905 * 8 / 10, 0.905 * 8 / 10))

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import agreement
+from flipcore.stats.base.agreement import log_jackknife
 
 pairs = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=40)
 
@@ -200,3 +201,23 @@ def test_real_raters_of_apty_get_the_coefficients_of_other_packages(shared_data)
     assert fleiss.n_items == len(pairs) == 18 and fleiss.estimate.value == pytest.approx(statsmodels_fleiss(counts))
     kept = [(a, b) for a, b in zip(table[0], table[1], strict=True) if a and b]
     assert agreement.cohen_kappa(table[0], table[1]) == pytest.approx(cohen_kappa_score(*zip(*kept, strict=True)), nan_ok=True)
+
+
+# Limits by leaving units out: the formula written out, and nothing where it is undefined.
+
+
+def mean(units):
+    return float(units.mean()) if len(units) else math.nan
+
+
+def test_the_limits_are_those_of_the_formula_written_out():
+    units = np.array([[0.9], [0.5], [0.7], [0.9]])
+    logs = [math.log(1 - float(np.delete(units, i).mean())) for i in range(4)]
+    error = math.sqrt(3 / 4 * sum((one - sum(logs) / 4) ** 2 for one in logs))
+    step = t.ppf(0.975, 3) * error
+    assert log_jackknife(mean, units) == pytest.approx((1 - 0.25 * math.exp(step), 1 - 0.25 * math.exp(-step)))
+
+
+@pytest.mark.parametrize("units", [[[0.5]], [[1.0], [1.0]], [[1.0], [0.5]], [[0.5], [0.5], [0.5]]])
+def test_one_unit_full_agreement_or_no_change_has_no_limits(units):
+    assert all(map(math.isnan, log_jackknife(mean, np.array(units))))

@@ -1,15 +1,19 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
+from flipcore.claims.gates import looks_claim, paraphrases_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base import gate_rules
+from flipcore.stats.base import gate_rules, retention
 from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.gate_looks import ANY_LOOK, evidence, false_openings, holds_at_any_look
+from flipcore.stats.base.gate_rules import ACCEPTANCE, MANY_LOOKS, _opens, paraphrase_gate
 from flipcore.stats.base.intervals import wilson
 
 # the position test and the re-ask test, both passed: what the tests of kappa need beside it
@@ -144,3 +148,75 @@ def test_thirty_texts_judged_both_ways_are_enough_and_29_are_not():
         )
         gate = gate_rules.judge_gate(labels, labels, position, STEADY)
         assert position.flip_rate.n == n and gate.is_open is is_open, gate.sentence()
+
+
+# A gate that is looked at after every pair: its false openings, counted exactly, and the evidence that holds at every look.
+
+
+def test_false_openings_are_those_of_simulated_reviews():
+    rng = np.random.default_rng(1)
+    counts = (rng.random((4_000, 120)) < ACCEPTANCE).cumsum(axis=1)
+    open_at = np.array([[k <= n and _opens(k, n) for k in range(121)] for n in range(121)])
+    share = open_at[np.arange(1, 121), counts].any(axis=1).mean()
+    assert abs(false_openings(_opens, ACCEPTANCE, 120) - share) < 3 * (share / 4_000) ** 0.5
+    assert 0.13 < false_openings(_opens, ACCEPTANCE, MANY_LOOKS) < 0.15  # one look: at most .03
+
+
+def test_evidence_is_a_fair_bet_at_the_threshold_and_grows_above_it():
+    assert evidence(0, 0, 0.8) == pytest.approx(1)
+    for k, n in ((3, 5), (40, 50), (0, 4)):
+        assert 0.8 * evidence(k + 1, n + 1, 0.8) + 0.2 * evidence(k, n + 1, 0.8) == pytest.approx(evidence(k, n, 0.8))
+    assert evidence(50, 50, 0.8) > 1 / ANY_LOOK > evidence(46, 50, 0.8)
+
+
+def test_looking_after_every_pair_gets_there_falsely_no_more_often_than_promised():
+    def holds(k, n):
+        return holds_at_any_look(k, n, ACCEPTANCE)
+
+    assert false_openings(holds, ACCEPTANCE, 300) <= ANY_LOOK
+
+
+def test_an_open_gate_says_whether_it_may_have_been_reviewed_until_it_opened():
+    barely, clearly, shut = (paraphrase_gate(k, n) for k, n in ((46, 50), (50, 50), (40, 50)))
+    assert not looks_claim(barely).is_made and "14 % of sources" in paraphrases_claim(barely).detail
+    assert (
+        looks_claim(clearly).is_made and paraphrases_claim(clearly).detail == "This holds however often the gate was looked at."
+    )
+    assert looks_claim(shut).text == "" and paraphrases_claim(shut).detail == ""
+
+
+YES, NO = [True, True, True], [True, False, False]
+MOST = [True, True, False]
+
+
+def test_a_pair_is_kept_only_if_both_checks_pass():
+    result = retention.retention_pairs([YES, YES, NO, MOST], [YES, NO, YES, MOST])
+    assert result == {"kept": 2, "total": 4, "rate": 0.5}
+
+
+def test_unanimity_keeps_fewer_than_the_majority():
+    assert retention.retention_pairs([YES, MOST], [YES, YES], rule="unanimous")["kept"] == 1
+    assert retention.passes([True, False], "majority") is False and retention.passes([], "unanimous") is False
+
+
+def test_no_audit_has_no_retention():
+    assert math.isnan(retention.retention(0, 0)["rate"]) and math.isnan(retention.retention_pairs([], [])["rate"])
+    assert math.isnan(retention.retention_estimate(0, 0).value)
+
+
+def test_the_published_88_7_percent_of_400_cannot_be_reached():
+    # 88.7 % of 400 cannot be had: 354 is 88.5, 355 is 88.75
+    assert not any(round(100 * kept / 400, 1) == 88.7 for kept in range(401))
+
+
+def test_the_rule_travels_with_the_number():
+    e = retention.retention_estimate(355, 400, "unanimous")
+    assert (e.value, e.method, e.n) == (0.8875, "wilson", 400) and "unanimous" in e.note
+    assert (e.low, e.high) == pytest.approx((0.8528, 0.9149), abs=1e-4)  # statsmodels proportion_confint(wilson)
+
+
+def test_unequal_checks_and_unknown_rules_are_refused():
+    with pytest.raises(BadInput, match="came 1 and 0"):
+        retention.retention_pairs([YES], [])
+    with pytest.raises(BadInput, match="most"):
+        retention.passes(YES, "most")

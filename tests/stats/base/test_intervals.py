@@ -11,10 +11,15 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base import intervals
+from flipcore.stats.base import bootstrap, intervals, measured_coverage
+from flipcore.stats.base import proportions as p
 from flipcore.stats.base.bootstrap import bca_limits, studentized_limits
+from flipcore.stats.base.estimate import SHORT, Estimate, coverage_label
 from flipcore.stats.base.intervals import SIGNED, mean_interval
+from flipcore.stats.base.joint_means import JointMeans
+from flipcore.stats.flips.coded_answers import coded_answers
 from tests import naive
+from tests.stats.flips.test_decomposition import readme
 
 COUNTS = [(0, 10), (3, 20), (10, 10), (497, 1000)]
 SKEWED = np.random.default_rng(3).exponential(size=40)
@@ -270,3 +275,89 @@ def test_an_interval_for_a_share_ends_at_1_and_one_without_bounds_does_not():
 def test_clusters_stand_in_order_of_appearance_whatever_holds_their_names(kind):
     sums, sizes = intervals.cluster_sums(np.array([1.0, 2.0, 4.0, 8.0]), kind(["b", "a", "b", "c"]))
     assert sums.tolist() == [5.0, 2.0, 8.0] and sizes.tolist() == [2.0, 1.0, 1.0]
+
+
+# Bootstrap limits on replicates that are known, and values that are all alike.
+
+
+def test_percentiles_leave_half_the_rest_outside_on_either_side():
+    assert bootstrap.percentile_limits(np.arange(101.0), 0.9) == pytest.approx([5, 95])
+
+
+def test_without_bias_or_skewness_bca_is_the_percentile_interval():
+    reps = np.linspace(-1, 1, 2001)
+    assert bootstrap.bca_limits(reps, 0.0, np.array([-1.0, 0.0, 1.0]), 0.95) == pytest.approx([-0.95, 0.95], abs=1e-3)
+    assert bootstrap.acceleration(np.array([2.0, 2.0])) == 0.0
+
+
+def test_an_observed_value_beyond_all_replicates_has_no_bca_limits():
+    assert all(map(math.isnan, bootstrap.bca_limits(np.zeros(9) + 1, 5.0, np.arange(3.0), 0.95)))
+
+
+def test_values_that_are_all_alike_come_back_as_one_point_and_none_as_nan():
+    assert bootstrap.boot_bca([2, 2, 2], n_boot=50) == bootstrap.boot_studentized([2, 2, 2], n_boot=50) == [2, 2]
+    assert all(
+        math.isnan(x) for x in (*bootstrap.boot_percentile([]), *bootstrap.boot_bca([]), *bootstrap.boot_studentized([1]))
+    )
+
+
+def test_studentised_limits_turn_the_replicates_round():
+    assert bootstrap.studentized_limits(np.linspace(-1, 3, 401), 10.0, 2.0, 0.95) == pytest.approx([10 - 2 * 2.9, 10 + 2 * 0.9])
+
+
+# Short intervals say what they held in simulation, and nothing is claimed of one that is too short.
+
+
+CODED = coded_answers(readme(60, 5, n=80))
+
+
+def test_the_interval_of_a_page_holds_what_it_promises_in_every_simulated_world():
+    """Replaced before labelled: no default interval is short, so no page starts with a label."""
+    default = [row for row in measured_coverage._table_rows() if row["kind"] == "default"]
+    assert len(default) == 48 and [row for row in default if row["covered"] < SHORT] == []
+
+
+@pytest.mark.parametrize(("n", "size"), [(12, 26), (26, 26), (49, 26), (50, 50), (10_000, 500)])
+def test_it_takes_the_worst_world_of_the_size_below(n, size):
+    of_size = [row for row in measured_coverage._table_rows() if (row["kind"], row["n"]) == ("percentile", size)]
+    for signed, quantities in ((False, ("T", "G")), (True, ("A", "A_minus_G"))):
+        worst = min(row["covered"] for row in of_size if row["quantity"] in quantities)
+        assert measured_coverage.measured_coverage("percentile", n, signed=signed) == worst
+
+
+def test_a_short_interval_says_so_and_a_good_one_does_not():
+    assert coverage_label(0.897) == "95 % covers .90" and coverage_label(SHORT) == coverage_label(None) == ""
+    short = Estimate(0.2, 0.1, 0.3, 0.95, "percentile", 26, 0, coverage=0.897)
+    assert short.text() == "0.20 [0.10, 0.30] (95 % covers .90)" and not short.is_too_short
+    assert short.text_pp() == "+20.0 pp [+10.0, +30.0] (95 % covers .90)"
+    columns = np.random.default_rng(1).random((26, 1))
+    (((estimate,),),) = (JointMeans(columns, 0, 199).estimates("percentile", [0.95], [(0.0, 1.0)]),)
+    assert estimate.coverage == measured_coverage.measured_coverage("percentile", 26) < SHORT
+
+
+# Closed-form intervals against published figures, and a count that is none.
+
+
+def test_intervals_are_those_of_their_papers():
+    assert p.wilson(1, 10) == pytest.approx([0.0179, 0.4042], abs=1e-4)
+    assert p.clopper_pearson(0, 10) == pytest.approx([0, 0.3085], abs=1e-4)
+    assert p.newcombe_diff(56, 70, 48, 80) == pytest.approx([0.0524, 0.3339], abs=1e-4)  # Newcombe 1998, table II, method 10
+    assert p.hoeffding(0.5, 100) == pytest.approx([0.5 - 0.1358, 0.5 + 0.1358], abs=1e-4)
+
+
+def test_a_paired_difference_adds_one_pair_to_each_discordant_count():
+    shares = (13 / 52, 5 / 52)
+    half = 1.959964 * math.sqrt((sum(shares) - (shares[0] - shares[1]) ** 2) / 52)
+    assert p.bonett_price(12, 4, 50) == pytest.approx([8 / 52 - half, 8 / 52 + half], abs=1e-6)
+
+
+def test_limits_join_by_squares_and_stay_within_their_ends():
+    assert p.mover(0.8, [0.7, 0.9], 0.5, [0.4, 0.6]) == pytest.approx([0.3 - math.hypot(0.1, 0.1), 0.3 + math.hypot(0.1, 0.1)])
+    assert p.wilson(0, 5)[0] == 0 and p.wilson(5, 5)[1] == 1
+
+
+def test_no_cases_have_no_interval_and_more_hits_than_cases_are_refused():
+    pairs = (p.wilson(0, 0), p.clopper_pearson(0, 0), p.newcombe_diff(0, 0, 1, 2), p.bonett_price(0, 0, 0), p.hoeffding(0, 0))
+    assert all(math.isnan(limit) for pair in pairs for limit in pair)
+    with pytest.raises(BadInput, match="3 of 2 is not a share"):
+        p.wilson(3, 2)

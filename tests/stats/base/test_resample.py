@@ -4,25 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, monte_carlo_test, permutation_test
 
-from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import resample
 from tests import naive
-
-
-def test_a_plain_generator_is_numpys_default():
-    assert generator(7).integers(0, 1 << 30, 5).tolist() == np.random.default_rng(7).integers(0, 1 << 30, 5).tolist()
-
-
-def test_names_give_streams_of_their_own_that_never_change():
-    assert generator(0, "a").integers(0, 1000, 3).tolist() == [580, 107, 24]
-    keys = [(0, "a"), (0, "b"), (1, "a"), (0, "a", "b"), (0, "ab")]
-    assert len({tuple(generator(*key).integers(0, 1 << 30, 3)) for key in keys}) == 5
-
-
-def test_a_negative_seed_is_refused_with_a_sentence():
-    with pytest.raises(BadInput, match="non-negative"):
-        generator(-1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 26, 127])

@@ -13,9 +13,19 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
-from flipcore.stats.flips.decomposition import COLUMNS, RULES, decompositions, established, item_rates, paired_t_p
+from flipcore.stats.flips.contrast import parts_test
+from flipcore.stats.flips.decomposition import (
+    COLUMNS,
+    RULES,
+    artifact_shares,
+    decompositions,
+    established,
+    item_rates,
+    paired_t_p,
+)
 from tests import naive
-from tests.lab.simulations.planted import PlantedTruth, planted_readouts
+from tests.lab.claims import flips as worlds
+from tests.lab.simulations.planted import PlantedTruth, planted_columns, planted_readouts
 
 E, REF = "first_token", "stated"
 
@@ -226,3 +236,75 @@ def test_the_planted_split_is_given_back():
     for name, value in zip(("T", "G", "A", "A_minus_G"), truth.values, strict=True):
         assert getattr(found, name).low <= value <= getattr(found, name).high
     assert found.established and found.p_artifact < 0.001
+
+
+# A/T: the ratio, its interval, and when there is none.
+
+
+def test_the_share_is_a_ratio_of_sums_not_a_mean_of_ratios():
+    # A = .5 + 0 + 0, T = .5 + .5 + 0: half of the flips are artifact
+    found = artifact_shares([np.array([[0.5, 0.5], [0.0, 0.5], [0.0, 0.0]])], 0.95, 0, 500)[0]
+    assert found.value == 0.5 and found.n == 3
+
+
+def test_nothing_flips_nothing_is_shared():
+    found = artifact_shares([np.zeros((20, 2))], 0.95, 0, 100)[0]
+    assert found.text() == "–" and found.note == "n/a: nothing flips."
+    assert artifact_shares([np.empty((0, 2))], 0.95, 0, 100)[0].text() == "–"
+
+
+def test_undefined_items_leave_the_ratio():
+    cell = np.array([[0.5, 1.0], [0.0, 1.0], [np.nan, np.nan]] * 10)
+    found = artifact_shares([cell], 0.95, 0, 500)[0]
+    assert found.value == pytest.approx(0.25) and found.n == 20
+
+
+def test_a_share_that_is_always_one_has_no_interval():
+    found = artifact_shares([np.array([[0.5, 0.5]] * 20)], 0.95, 0, 100)[0]
+    assert found.value == 1.0 and not found.has_interval
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_share_covers():
+    truth, covered, n_sims = PlantedTruth(0.30, 0.10), 0, 600
+    rng = generator(0, "share")
+    for simulation in range(n_sims):
+        columns = planted_columns(150, truth, rng)
+        found = artifact_shares([columns[:, [2, 0]]], 0.95, simulation, 499)[0]
+        covered += found.low <= truth.A / truth.T <= found.high
+    assert binomtest(covered, n_sims, 0.93, alternative="less").pvalue > 0.01
+
+
+# The three contrasts: above their floors or none, and never surer than what unread answers allow.
+
+
+def cell(plus=0.4, minus=0.0, both=0.1, n=60, again=True):
+    (one,) = worlds.in_words(worlds.parts(plus, minus, both, again=again)(generator(3), n))
+    return one
+
+
+def test_the_larger_part_alone_has_a_small_p():
+    compared, reference, genuine = (
+        parts_test(cell(*shares)).p.round(3).tolist() for shares in ((0.5, 0, 0.05), (0, 0.5, 0.05), (0.02, 0, 0.5))
+    )
+    assert compared[0] == reference[1] == genuine[2] == 0
+    assert min(compared[1:]) > 0.5 and min(genuine[:2]) > 0.5 and reference[0] > 0.5
+
+
+def test_without_reruns_nothing_is_asked_of_genuine_flips():
+    test = parts_test(cell(0, 0, 0.5, again=False))
+    assert not test.above_floor and np.isnan(test.p[2]) and not np.isnan(test.p[:2]).any()
+    assert parts_test(cell(0, 0, 0.5)).above_floor
+
+
+def test_what_reruns_flip_is_no_change():
+    (one,) = worlds.in_words(worlds._noise(0.25, 0.0)(generator(1), 200))
+    test = parts_test(one)
+    assert one.A_plus.value > 0.15 and abs(one.A_plus_excess.value) < 0.05 and (test.p > 0.01).all()
+
+
+def test_an_answer_that_never_came_weighs_against_every_contrast():
+    draw = worlds._lost_where(0.4, 0.1, 1.0, failed=False)
+    (one,) = worlds.in_words(draw(generator(3), 80))
+    test = parts_test(one)
+    assert (test.p[:2] >= test.p_read[:2]).all() and test.p[0] > test.p_read[0]

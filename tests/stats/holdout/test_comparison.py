@@ -8,7 +8,9 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.holdout.comparison import Comparison
+from flipcore.stats.holdout.entries import entry_text
 from flipcore.vectors.embeddings import comparison
+from tests.extractors.asking import choice, number
 from tests.vectors.embeddings.items import entry, topical
 
 
@@ -106,3 +108,16 @@ def test_both_sets_are_embedded_together(store):
 def test_an_empty_set_is_a_sentence(store):
     with pytest.raises(BadInput, match="12 target and 0 retro"):
         comparison(store, topical("animals", 12), [])
+
+
+# The text of an entry that is embedded: its question with one question mark, and its options in alphabetical order.
+
+
+@pytest.mark.parametrize(("question", "text"), [("How many", "How many?"), ("How many ?? ", "How many?"), ("??", "")])
+def test_a_question_ends_in_one_question_mark(question, text):
+    assert entry_text(number(question=question)) == text
+
+
+def test_options_stand_in_alphabetical_order_and_a_completion_gets_no_mark():
+    assert entry_text(choice()) == "Which of these is a metal?\nbarley\noats\nrye\ntin"
+    assert entry_text(replace(number(question="Once upon a time"), kind="completion")) == "Once upon a time"

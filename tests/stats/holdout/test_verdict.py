@@ -1,15 +1,23 @@
+import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from flipcore.claims.holdout import inflation_claim
 from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.families import clustered_difference
 from flipcore.stats.base.separability import separability
-from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout import units, verdict
+from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.survey import odd_one_out_survey
+from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, WITHIN, difficulty_test
+from flipcore.stats.holdout.versions import edited, read_results, result_of
 from tests.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
+from tests.reports.browser_data.test_margins import made
 
 
 def constant(X_train, y_train, X_test):
@@ -198,3 +206,127 @@ def test_clustered_answers_take_the_one_difference_over_families():
     ours = clustered_difference(hits[:60], clusters[:60], hits[60:], clusters[60:])
     assert found.outer == (ours.low, ours.high) and found.p == ours.p and found.estimate.n == 15
     assert found.estimate.value == pytest.approx(hits[:60].mean() - hits[60:].mean())
+
+
+# Each holdout test in its own unit: points, MMD², a share.
+
+
+def planted(name, bound=(-0.05, 0.1), detectable=0.2):
+    return SimpleNamespace(name=name, estimate=Estimate(0.02, *bound, 0.9, "x", 40, None), bound=bound, detectable=detectable)
+
+
+@pytest.mark.parametrize(
+    ("name", "margin", "text"),
+    [
+        ("difficulty", 0.1, "±10 pp"),
+        ("semantic", 0.0123, "0.012 MMD²"),
+        ("prediction", 0.6, "0.60"),
+        ("semantic", None, "none"),
+    ],
+)
+def test_a_margin_stands_in_the_unit_of_its_test(name, margin, text):
+    assert units.margin_text(name, margin) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("difficulty", "[-5.0, 10.0]"), ("prediction", "at most 0.10"), ("odd one out", "at most 0.10")]
+)
+def test_a_bound_is_an_interval_or_the_most_that_a_share_can_be(name, text):
+    assert units.bound_text(planted(name)).replace("−", "-") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "detectable", "text"),
+    [("difficulty", 0.2, "20.0 pp"), ("prediction", 0.2, "0.70 against 0.50"), ("semantic", float("nan"), "unknown")],
+)
+def test_what_could_be_detected_is_unknown_where_answers_do_not_tell(name, detectable, text):
+    assert units.detectable_text(planted(name, detectable=detectable)) == text
+
+
+def test_mmd2_has_as_many_digits_as_the_data_leave_open():
+    assert units.decimals(planted("semantic", (0.0, 0.002))) == 4 and units.decimals(planted("semantic", (0.0, 2e-6))) == 7
+    assert units.decimals(planted("semantic", (0.1, 0.1))) == 4 and units.unit("semantic") == "MMD²"
+
+
+def version(retro, results, target=("t",), **settings):
+    return {"retro_ids": list(retro), "target_ids": list(target), "results": results, "settings": {"seed": 0} | settings}
+
+
+def test_a_result_survives_json_and_a_missing_number_is_none():
+    kept = result_of(made("odd one out", p=math.nan, value=math.nan, bound=(0.0, math.nan)))
+    assert json.loads(json.dumps(kept)) == kept and (kept["p"], kept["value"], kept["bound"]) == (None, None, [0.0, None])
+    assert result_of(difficulty_test(5, 10, 4, 10))["state"] == "undecided"
+
+
+def test_an_edit_that_helps_is_said_to_have_helped():
+    before = result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))
+    after = result_of(made("prediction", p=0.3, value=0.53, bound=(0.0, 0.58)))
+    said = edited(version("abc", {"prediction": before}), version("abde", {"prediction": after}))
+    assert said == [
+        "Since the version before, 2 retro entries are new or changed, 1 are gone.",
+        "Prediction accuracy: 0.700 → 0.530; the outcome went from different to equivalent.",
+    ]
+    back = edited(version("abde", {"prediction": after}), version("abc", {"prediction": before}))
+    assert back[1].endswith("the outcome went from equivalent to different.")
+
+
+def test_a_change_within_one_state_is_nearer_or_not():
+    old, new = (result_of(made("semantic", value=value, bound=(-0.1, 0.1), margin=None)) for value in (0.02, 0.01))
+    assert edited(version("a", {"semantic": old}), version("b", {"semantic": new}))[1].endswith(
+        "nearer to no difference; still undecided."
+    )
+    assert edited(version("a", {"semantic": new}), version("b", {"semantic": old}))[1].endswith("no nearer; still undecided.")
+
+
+def test_what_makes_two_versions_hard_to_compare_is_said():
+    one = result_of(made("prediction"))
+    said = edited(version("a", {"prediction": one}), version("a", {"semantic": one}, target=("t", "u"), seed=1))
+    assert "not answers to the same question" in said[1] and "The seed changed as well" in said[2] and len(said) == 3
+    lost = one | {"value": None}
+    assert "has no estimate" in edited(version("a", {"prediction": one}), version("a", {"prediction": lost}))[1]
+
+
+def test_a_version_of_an_earlier_release_is_read():
+    # before the rename the source's p-values were stored under p_seed, and the open outcome was called inconclusive
+    today = result_of(made("prediction", bound=(0.0, 0.7)))
+    old = {("p_seed" if key == "p_source" else key): value for key, value in today.items()} | {"state": "inconclusive"}
+    assert read_results({"prediction": old}) == {"prediction": today}
+    assert edited(version("a", {"prediction": old}), version("b", {"prediction": today}))[1].endswith("still undecided.")
+
+
+# Cut answers and difficulty: up to 5 % the test stands; above it limits and p hold whatever those answers were.
+
+
+SHOWN = (BEYOND, DIFFERENT, WITHIN)
+
+
+def condition(n_cut=0, right=(60, 40), n=80):
+    """`right` of `n` entries a side are right; the last `n_cut` retro answers were cut off (and are wrong)."""
+    sides = [{f"{name}{i}": float(i < k) for i in range(n)} for name, k in zip(("t", "r"), right, strict=True)]
+    cut = frozenset(f"r{i}" for i in range(n - n_cut, n))
+    return Condition("m", "regex", "plain", "", *sides, {}, cut)
+
+
+def test_few_cut_answers_change_nothing():
+    assert condition(8).test(0.1) == condition(0).test(0.1) and condition(8).cut_share == pytest.approx(0.05)
+
+
+def test_a_difference_that_cut_answers_alone_could_make_is_not_shown():
+    clear, cut = condition(0), condition(20)
+    assert clear.test(0.1).state in SHOWN and inflation_claim([clear]).is_made
+    test = cut.test(0.1)
+    assert test.state not in SHOWN and test.p > 0.05 and test.bound[0] < clear.test(0.1).bound[0]
+    claim = inflation_claim([cut])
+    assert not claim.is_made and "20 answers were cut off (12 %); the limits hold whatever they were." in claim.detail
+
+
+def test_a_difference_that_holds_whatever_they_were_stays():
+    cut = condition(9, right=(78, 20))
+    assert cut.cut_share > 0.05 and cut.test(0.1).state in SHOWN and inflation_claim([cut]).is_made
+    estimate = cut.inflation()
+    assert estimate.value == condition(0, right=(78, 20)).inflation().value and estimate.method == "worst cases of cut answers"
+
+
+def test_equivalence_must_hold_whatever_they_were():
+    same = condition(0, right=(700, 700), n=1000)
+    assert same.test(0.05).equivalent and not condition(150, right=(700, 700), n=1000).test(0.05).equivalent

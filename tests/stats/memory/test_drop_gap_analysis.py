@@ -2,7 +2,9 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import t
 
 from flipcore.claims.memory_gap import GAP_WITHIN, gap_claim
 from flipcore.core.errors import BadInput
@@ -10,6 +12,10 @@ from flipcore.core.randomness import generator
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
+from flipcore.stats.memory.gap_intervals import drops_estimate, padded_limits
+from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, rule_power
+from flipcore.stats.memory.gap_truncation import cut_share, gap_of_frame
+from flipcore.stats.memory.members import Members
 from tests.conftest import ROOT
 from tests.lab.simulations.planted_memory import MODELS, gap_sets
 
@@ -223,3 +229,131 @@ def test_a_gap_that_holds_without_what_was_mended_is_claimed():
     benchmark = Rewritten.make([f"b{i}" for i in range(200)], [1.0] * 160 + [0.0] * 40, [0.0] * 80 + [1.0] * 80 + [0.0] * 40)
     decision = gap_decision(Sides(benchmark, mended_sets(0, 25)[1]), "random", m=999)
     assert decision.without_mended.is_larger and gap_claim(decision).outcome == "memory"
+
+
+# Cut answers and the drop gap: up to 5 % the decision stands, above it only what holds whatever they were.
+
+
+COLUMNS = ["role", "item_id", "axis", "variant", "sample", "extractor", "status", "is_correct"]
+
+
+def frame_of(n_broken, n_cut, n=60, cut_role="benchmark", cut_variant="w"):
+    """The benchmark loses `n_broken` of `n` answers, the control none; `n_cut` answers of one role and variant were cut off,
+    from the end."""
+    rows = []
+    for role in ("benchmark", "control"):
+        for i in range(n):
+            for variant in ("base", "w"):
+                cut = role == cut_role and variant == cut_variant and i >= n - n_cut
+                right = not (role == "benchmark" and variant == "w" and i < n_broken)
+                rows.append((role, f"{role}{i}", "paraphrase", variant, 0, "regex", "cut" if cut else "ok", right and not cut))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def decided(frame):
+    return gap_of_frame(frame, "paraphrase", "regex", ["benchmark"], ["control"], Members("random")).decided
+
+
+def test_the_share_counts_the_answers_that_came_back():
+    assert cut_share(frame_of(0, 12), "paraphrase", "regex", ("benchmark", "control")) == pytest.approx(12 / 240)
+    assert cut_share(frame_of(0, 12), "paraphrase", "regex", ("control",)) == 0
+
+
+def test_few_cut_answers_change_nothing():
+    assert decided(frame_of(20, 12)).gap_90.method != "worst cases of cut answers"
+
+
+def test_a_loss_that_cut_answers_alone_could_make_is_not_claimed():
+    # 30 of the benchmark's rewritten answers were cut off and count as wrong: that is the whole of the drop
+    decision = decided(frame_of(0, 30))
+    assert decision.gap.value == pytest.approx(0.5) and not decision.is_larger
+    assert decision.withheld.startswith("12 % of the answers were cut off, and they could change the verdict.")
+
+
+def test_a_loss_that_holds_whatever_they_were_stays_with_the_largest_p():
+    decision = decided(frame_of(40, 13))
+    assert decision.is_larger and not decision.withheld and decision.gap_90.method == "worst cases of cut answers"
+    assert decision.gap_90.low < 40 / 60 < decision.gap_90.high
+    alone = decided(frame_of(40, 0))
+    assert decision.p >= alone.p
+
+
+def test_within_the_margin_must_hold_whatever_they_were():
+    steady, cut = decided(frame_of(0, 0, n=400)), decided(frame_of(0, 90, n=400, cut_role="control"))
+    assert -0.05 < steady.gap_90.low and steady.gap_90.high < 0.05
+    assert cut.gap_90.low < -0.05
+
+
+# The drop gap's interval: which method stands where, and none below ten units a set.
+
+
+def test_sets_that_change_have_welchs_interval():
+    first, second = np.tile([0.0, 1.0], 20), np.tile([0.0, 0.5], 20)
+    gap = drops_estimate(first, second, 0.95)
+    assert gap.method == "welch" and gap.value == pytest.approx(0.25) and gap.low < 0.25 < gap.high and gap.n == 80
+
+
+def test_a_set_that_hardly_changes_gets_two_changes_added():
+    first, second = np.zeros(40), np.zeros(40)
+    gap = drops_estimate(first, second, 0.95)
+    assert gap.method == "padded_mover" and gap.value == 0 and gap.low == pytest.approx(-gap.high) and gap.high > 0.01
+
+
+def test_limits_hold_the_mean_and_stay_within_what_a_drop_can_be():
+    low, high = padded_limits(np.ones(12), 0.95)
+    assert high == 1.0 and low < 1.0
+    assert padded_limits(np.zeros(12), 0.95, low_end=0.0)[0] == 0.0
+
+
+def test_below_ten_items_a_set_there_is_a_value_and_no_interval():
+    gap = drops_estimate(np.zeros(5), np.ones(30), 0.95)
+    assert gap.value == -1 and math.isnan(gap.low) and "a set has 5 items" in gap.note
+
+
+def test_padded_limits_are_students_t_over_the_padded_drops():
+    """Ten unchanged items and one change of either kind: mean 0, variance 2 / 11, nine degrees of freedom."""
+    half = t.ppf(0.975, 9) * math.sqrt(2 / 11) / math.sqrt(12)
+    assert padded_limits(np.zeros(10), 0.95) == pytest.approx((-half, half))
+    half = t.ppf(0.95, 39) * math.sqrt((4 - 4 / 42) / 41 / 42)  # two of 40 changed: mean 2 / 42, the squares add up to 4
+    assert padded_limits(np.array([0.0] * 38 + [1.0, 1.0]), 0.9) == pytest.approx((2 / 42 - half, 2 / 42 + half))
+
+
+# What a study could find: by the rule itself, against its own case of no gap.
+
+
+DESIGNS = [
+    GapDesign((80, 120), accuracy, *rates)
+    for accuracy in ((0.96, 0.67), (0.67, 0.96), (0.7, 0.7))
+    for rates in ((0.1, 0.1), (0.3, 0.25))
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_gap_is_what_the_benchmark_loses_more_in_points(design):
+    for gap in (0.0, 0.1, 0.25):
+        breaks, fixes = design.rates(gap)
+        assert 0 < breaks < 1
+        lost = design.accuracy[0] * breaks - (1 - design.accuracy[0]) * fixes
+        assert lost - design.drop == pytest.approx(gap)
+    breaks, fixes = design.rates(design.most)
+    assert breaks == pytest.approx(1) and fixes == design.fixes
+
+
+def test_where_the_control_gains_more_than_the_benchmark_can_the_gap_begins_there():
+    design = GapDesign((80, 120), (0.96, 0.67), 0.02, 0.3)
+    assert design.least == pytest.approx(0.0456) and design.rates(design.least) == pytest.approx((0, 1))
+    assert detectable_gap(design, n_runs=40) > design.least
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_without_a_gap_the_rule_fires_as_rarely_as_it_promises(design):
+    """Unequal accuracies alone made it fire in 83 of 100 runs, and a gap of 1 pp the smallest that is found."""
+    assert rule_power(design, 0.0) <= 0.06
+    found = detectable_gap(design, n_runs=60)
+    assert 0.1 < found < 0.3 and rule_power(design, found) >= 0.7
+
+
+def test_what_cannot_be_found_is_not_a_number():
+    assert math.isnan(detectable_gap(GapDesign((9, 500), (0.7, 0.7), 0.1, 0.1)))
+    assert math.isnan(detectable_gap(GapDesign((15, 15), (0.2, 0.2), 0.1, 0.1), n_runs=40))
+    assert np.isfinite(detectable_gap(GapDesign((400, 400), (0.9, 0.9), 0.02, 0.02), n_runs=40))

@@ -15,7 +15,7 @@ MELVILLE = "Call me Ishmael. Some years ago, never mind how long precisely, havi
 
 def test_the_number_of_flips_rounds_halves_to_even():
     # 25 bytes are 200 bits: 1.25 % is 2.5 -> 2, 1.75 % is 3.5 -> 4
-    assert [pearl.n_flips("x" * 25, pct) for pct in (0, 1.25, 1.75, 5)] == [0, 2, 4, 10]
+    assert [pearl.n_flips("x" * 25, pct) for pct in (0, 1.25, 1.75, 5)] == [0, 2, 4, 10] and pearl.n_flips("abcd", 1) == 0
 
 
 def test_the_number_of_flips_counts_bytes_not_characters():
@@ -23,7 +23,7 @@ def test_the_number_of_flips_counts_bytes_not_characters():
 
 
 def test_bits_are_counted_from_the_most_significant_one():
-    assert pearl.flip_bits(b"\x00\x00", [0, 15]) == [0b1000_0000, 0b0000_0001]
+    assert pearl.flip_bits(b"\x00\x00", [0, 15]) == [0b1000_0000, 0b0000_0001] and pearl.flip_bits(b"A", [7]) == [ord("@")]
 
 
 @given(st.binary(min_size=1, max_size=30), st.data())
@@ -61,6 +61,7 @@ def test_the_shares_of_changed_characters_are_the_stated_ones():
 
 def test_a_character_of_three_bytes_counts_once():
     assert pearl.share_of_characters_changed("a€b", np.array([8, 16, 31])) == pytest.approx(1 / 3)
+    assert math.isnan(pearl.share_of_characters_changed("", np.array([])))
 
 
 def test_sensitivity_is_the_largest_single_drop_and_may_be_negative():

@@ -14,7 +14,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
-from flipcore.stats.score.next_calls import gains
+from flipcore.stats.score.next_calls import best_design, gains, half_width
 from tests.stats.score.tables import rows_of
 
 
@@ -120,3 +120,65 @@ def test_the_figures_of_a_small_table_by_hand():
     assert bar.df["wordings"] == pytest.approx(df)
     assert bar.half_widths["wordings"] == pytest.approx(stats.t.ppf(0.975, df) * math.sqrt(variance))
     assert bar.half_widths["elsewhere"] == pytest.approx(stats.t.ppf(0.975, 2) * math.sqrt(4 / 3 * squares.wordings / 12))
+
+
+# Rows of runs -> a complete table of cells.
+
+
+def test_missing_cells_leave_out_a_wording_that_few_were_asked_in_and_then_questions():
+    rows = rows_of(n=12)
+    rows = rows[~((rows["wording"] == "w4") & (rows["item_id"] > "q03"))]
+    rows = rows[~((rows["wording"] == "w1") & (rows["item_id"] == "q07"))]
+    cells = score_cells(rows)
+    assert cells.shape == (11, 4)
+    assert (cells.n_questions_left, cells.wordings_left) == (1, ["w4"])
+    with pytest.raises(BadInput, match="Ask the missing ones first"):
+        error_bar(score_cells(rows.assign(score=math.nan)))
+
+
+def test_the_difference_of_two_models_is_read_cell_by_cell():
+    first, second = rows_of(n=30), rows_of(n=30, seed=1)
+    second["score"] = np.where(np.arange(len(second)) % 4, first["score"], second["score"])
+    less = score_cells(first).less(score_cells(second))
+    bar = error_bar(less)
+    per_cell = [one.groupby(["item_id", "wording"])["score"].mean() for one in (first, second)]
+    assert bar.by_questions.value == pytest.approx((per_cell[0] - per_cell[1]).mean())
+    assert not less.is_unit
+    swapped = error_bar(score_cells(second).less(score_cells(first)))
+    assert swapped.by_wordings.low == pytest.approx(-bar.by_wordings.high)
+
+
+def test_unequal_reruns_keep_their_own_weight():
+    rows = rows_of(n=20)
+    rows = rows[(rows["sample"] == 0) | (rows["item_id"] < "q10")]
+    bar = error_bar(score_cells(rows))
+    assert bar.n_runs == pytest.approx(1.5)
+    assert bar.squares.df_reruns == 10 * 5 * 2
+
+
+# Advice on the next call, against an equal split.
+
+
+@pytest.mark.parametrize("n_calls", [300, 3000])
+def test_advice_is_never_worse_than_an_equal_split(n_calls):
+    worse, better, n_gain = [], 0, 0
+    for seed in range(40):
+        parts = components(mean_squares(score_cells(rows_of(n=60, m=6, s=3, seed=seed))), 60, 6, 3)
+        best = best_design(parts, n_calls, 1319)
+        each = int(np.cbrt(n_calls) + 1e-9)
+        equal = half_width(parts, each, each, each)
+        worse.append(best.half_width / equal)
+        better += best.half_width < 0.95 * equal
+        n_gain += 1
+        assert best.n_calls <= n_calls
+    assert max(worse) <= 1.05
+    assert better >= 0.9 * n_gain
+
+
+def test_a_design_of_more_calls_has_a_narrower_bar():
+    bar = error_bar(score_cells(rows_of(n=60)))
+    now = half_width(bar.components, 60, 5, 3)
+    assert now == pytest.approx(bar.half_widths["wordings"], rel=0.02)
+    assert all(one.half_width < now for one in gains(bar).values())
+    with pytest.raises(BadInput, match="allow at least 6"):
+        best_design(bar.components, 5, 10)
