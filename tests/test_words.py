@@ -126,11 +126,10 @@ def test_no_script_says_one_either(path):
 
 
 DOCS = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
-SHOWN = (
-    "flipcore/methods/methods.toml",
-    "flipcore/methods/terms.toml",
-    "flipcore/models/servers.toml",
-    "pages/holdout/guide.md",
+SHOWN = (  # texts that stand beside the code which reads them
+    *("flipcore/methods/methods.toml", "flipcore/methods/terms.toml", "flipcore/models/servers.toml", "pages/holdout/guide.md"),
+    *("flipcore/text/prompt_presets.toml", "flipcore/reports/exports/columns.toml", "flipcore/reports/exports/card.txt"),
+    "flipcore/annotation/paraphrases/card.txt",
 )
 
 

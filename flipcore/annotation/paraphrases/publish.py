@@ -27,46 +27,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 
 TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-_CARD = """---
-license: {license}
-language: {language}
-configs:
-- config_name: default
-  data_files:
-  - split: train
-    path: data/train.parquet
-task_categories: [question-answering]
-tags: [paraphrase, evaluation, robustness]
-size_categories: [{size}]
----
-# {title}
-
-Paraphrases of benchmark questions that people judged to keep the meaning and the difficulty ({checks}), made with Flipscope.
-
-- **{n_accepted:,} accepted paraphrases** of {n_items:,} questions; {n_rejected:,} were rejected and {n_unreviewed:,} have no
-  verdict yet; neither is in this set.{left_out}
-- **Rule** `{rule}`: a paraphrase is accepted when more than half of the people who judged it found everything kept that they
-  were asked; where they differ, a third person's verdict decides ({n_settled:,} were settled so).
-- **People**: {n_people}. Agreement about keeping: {agreement}
-- **Retention** of all paraphrases that people judged, majority rule on meaning and solution path: {retention} (Wilson, 95 %).
-- **Models**: {models}
-- **Licences**: {licenses}.
-
-## Gate by source
-A source passes when the lower bound of its acceptance reaches 0.80 on at least 50 reviewed pairs.
-
-| dataset | generator | pairs | acceptance | passed |
-|---|---|---|---|---|
-{gates}
-
-## Columns
-`pair_id`, `dataset`, `item_id`, `generator`; `original` and `paraphrase`; `kind`, `options`, `target` of the item where known;
-`n_reviewers` people judged it and `n_kept` of them keep it; `n_models` and `n_models_kept` the same of models; `is_settled` where
-a third person decided. `verdicts` has one entry a reviewer (numbered; `reviewer_kind` person or model) with {checks} and the note.
-
-## What to keep in mind
-The questions keep the licence of the benchmark that they come from. Publishing a paraphrase puts it where models are trained.
-"""
+_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """What a reader checks a number with: every estimate, the items' own values, the readouts, and what each column means."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 
@@ -20,41 +22,11 @@ from flipcore.store.export import safe
 from flipcore.text.tables import csv_text
 
 MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported beside it
-READOUTS = {
-    "model": "the model that was asked",
-    "item_id": "the question; its id changes with its content",
-    "role": "the item's place in the study: benchmark, control, target, retro or non_member",
-    "kind": "what an answer is: choice, number, text or completion",
-    "axis": "which change was made; identity is the same prompt sent again",
-    "variant": "which form of the question; base is the original",
-    "compared_with": "the variant that it is compared with",
-    "sample": "which of several answers to one prompt, from 0",
-    "extractor": "the method that read the answer",
-    "status": "ok, unreadable (a NULL answer), cut (ended before the answer) or absent (missing)",
-    "answer": "what was read: an option's index in the item's own order, an exact number, or normalised words",
-    "value": "a measured number in nats or as a similarity, where no answer is read",
-    "is_correct": "whether the answer is right; empty where that is not defined",
-    "label_mass": "share of the first token's probability on any option label",
-    "reason": "why nothing was read",
-    "family": "what the item was made from; items of one family count once",
-}
-ITEMS = {
-    "item_id": "the question; its id changes with its content",
-    "dataset": "where it comes from",
-    "kind": "what an answer is",
-    "role": "its place in the study",
-    "question": "its text",
-    "options": "its options in its own order, as JSON",
-    "target": "the right answer; several stand one a line",
-    "category": "its subject",
-    "family": "what it was made from",
-}
-VALUES = {
-    "model": "the model",
-    "cell": "axis and extractor of a row of the flip table",
-    "unit": "the item, or the family of items that counts once",
-    **dict.fromkeys(COLUMNS, "the unit's own value; the mean over units is the estimate of that name"),
-}
+_COLUMNS = tomllib.loads(
+    Path(__file__).with_name("columns.toml").read_text(encoding="utf-8")
+)  # of each table: column -> meaning
+READOUTS, ITEMS, COMPLETIONS = (_COLUMNS[name] for name in ("readouts", "items", "completions"))
+VALUES = _COLUMNS["values"] | dict.fromkeys(COLUMNS, "the unit's own value; the mean over units is the estimate of that name")
 
 
 def data_part(c: WholeStudy) -> Markup:

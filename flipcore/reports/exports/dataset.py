@@ -24,7 +24,7 @@ from flipcore.core.study import ItemSource, Study
 from flipcore.core.version import __version__
 from flipcore.core.whole_files import write
 from flipcore.datasets.licenses import license_of, may_be_passed_on
-from flipcore.reports.exports.data_part import ITEMS, READOUTS
+from flipcore.reports.exports.data_part import COMPLETIONS, ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, review, studies
@@ -32,22 +32,6 @@ from flipcore.text.tables import markdown, markdown_text
 
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
 _OF_OTHERS = ("examples", "shots", *EXAMPLE_TURNS)  # the parts of a prompt that show other items
-COMPLETIONS = {
-    "call_id": "the call; its id is the hash of model, request and sample",
-    "model": "the model that was asked",
-    "item_id": "the question",
-    "axis": "which change was made",
-    "variant_id": "which form of the question",
-    "sample": "which of several answers to one prompt, from 0",
-    "status": "ok or failed",
-    "system": "the system prompt",
-    "prompt": "what was sent; a note stands for examples that may not be passed on",
-    "text": "what came back",
-    "reasoning": "what the model wrote before its answer",
-    "finish_reason": "how the answer ended; empty where that is not recorded",
-    "n_tokens_in": "tokens sent, where counted",
-    "n_tokens_out": "tokens that came back, where counted",
-}
 TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
 
 
@@ -140,42 +124,7 @@ def _parquet(frame: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-_CARD = """---
-{license}language: {language}
-configs:
-{configs}
-task_categories: [question-answering]
-tags: [evaluation, robustness, flipscope]
----
-# {title}
-
-A study of Flipscope {version} (id `{study_id}`): {n_items:,} items, asked of {models}, and what was read from the answers.
-{left_out}
-## What it says
-{sentences}
-
-## What is in it
-{counts}
-
-- **Models**: {n_models:,} ({models}).
-- **People**: {n_people:,} reviewed the paraphrases that the study asked. They are not named here.
-- **Licences**: {licenses}.
-
-```python
-from datasets import load_dataset
-readouts = load_dataset("FOLDER", "readouts", split="train")
-```
-
-## Columns
-{columns}
-## The study as it was declared
-```toml
-{toml}
-```
-
-## What to keep in mind
-The questions keep the licence of the dataset that they come from. Publishing questions puts them where models are trained.
-"""
+_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 def _card(

@@ -25,51 +25,9 @@ from flipcore.text.counts import count_of
 
 DATASET, TASK_NAME = "dataset.jsonl", "flipscope_variants"
 
-_INSPECT = '''"""Prompts of the Flipscope study {study_id}; `inspect eval {file} --model …`, then `python -m flipcore import` on the log."""
-
-from pathlib import Path
-
-from inspect_ai import Task, task
-from inspect_ai.dataset import FieldSpec, json_dataset
-from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import includes
-from inspect_ai.solver import generate
-
-MARKS = ["flipscope_study", "flipscope_model", "flipscope_variant", "flipscope_sample"]
-
-
-@task
-def {task}():
-    return Task(
-        dataset=json_dataset(str(Path(__file__).with_name("{dataset}")), FieldSpec(metadata=MARKS)),
-        solver=generate(cache=False),
-        scorer=includes(),
-        config=GenerateConfig({settings}),
-    )
-'''
-
-_LM_EVAL = """# Prompts of the Flipscope study {study_id}. Run it in this folder, then `python -m flipcore import` the output folder:
-#   lm_eval --include_path . --tasks {task} --log_samples --output_path out --model …{system}
-task: {task}
-dataset_path: json
-dataset_kwargs:
-  data_files:
-    test: {dataset}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{{{prompt}}}}"
-doc_to_target: "{{{{target}}}}"
-generation_kwargs:
-{settings}
-metric_list:
-  - metric: exact_match
-    aggregation: mean
-    higher_is_better: true
-    ignore_case: true
-    ignore_punctuation: true
-metadata:
-  version: 1
-"""
+_INSPECT, _LM_EVAL = (
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("inspect_task.txt", "lm_eval_task.yaml")
+)
 
 
 def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
