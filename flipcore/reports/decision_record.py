@@ -134,7 +134,7 @@ def count_sentence(record: Sequence[Entry]) -> str:
 
 
 def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_replaced: bool) -> Entry:
-    before, place, evidence, rests_on = (_json(row[name]) for name in ("came_from", "place", "evidence", "basis"))
+    before, place, evidence, rests_on = (table_of(row[name]) for name in ("came_from", "place", "evidence", "basis"))
     since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
     verdicts = rests_on.get("verdicts")
     return Entry(
@@ -146,7 +146,7 @@ def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_repla
         row["sentence"],
         row["resolution"] or "",
         str(before.get("sentence", "")),
-        _json(row["settings"]),
+        table_of(row["settings"]),
         row["reviewer"],
         row["created_at"],
         str(place.get("query", "")),
@@ -157,7 +157,8 @@ def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_repla
     )
 
 
-def _json(value: Any) -> dict[str, Any]:
+def table_of(value: Any) -> dict[str, Any]:
+    """A stored JSON object, {} where anything else stands there."""
     read = json.loads(value) if isinstance(value, str) else value
     return read if isinstance(read, dict) else {}
 

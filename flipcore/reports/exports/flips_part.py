@@ -5,10 +5,9 @@ from typing import Any
 from flipcore.charts.captions import n_text
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import board
-from flipcore.reports.browser_data.parts import part
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, flip_bars, legend
-from flipcore.reports.exports.markup import Markup, folded, joined, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, board_place, claimed, folded, joined, paragraph, section, tag
 from flipcore.reports.study import cell_place, table
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -53,13 +52,11 @@ def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> 
         f"Share of pairs of variants that flip, with the interval of T. Reference: {title_of(cells[0].reference).lower()}. "
         f"{n} items. {source}.",
     )
-    sentences = (paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim") for claim in claims)
+    sentences = map(claimed, claims)
     return [
         tag("h3", model),
         *(paragraph(note, cls="quiet") for note in c.report.notes.get(model, ())),
-        tag(
-            "div", Markup(part("threshold_board").html), data_part="threshold_board", data_board=f"board-{m}", cls="board-place"
-        ),
+        board_place("threshold_board", f"board-{m}"),
         paragraph(MOVED, cls="quiet screen-only"),
         legend(*BARS),
         bars,

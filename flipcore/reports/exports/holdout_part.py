@@ -5,10 +5,9 @@ from typing import Any
 from flipcore.claims.holdout import outcome_claim
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.margins import board
-from flipcore.reports.browser_data.parts import part
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, interval_rows
-from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section, tag
 from flipcore.reports.holdout_tests import HoldoutReport
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
@@ -33,20 +32,18 @@ def holdout_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
 def opening_holdout(c: WholeStudy) -> list[Markup]:
     """What the four tests say together; nothing for a study without both sets."""
     claim = c.holdout.claim if c.holdout else None
-    return [paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="headline")] if claim else []
+    return [claimed(claim, cls="headline")] if claim else []
 
 
 def _four_tests(c: WholeStudy) -> tuple[list[Markup], dict[str, Any]]:
     report = c.holdout
     if report is None:
         return [], {}
-    verdict = paragraph(report.claim.text, " ", tag("span", report.claim.detail, cls="quiet"), cls="claim")
-    place = tag("div", Markup(part("margin_board").html), data_part="margin_board", data_board=BOARD, cls="board-place")
     data = board(list(report.tests.values()), report.view, report.about, report.missing)
     words = [
-        verdict,
+        claimed(report.claim),
         *(_sentence_of(report, name) for name in TESTS),
-        place,
+        board_place("margin_board", BOARD),
         paragraph(MOVED, cls="quiet screen-only"),
         data_table(tests_table(c)),
     ]
@@ -95,7 +92,7 @@ def _inflation(c: WholeStudy) -> list[Markup]:
     caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95 % intervals. {c.provenance}."
     return [
         tag("h3", "Inflation"),
-        paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim"),
+        claimed(claim),
         paragraph("A difference is contamination only as far as the two sets could have come from one source.", cls="quiet"),
         figure(interval_rows(rows, "Inflation of each model", " pp"), caption),
         data_table(inflation_table(c)),

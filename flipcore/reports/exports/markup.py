@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from flipcore.claims.claim import Claim
+from flipcore.reports.browser_data.parts import part
+
 # what no document may hold, and signs that turn the direction of the text around them
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
@@ -50,6 +53,16 @@ def section(title: str, ident: str, *inside: Content) -> Markup:
 def paragraph(*inside: Content, cls: str | None = None) -> Markup:
     """A paragraph."""
     return tag("p", *inside, cls=cls)
+
+
+def claimed(one: Claim, cls: str = "claim") -> Markup:
+    """A claim with its small print behind it."""
+    return paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls=cls)
+
+
+def board_place(name: str, ident: str) -> Markup:
+    """Where the board `ident` is drawn, with the markup of its browser part."""
+    return tag("div", Markup(part(name).html), data_part=name, data_board=ident, cls="board-place")
 
 
 def folded(title: Content, *inside: Content, ident: str | None = None, opened: bool = False) -> Markup:

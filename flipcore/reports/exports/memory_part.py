@@ -6,10 +6,9 @@ from typing import Any
 from flipcore.core.errors import FlipscopeError
 from flipcore.detectors import analysis_of, detectors
 from flipcore.reports.browser_data.cutoffs import SETS, detector_line
-from flipcore.reports.browser_data.parts import part
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, interval_rows
-from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section, tag
 from flipcore.reports.memory import MemoryTest, members_of, settings_of, summary
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
@@ -27,7 +26,7 @@ def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
         tests = c.report.memory.get(model, [])
         if tests:
             claim = summary(tests, frames.compared_sets(c.answers_of(model), c.study))
-            parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
+            parts += [tag("h3", model), claimed(claim)]
             parts.append(data_table(memory_table(c, m, model)))
             for t, one in enumerate(tests):
                 drawing, lines = _test(c, model, one, f"line-{m}-{t}")
@@ -78,8 +77,7 @@ def _test(c: WholeStudy, model: str, one: MemoryTest, ident: str) -> tuple[list[
         return [*words, paragraph(str(error), cls="quiet")], {}
     if line is None:
         return words, {}
-    board = tag("div", Markup(part("cutoff_line").html), data_part="cutoff_line", data_board=ident, cls="board-place")
-    return [*words, board, below], {ident: {"part": "cutoff_line", "data": line}}
+    return [*words, board_place("cutoff_line", ident), below], {ident: {"part": "cutoff_line", "data": line}}
 
 
 def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from flipcore.reports.browser_data.parts import part
 from flipcore.reports.browser_data.ranking import board
 from flipcore.reports.exports.data_tables import Table, data_table
-from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section
 from flipcore.reports.ranking import LEVEL, pair_rows, way_rows
 from flipcore.reports.whole_study import WholeStudy
 
@@ -17,11 +16,10 @@ def ranking_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     report = c.ranking
     if report is None:
         return None, {}
-    place = tag("div", Markup(part("ranking_board").html), data_part="ranking_board", data_board=BOARD, cls="board-place")
     parts = [
-        *(paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls="claim") for one in report.claims),
+        *map(claimed, report.claims),
         *(paragraph(note, cls="quiet") for note in report.notes),
-        place,
+        board_place("ranking_board", BOARD),
         *(data_table(one) for one in ranking_tables(c)),
     ]
     return section("Which model is better?", BOARD, *parts), {BOARD: {"part": "ranking_board", "data": board(report, LEVEL)}}

@@ -8,6 +8,7 @@ import pandas as pd
 
 from flipcore.core.locks import MANIFEST, STATE
 from flipcore.extractors import title_of
+from flipcore.reports.decision_record import table_of
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, paragraph, section, tag
 from flipcore.reports.locks import claim_of
@@ -40,7 +41,7 @@ def decisions_table(c: WholeStudy) -> Table:
 
 
 def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
-    before = _json(row["came_from"])
+    before = table_of(row["came_from"])
     return {
         "when": moment(row["created_at"]),
         "who": row["reviewer"],
@@ -49,13 +50,8 @@ def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
         "we decide": row["resolution"] or "",
         "decision": row["sentence"],
         "instead of": before.get("sentence", ""),
-        "settings": ", ".join(f"{key} {value}" for key, value in sorted(_json(row["settings"]).items())),
+        "settings": ", ".join(f"{key} {value}" for key, value in sorted(table_of(row["settings"]).items())),
     }
-
-
-def _json(value: Any) -> dict[str, Any]:
-    read = json.loads(value) if isinstance(value, str) else value
-    return read if isinstance(read, dict) else {}
 
 
 def settings_part(c: WholeStudy) -> Markup:

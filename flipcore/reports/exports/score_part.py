@@ -3,10 +3,9 @@
 from typing import Any
 
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data.parts import part
 from flipcore.reports.browser_data.score import board
 from flipcore.reports.exports.data_tables import Table, data_table
-from flipcore.reports.exports.markup import Markup, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section
 from flipcore.reports.score import LEVEL, next_rows, reader_rows, score_rows, share_rows, wording_rows
 from flipcore.reports.whole_study import WholeStudy
 
@@ -18,11 +17,10 @@ def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     report = c.score
     if report is None:
         return None, {}
-    place = tag("div", Markup(part("score_board").html), data_part="score_board", data_board=BOARD, cls="board-place")
     parts = [
-        *(paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls="claim") for one in report.claims),
+        *map(claimed, report.claims),
         *(paragraph(note, cls="quiet") for note in report.notes),
-        place,
+        board_place("score_board", BOARD),
         *(data_table(one) for one in score_tables(c)),
     ]
     return section("How much of the score to trust?", BOARD, *parts), {
