@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,12 +13,11 @@ from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import set_claim
 from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.paths import POCKET
-from flipcore.core.randomness import generator
 from flipcore.core.study import RANDOM_CONTROL
 from flipcore.stats.base.estimate import MIN_N, p_text
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
-from flipcore.stats.memory.ground_truth import GroundTruth, auc_interval, exact_share, share_text
+from flipcore.stats.memory.ground_truth import GroundTruth, share_text
 from flipcore.stats.memory.published_score import score_gap
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -88,31 +86,6 @@ AGAINST_DOSES = (
     "with its 95 % interval; .05 is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were tried and are "
     "not shipped. Made by python -m tests.lab.pocket decisions."
 )
-
-
-def against_doses(
-    name: str, by_group: Mapping[str, np.ndarray], tested: Tested = set_test, n_sets: int = N_SETS, seed: int = 0
-) -> dict[str, dict[str, Any]]:
-    """What a detector sees at which dose. `by_group` holds the scores of each dose ("0" and "fresh" were never read). By dose: `auc`
-    against dose 0, an Estimate, and `power`, the share of `n_sets` sets of `N_IN_SET` items that are called memory against `N_CONTROLS` of
-    dose 0, both drawn anew each time. At "0" the sets are drawn from all that was never read: the share of false verdicts."""
-    decide, rng = decision(name, tested), generator(seed, "against doses", name)
-    there = {group: scores[~np.isnan(scores)] for group, scores in by_group.items()}
-    never, rows = np.concatenate([there["0"], there["fresh"]]), {}
-    for group, scores in there.items():
-        if group == "fresh":
-            continue
-        n_said = 0
-        for _ in range(n_sets):
-            if group == "0":
-                every = rng.permutation(never)[: N_IN_SET + N_CONTROLS]
-                items, controls = every[:N_IN_SET], every[N_IN_SET:]
-            else:
-                items, controls = rng.permutation(scores)[:N_IN_SET], rng.permutation(there["0"])[:N_CONTROLS]
-            n_said += decide(items, controls)[0]
-        auc = auc_interval(there["fresh"] if group == "0" else scores, there["0"])
-        rows[group] = {"n": len(scores), "auc": auc, "power": exact_share(n_said, n_sets)}
-    return rows
 
 
 def shipped_rows(path: Path = POCKET / "doses.json") -> list[dict[str, str]]:

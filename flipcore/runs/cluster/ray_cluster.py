@@ -10,8 +10,7 @@ import os
 import re
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -98,22 +97,6 @@ class RayCluster(Cluster):
     def close(self) -> None:
         self._parts = None
         _CONNECTION.release()
-
-
-class RayPool(Executor):
-    """Functions of their arguments alone, each a task of Ray on a processor of the cluster; one whose worker is lost is run again. The
-    same interface as a pool of processes, so whoever uses one can use the other."""
-
-    def __init__(self, on: str) -> None:
-        self._cluster = RayCluster(on)
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-        import ray
-
-        return ray.remote(function).remote(*args, **kwargs).future()
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._cluster.close()
 
 
 @dataclass

@@ -11,14 +11,15 @@ as they were. ``--older`` runs what is missing or was run on other code than tod
 import argparse
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from time import monotonic
+from typing import Any
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import generator
-from flipcore.runs.cluster.ray_cluster import RayPool
+from flipcore.runs.cluster.ray_cluster import RayCluster
 from tests.lab.claims import MODULES, all_cells, cells_of, results
 from tests.lab.claims.acceptance import Row, failures
 from tests.lab.claims.running import Place, finished
@@ -45,6 +46,22 @@ def run(
         waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
         for future in waiting:
             yield _print_row(future.result())
+
+
+class RayPool(Executor):
+    """Functions of their arguments alone, each a task of Ray on a processor of the cluster; one whose worker is lost is run again. The
+    same interface as a pool of processes, so whoever uses one can use the other."""
+
+    def __init__(self, on: str) -> None:
+        self._cluster = RayCluster(on)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        import ray
+
+        return ray.remote(function).remote(*args, **kwargs).future()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._cluster.close()
 
 
 def _pool(processes: int, on: str) -> Executor:

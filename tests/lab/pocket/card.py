@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,22 @@ import numpy as np
 
 from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
-from flipcore.core.randomness import world_generator
+from flipcore.core.randomness import generator, world_generator
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.known_doses import AGAINST_DOSES, CLEAN_SET, N_SETS, against_doses, record, record_rows
+from flipcore.reports.known_doses import (
+    AGAINST_DOSES,
+    CLEAN_SET,
+    N_CONTROLS,
+    N_IN_SET,
+    N_SETS,
+    Tested,
+    decision,
+    record,
+    record_rows,
+)
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.proportions import wilson
+from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import RULES, auc_interval, exact_share
 from flipcore.stats.memory.pearl_alpha import alpha_conformal
 from tests.lab.pocket.items import read_items
@@ -369,3 +380,28 @@ def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> No
     _write_doses(rows, revision)
     before, after = path.read_text(encoding="utf-8").split(NEXT)
     path.write_text(f"{before.split(DECISIONS)[0]}{section}\n\n{NEXT}{after}", encoding="utf-8")
+
+
+def against_doses(
+    name: str, by_group: Mapping[str, np.ndarray], tested: Tested = set_test, n_sets: int = N_SETS, seed: int = 0
+) -> dict[str, dict[str, Any]]:
+    """What a detector sees at which dose. `by_group` holds the scores of each dose ("0" and "fresh" were never read). By dose: `auc`
+    against dose 0, an Estimate, and `power`, the share of `n_sets` sets of `N_IN_SET` items that are called memory against `N_CONTROLS` of
+    dose 0, both drawn anew each time. At "0" the sets are drawn from all that was never read: the share of false verdicts."""
+    decide, rng = decision(name, tested), generator(seed, "against doses", name)
+    there = {group: scores[~np.isnan(scores)] for group, scores in by_group.items()}
+    never, rows = np.concatenate([there["0"], there["fresh"]]), {}
+    for group, scores in there.items():
+        if group == "fresh":
+            continue
+        n_said = 0
+        for _ in range(n_sets):
+            if group == "0":
+                every = rng.permutation(never)[: N_IN_SET + N_CONTROLS]
+                items, controls = every[:N_IN_SET], every[N_IN_SET:]
+            else:
+                items, controls = rng.permutation(scores)[:N_IN_SET], rng.permutation(there["0"])[:N_CONTROLS]
+            n_said += decide(items, controls)[0]
+        auc = auc_interval(there["fresh"] if group == "0" else scores, there["0"])
+        rows[group] = {"n": len(scores), "auc": auc, "power": exact_share(n_said, n_sets)}
+    return rows

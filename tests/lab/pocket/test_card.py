@@ -4,7 +4,7 @@ import pytest
 from flipcore.core.paths import POCKET
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.ground_truth import auc_interval
-from tests.lab.pocket.card import GROUPS, by_dose, card
+from tests.lab.pocket.card import GROUPS, against_doses, by_dose, card
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import Picks, numbers, question_loss, resampled
 
@@ -52,3 +52,12 @@ def test_the_card_belongs_to_the_shipped_weights(model):
 def test_the_card_is_written_from_the_shipped_model(model):
     text = card(quick=True)
     assert model.revision in text and "nan" not in text and text.count("| 256 |") == 2
+
+
+def test_power_rises_with_the_dose_and_what_was_never_read_is_accused_at_nominal():
+    rng = np.random.default_rng(7)
+    groups = {"0": rng.normal(size=150), "fresh": rng.normal(size=400), "4": rng.normal(1, 1, 40), "64": rng.normal(4, 1, 40)}
+    at = against_doses("x", groups, n_sets=200)
+    assert at["0"]["power"].low <= 0.05 and at["4"]["power"].value < at["64"]["power"].value == 1
+    assert at["64"]["auc"].value > 0.98 and at["4"]["n"] == 40 and "fresh" not in at
+    assert against_doses("x", groups, n_sets=200)["4"] == at["4"]  # a seed of its own
