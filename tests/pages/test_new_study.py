@@ -32,7 +32,7 @@ def test_a_step_that_is_done_folds_and_opens_the_next(app):
     app.button(key="done-1").click().run()
     assert not app.exception
     assert app.session_state["step-1"] is False and app.session_state["step-2"] is True
-    assert app.session_state["summary-1"] == "20 of Pocket: choices, 12 of Pocket: word problems"
+    assert app.session_state["summary-1"] == "60 of Pocket: choices, 20 of Pocket: word problems"
 
 
 def test_items_are_filtered_by_their_own_data(app):
@@ -73,8 +73,8 @@ def test_question_completion_joins_the_family_and_says_its_calls_and_price_befor
     declared = Study.from_toml(app.code[0].value)
     assert declared.detectors[-1] == "completion_rouge_l" and Part("completion") in declared.axes
     before = projection(plan(replace(declared, axes=declared.axes[:-1]))).n_calls
-    assert before + 32 == projection(plan(declared)).n_calls  # one call an item
-    assert f"{before + 32:,}" in words(app)
+    assert before + 80 == projection(plan(declared)).n_calls  # one call an item
+    assert f"{before + 80:,}" in words(app)
 
 
 def test_a_reference_model_is_chosen_among_several_where_a_loss_is_read(app):
