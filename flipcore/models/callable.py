@@ -59,6 +59,8 @@ class PythonCallable(Backend):
         right = bool(self._function.is_correct(_as_asked(item, variant)))
         if item.kind == "number":
             return f"#### {variant.target}" if right else f"#### {variant.target}1"
+        if item.kind == "text":
+            return (variant.target or "").split("\n")[0] if right else "none of the right answers"
         place = _place(variant)
         return variant.labels[place if right else (place + 1) % len(variant.labels)]
 

@@ -3,8 +3,9 @@ import types
 
 import pytest
 
+from flipcore.axes.variants import base
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Request
+from flipcore.core.records import Item, Request
 from flipcore.extractors import EXTRACTORS
 from flipcore.models import open_backend
 from flipcore.models.callable import PythonCallable
@@ -60,6 +61,17 @@ def test_is_correct_becomes_a_right_or_a_wrong_answer_under_every_variant(lab, a
         item = by_id[variant.item_id]
         answer = EXTRACTORS["regex"].read(item, variant, [made]).answer
         assert (answer == variant.target) == (item.question != "Question 1?") and answer is not None
+
+
+@pytest.mark.parametrize(("question", "is_right"), [("Question 2: who?", True), ("Question 1: who?", False)])
+def test_is_correct_of_a_short_answer_is_one_that_its_reader_takes_for_right_or_wrong(lab, question, is_right):
+    lab.Solver = Solver
+    item = Item.make(dataset="t", key="1", kind="text", question=question, target="Ada\nA. L.")
+    variant = base(item, "identity", "plain")
+    backend = PythonCallable("lab:Solver")
+    backend.prepare([item], [variant])
+    reading = EXTRACTORS["text_match"].read(item, variant, asked(backend, [words(variant)]))
+    assert (reading.answer == "Ada") == is_right
 
 
 def test_is_correct_is_shown_the_item_as_the_variant_asks_it(lab):
