@@ -2,23 +2,47 @@
 
 import re
 
+from flipcore.extractors.written import languages
+
 _NOT = (
     r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: for)?|\b(?:all|anything|everything) but"
     r"|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|ling) out|\beliminat(?:e|ed|ing)"
-    r"|\bexclud(?:e|ed|ing))"
+    r"|\bexclud(?:e|ed|ing)|" + languages.DENIED_BEFORE + ")"
 )
 _BETWEEN = (
     r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to|just|simply|really"
     r"|necessarily|actually)"
 )
-_BEFORE = re.compile(rf"{_NOT}[\s\"'“(*\[$]+(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE)
+_BEFORE = re.compile(rf"{_NOT}(?:[\s\"'“(*\[$]+|(?<=[^\x00-\x7f]))(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE)
 _WRONG = r"(?:wrong|incorrect|false|invalid|impossible|ruled out|eliminated|out\b|excluded|implausible|unlikely)"
 _AFTER = re.compile(
     r"[)\]*\"'”]{0,3}\s*(?:\?\s*(?:no|nope|not|never)\b|(?:is|are|was|were|would be|seems|looks|can be)(?:\s+\w+ly)?\s+"
-    rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)",
+    rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
     re.IGNORECASE,
 )
-_HINTS = ("n't", "n’t", "no", "nev", "nei", "except", "but", "than", "instead", "unlike", "out", "eliminat", "exclud")
+_HINTS = (
+    "не",
+    "pas",
+    "não",
+    "nicht",
+    "kein",
+    "不",
+    "并非",
+    "ليس",
+    "n't",
+    "n’t",
+    "no",
+    "nev",
+    "nei",
+    "except",
+    "but",
+    "than",
+    "instead",
+    "unlike",
+    "out",
+    "eliminat",
+    "exclud",
+)
 _REACH = 60  # characters before a name in which a denial of it begins
 
 

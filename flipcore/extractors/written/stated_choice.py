@@ -9,23 +9,29 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
 from flipcore.extractors.written.marked import without_question
 
-_FILLERS = (
-    r"(?:[\s:*_`\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
-    r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*"
+_FILLER = (
+    r"[\s:*_`\"'“(\[{$«「『]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
+    r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|="
 )
+_FILLERS = rf"(?:{_FILLER})*"
 _STATED = (
     r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*"
     r"(?:is|are|would be|must be|should be|will be|could be|[:=：])"
     r"|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend|answer)\b"
     r"|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)"
 )
-_JOINED = r"\s*(?:,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
+_JOINED = (
+    r"\s*(?:"
+    + languages.JOINS
+    + r"|,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
+)
 _GOES_ON = (
     r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so|rather|instead|not)\b"
-    r"|[-–—(\[=]"
+    r"|[-–—(\[=]|" + languages.GOES_ON
 )
 # What follows such a word is a reason or a denial, no further answer: "C, since A and B are grains", "C, not B or D".
 _REASON = r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as (?!well))\b|n['’]t\b"
@@ -51,7 +57,7 @@ class ChoiceText:
         one = "|".join(sorted(map(re.escape, self.labels), key=len, reverse=True))
         single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
         run = f"|[{single}]{{2,}}" if single else ""
-        self.label = re.compile(rf"(?<![\w\\])({one}{run})(?!\w)(?!['’]\w)(?!\.\d)")
+        self.label = re.compile(rf"(?<!{languages.WORD})(?<!\\)({one}{run})(?!{languages.WORD})(?!['’]\w)(?!\.\d)")
         self.bracketed = re.compile(
             rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)"
             r"(?=[\s)\]*.,:;\"']|$)"
@@ -59,16 +65,17 @@ class ChoiceText:
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
         self.is_answer = re.compile(rf"(?<![\w])({one})[)\]*\"'”]*\s+is\s+(?:the|my)\s+(?:\w+\s+)?(?:answer|option|choice)\b")
         denied = rf"(?:not\s+(?:option\s+)?[\"'(*\[]*(?:{one})(?!\w)[^.,;\n]{{0,40}}?,?\s*but\s+(?:rather\s+)?)?"
+        self.denied = denied
         self.stated = re.compile(_STATED + _FILLERS + denied + _FILLERS, re.IGNORECASE)
         self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
         self.several = re.compile(
             rf"(?<!\w)(?:{one})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and|or)?[\s\"'(*\[]*$"
         )
-        self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
+        self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!{languages.WORD})(?!['’]\w)")
 
     def choice(self, text: str) -> Choice:
         """The one option that `text` names."""
-        text = without_question(text, self.labels, self.options)
+        text = languages.with_labels(without_question(languages.in_ascii(text), self.labels, self.options), self.labels)
         for rule in (self._only, self._statement, self._named_first):
             choice = rule(text)
             if choice:
@@ -104,7 +111,11 @@ class ChoiceText:
     def _statement(self, text):
         """The last statement that names a label, or failing that an option's words."""
         last = None
-        for mark in self.stated.finditer(text):
+        stated = self.stated
+        if languages.may_state(text):
+            fillers = rf"(?:{languages.FILLERS}|{_FILLER})*"
+            stated = re.compile(rf"(?:{_STATED}|{languages.ANSWER_IS})" + fillers + self.denied + fillers, re.IGNORECASE)
+        for mark in stated.finditer(text):
             label = self.label.match(text, mark.end())
             if label and self._stands(label, text):
                 last = last if self._is_denied(label, text) else self._group(label, text)
@@ -191,11 +202,11 @@ class ChoiceText:
     def _stands(self, label, text) -> bool:
         """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
         rest = text[label.end() :]
-        if not rest.strip() or re.match(r"\s*(?:[`.,:;)\]}*_!?\"'”/\\$<]|\n)", rest):
+        if not rest.strip() or re.match(rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", rest):
             return True
         own = self._position(label.group(1))
         return bool(
-            re.match(r"\s+(?:" + _GOES_ON + ")", rest)
+            re.match(r"(?:\s+|(?=[^\W\d_]))(?:" + _GOES_ON + "|" + languages.JOINS + ")", rest)
             or (own is not None and _folded(rest).startswith(_folded(self.options[own])))
         )
 

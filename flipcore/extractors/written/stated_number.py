@@ -12,6 +12,7 @@ import re
 import unicodedata
 from fractions import Fraction
 
+from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
 from flipcore.text.answers import canonical_number
 
@@ -30,19 +31,22 @@ NUMBER = (
     r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+|\d+)(?:\.\d+)?"
     rf"(?:{_POWER}|\s?/\s?\d+(?![\d/])|(?![eE][-+]?\d))|(?<![\d.])\.\d+)%?"
 )
-_STATED = re.compile(
-    r"(?:####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
+_ANSWER_IS = (
+    r"####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
     r"|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
-    r"(?:is|would be|must be|should be|[:=]))(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*",
-    re.IGNORECASE,
+    r"(?:is|would be|must be|should be|[:=])"
 )
+_BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
+_STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
+_STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)  # what every statement holds: the search is slow
 _BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"  # as every number does: the search is slow where each letter of a text is tried
 _NUMBER = re.compile(_BEGINS + NUMBER)
 _BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
 _IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
 _MAY_BE_ANSWER = re.compile(_BEHIND, re.IGNORECASE)  # the search for a number before it is slow
-_ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
+_COMMA_LANGUAGE = re.compile(languages.COMMA_ANSWER_IS, re.IGNORECASE)
+_ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to|{languages.JOINS})\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
 _REACH = 12
@@ -66,6 +70,7 @@ _NO_PART = "hln"  # letters that no number holds: the numbers behind one are the
 def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer. Of a question that asks
     "how many million" the answer "5 million" is 5."""
+    text = languages.in_ascii(text)
     without = _CHECK.sub(lambda match: " " * len(match.group()), text) if "(" in text or "[" in text else text
     text = without if _NUMBER.search(without) else text
     last = _statement(text)
@@ -85,7 +90,9 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
             return None, None, "The answer gives two numbers to choose from."
     if _TWO_UNITS.match(text, last.end()):
         return None, None, "The answer is in two units."
-    answer = _value(last.group(), text[: last.start()].rstrip()[-1:], text[last.end() : last.end() + 7])
+    has_commas = languages.may_state(text) and bool(_COMMA_LANGUAGE.search(text))
+    answer = _value(last.group(), text[: last.start()].rstrip()[-1:], text[last.end() : last.end() + 7], has_commas)
+    answer = None if languages.SCALES.match(text, last.end()) else answer
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start, end = last.end() - len(last.group().lstrip()), last.end()
@@ -103,9 +110,15 @@ def _correction(text: str, start: int) -> re.Match | None:
 
 def _statement(text: str) -> re.Match | None:
     """The number of the last statement that gives one."""
-    if not _MAY_STATE.search(text):
+    is_abroad = languages.may_state(text)
+    if not is_abroad and not _MAY_STATE.search(text):
         return None
-    stated = [match for mark in _STATED.finditer(text) for match in [_after(text, mark.end())] if match]
+    stated = [
+        match
+        for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text)
+        for match in [_after(text, mark.end())]
+        if match
+    ]
     marks = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
     first = [_NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
@@ -137,8 +150,9 @@ def _after(text: str, start: int) -> re.Match | None:
     return next((match for match in numbers if not _is_part(text, match)), numbers[0] if numbers else None)
 
 
-def _value(number: str, before: str = "", behind: str = "") -> str | None:
-    """The canonical number of what was matched, LaTeX and powers of ten included, between the letter `before` it and what is `behind`."""
+def _value(number: str, before: str = "", behind: str = "", has_commas: bool = False) -> str | None:
+    """The canonical number of what was matched, LaTeX and powers of ten included, between the letter `before` it and what is `behind`;
+    `has_commas` where it stands in a language that sets a comma before decimals."""
     sign, bare = "-" * (number.strip()[:1] in "-−"), re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
     if re.fullmatch(_CLOCK, bare):
         return str(int(bare[:-3])) if bare.endswith(":00") else None
@@ -155,8 +169,10 @@ def _value(number: str, before: str = "", behind: str = "") -> str | None:
         return canonical_number(sign + re.sub(r"\s", "", bare).replace(",", "."))
     if re.fullmatch(_COMMA, bare):
         is_share = "%" in number or is_euro
-        is_pair = before in ("(", "[", "{") or (len(bare.rpartition(",")[2]) == 1 and not is_share)
+        is_pair = before in ("(", "[", "{") or (len(bare.rpartition(",")[2]) == 1 and not is_share and not has_commas)
         return None if is_pair else canonical_number(sign + bare.replace(",", "."))
+    if has_commas and re.fullmatch(r"\d{1,3}[.,]\d{3}", bare):
+        return None  # thousands or decimals
     number = number.replace("−", "-").replace("- ", "-").replace("{,}", ",")
     number = re.sub(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}", r"\1/\2", number)
     power = _SCALE.search(number)
