@@ -82,7 +82,8 @@ def test_a_server_that_fails_for_a_while_is_asked_one_call_at_a_time_and_then_by
         backend, made = all_asked(server.url, 20)
         n_asked = len(server.bodies)
     assert {one.status for one in made} == {"ok"} and backend.down == ""
-    assert n_asked == 20 + SUSPECT + 2
+    # the answer that ends the trouble comes to a call on its way or, on a busy machine, to a control, which is one more
+    assert 20 + SUSPECT + 2 <= n_asked <= 20 + SUSPECT + 2 + PROBES
 
 
 @pytest.mark.parametrize("code", [429, 400])
