@@ -26,7 +26,8 @@ def card(row: dict, running: bool) -> None:
     with st.container(border=True, key=f"card-{study_id}"):
         left, right = st.columns([3, 1], vertical_alignment="center")
         with left.container(gap="xxsmall"):
-            _summary(study_id, row["name"])
+            st.markdown(f"**{plain(row['name'])}**")
+            _summary(study_id)
         with right.container(gap="xxsmall"):
             with st.container(gap="xxsmall"):
                 if running:
@@ -37,11 +38,10 @@ def card(row: dict, running: bool) -> None:
 
 
 @st.fragment(parallel=True)
-def _summary(study_id: str, name: str) -> None:
-    """The name and what the study says, its first sentence in large type; no other card waits for it. Of a running study as of the
-    last tenth of its calls. What qualifies a sentence stands on its page."""
+def _summary(study_id: str) -> None:
+    """What the study says, its first sentence in large type; no other card waits for it. Of a running study as of the last tenth of
+    its calls. What qualifies a sentence stands on its page."""
     first, *others = leading_sentences(study_id) or [""]
-    st.markdown(f"**{plain(name)}**")
     st.markdown(plain(first))
     for text in others[: MOST_SENTENCES - 1]:
         st.caption(plain(text))
