@@ -31,7 +31,7 @@ SCORE_HIGHER = Assertion(
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
 HIGHER = "higher than fresh"
 FRESH_IS_LOWER = f"The published score is higher than on fresh questions; {CAUTION[0].lower()}{CAUTION[1:]}"
-_CONTROLS = {RANDOM: "its random control", FRESH: "fresh questions"}
+_CONTROLS = {RANDOM: "the random control", FRESH: "fresh questions"}
 
 
 def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 1) -> Claim:

@@ -244,7 +244,7 @@ def test_problems_that_were_read_and_survive_rewriting_are_not_called_clean():
     )
     assert score.decision == "memory" and score.numbers["p"] < 1e-9
     assert score.sentence.startswith(
-        "Memory: published questions are answered better than its random control, +28.4 pp [+20.0, "
+        "Memory: published questions are answered better than the random control, +28.4 pp [+20.0, "
     )
 
 
