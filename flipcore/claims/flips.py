@@ -79,10 +79,10 @@ _WORDS = {
 }
 # over all changes the sentence is a page's headline: in words that need no glossary, with what decides it behind it
 _ANSWERS = {
-    ARTIFACT: "{lead} of answers change{noise} with how {reader} reads them, not with the model",
-    OF_REFERENCE: "{lead} of answers change{noise} with how the reference extractor reads them, not with the model",
-    OF_BOTH: "{lead} of answers change{noise} with how {reader} reads them, others with how the reference does, few with the model",
-    GENUINE: "{lead} of answers change{noise} with the model, not with how they are read",
+    ARTIFACT: "{lead} of answers change{noise} because of how {reader} reads them, not because of the model",
+    OF_REFERENCE: "{lead} of answers change{noise} because of how the reference reads them, not because of the model",
+    OF_BOTH: "{lead} of answers change{noise} because of how {reader} reads them, others of how the reference does, few of the model",
+    GENUINE: "{lead} of answers change{noise} because the model answers otherwise, not because of how it is read",
     OPEN: "Undecided whether the model or {reader} changes answers: {lead} change{noise} under it alone",
 }
 _PLACES = {"A_plus": "under it alone", "A_minus": "under the reference alone", "both": "under both"}
