@@ -27,6 +27,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
 INBOX_S = 2.0
+DEMO = "the demo"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Registry:
         self._store, self._lock = store, threading.Lock()
         self._queue = Queue(runs_at_once())
         self._people: dict[str, str] = {}  # of the studies that run
-        self.unqueued: set[str] = set()  # studies that wait for nobody, such as the demo's
+        self.demos: set[str] = (
+            set()
+        )  # of a first start: they wait for one another, never for a person's studies nor a person for them
         self.endings: list[Ending] = []
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}
@@ -54,10 +57,11 @@ class Registry:
         self._watching = False
 
     def start(self, study: Study, on: str | None = None) -> None:
-        """Begins or resumes a study in the background, or queues it while its person has others running; those of `unqueued` do not
-        wait. A study that runs or waits already is left alone. `on` is where its models are asked: by default where it ran last.
+        """Begins or resumes a study in the background, or queues it while its person has others running; `demos` have a queue of their
+        own. A study that runs or waits already is left alone. `on` is where its models are asked: by default where it ran last.
         Raises AccessDenied for whoever may not, and for a cluster that is not offered; the run itself is the owner's."""
-        person, turn = require(Permission.RUN), Turn(study, acting().name)
+        person = require(Permission.RUN)
+        turn = Turn(study, DEMO if study.study_id in self.demos else acting().name)
         on = self._places.get(turn.study_id, HERE) if on is None else on
         check_offered(on)
         with self._lock:
@@ -65,10 +69,8 @@ class Registry:
                 return
             self._problems.pop(turn.study_id, None)
             self._places[turn.study_id] = on
-            begun = [turn]
-            if turn.study_id not in self.unqueued:
-                self._queue.add(turn)
-                begun = self._due()
+            self._queue.add(turn)
+            begun = self._due()
             for one in begun:
                 self._enter(one)
         if turn not in begun:
@@ -185,10 +187,11 @@ class Registry:
         return self._problems.get(study_id, "")
 
     def settle(self, resumed: Sequence[Study] = ()) -> None:
-        """Studies that a process now gone left running: said so, except those to be `resumed`, which go on."""
+        """Studies that a process now gone left running: said so, except those to be `resumed`, which go on, and begin if they had not."""
         ids_to_resume = {study.study_id for study in resumed}
-        for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
-            if study_id in self._progress:
+        unfinished = f"SELECT study_id, state FROM studies WHERE state IN ('running', '{NOT_STARTED}')"
+        for study_id, state in self._store.rows(unfinished):
+            if study_id in self._progress or (state == NOT_STARTED and study_id not in ids_to_resume):
                 continue
             try:
                 study = studies.declared(self._store, study_id)

@@ -2,11 +2,14 @@
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from flipcore.core.paths import DATA, PARAPHRASES, POCKET, POCKET_ANSWERS
 from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, ModelUse, Study
+from flipcore.runs.origins import study_row
+from flipcore.runs.progress import NOT_STARTED
 from flipcore.store.connection import Store
 from flipcore.store.recorded import add_answers
 from flipcore.store.rows import RULE_VERSION, item_row
@@ -73,6 +76,13 @@ def fill_answers(store: Store) -> None:
     another one."""
     if POCKET_ANSWERS.is_file():
         add_answers(store, POCKET_ANSWERS)
+
+
+def declare(store: Store, demos: Sequence[Study]) -> None:
+    """Stores the studies as not begun, so that they stand on the page in this order, newest last, in whichever they are asked."""
+    for study in demos:
+        store.writer.add("studies", [study_row(study, NOT_STARTED, "")])
+    store.writer.flush()
 
 
 def _verdict(row: dict, pair: dict, created_at: dt.datetime) -> dict:

@@ -33,10 +33,11 @@ def opened():
         registry = Registry(opened_store)
         demo.fill_store(opened_store)
         demos = demo.demo_studies()
-        registry.unqueued |= {study.study_id for study in demos}
+        registry.demos |= {study.study_id for study in demos}
         if studies.studies(opened_store).empty:
             demo.fill_answers(opened_store)
-            for study in demos:
+            demo.declare(opened_store, demos)
+            for study in reversed(demos):  # one after another: the first answer stands long before the last
                 registry.start(study)
         registry.settle(resumed=demos)
         registry.watch_inbox()

@@ -7,7 +7,7 @@ from flipcore.access.levels import Permission
 from flipcore.annotation.paraphrases.from_elsewhere import merge_files
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
-from flipcore.runs.queue import MOST_RUNNING
+from flipcore.runs.queue import MOST_RUNNING, Turn
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
@@ -21,13 +21,19 @@ def show_queue() -> None:
     again by itself keeps its path, and in another run of the page that path must not lead into something else, which leaves the
     browser with an empty page."""
     with st.container():
-        if session.registry().queue():
+        if _of_people():
             _live()
+
+
+def _of_people() -> list[Turn]:
+    """The demo's studies are not listed: nobody queued them, and each says on its row that it waits."""
+    registry = session.registry()
+    return [turn for turn in registry.queue() if turn.study_id not in registry.demos]
 
 
 @st.fragment(run_every=2.0)
 def _live() -> None:
-    turns = session.registry().queue()
+    turns = _of_people()
     if not turns:
         st.rerun()
     with st.container(border=True, key="queue"):
@@ -40,7 +46,7 @@ def _live() -> None:
             _at_once(n)
 
 
-def _line(place: int, turn, *, is_alone: bool) -> None:
+def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
     """One waiting study with its buttons."""
     registry, study_id = session.registry(), turn.study_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"queued-{study_id}"):

@@ -16,6 +16,7 @@ from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_t
 from flipcore.reports.holdout import inflation_of
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.runs.demo import demo_studies
+from flipcore.runs.progress import QUEUED
 from pages.common import session
 from pages.common.cached import cached
 from pages.common.header import show_progress
@@ -65,8 +66,12 @@ def _picture(figure, name: str) -> None:
 @st.fragment(run_every=2.0)
 def _waiting(study_id: str) -> None:
     """How far the demo is; its card draws the page again when it is done."""
+    progress = session.registry().progress(study_id)
+    if progress is not None and progress.state == QUEUED:
+        st.caption("The demo asks its studies one after another. The answer comes here.")
+        return
     st.caption("The demo is asking the pocket model. The answer comes here.")
-    if progress := session.registry().progress(study_id):
+    if progress is not None:
         show_progress(progress)
 
 

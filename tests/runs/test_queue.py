@@ -12,7 +12,8 @@ from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import background
 from flipcore.runs.background import Registry
-from flipcore.runs.progress import CANCELLED, DONE, QUEUED, Progress
+from flipcore.runs.demo import declare
+from flipcore.runs.progress import CANCELLED, DONE, NOT_STARTED, QUEUED, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.store.queries import studies as queries
 
@@ -253,9 +254,19 @@ def test_resuming_in_a_queue_keeps_how_the_study_ended_before(store, stage):
     assert states(store)["two"] == "over_budget" and registry.progress(study("two").study_id).state == QUEUED
 
 
-def test_what_does_not_wait_begins_beside_the_others(store, stage):
+def test_the_demos_wait_for_one_another_and_nobody_for_them(store, stage):
     registry = stage.registry(store)
-    registry.start(study("one"))
-    registry.unqueued.add(study("two").study_id)
-    registry.start(study("two"))
+    registry.demos |= {study("two").study_id, study("three").study_id}
+    for name in ("one", "two", "three"):
+        registry.start(study(name))
     until(lambda: sorted(stage.log) == ["one", "two"])
+    assert registry.progress(study("three").study_id).state == QUEUED
+    assert registry.progress(study("one").study_id).state != QUEUED
+
+
+def test_a_demo_that_had_not_begun_begins_at_the_next_start(store, stage):
+    declare(store, [study("one"), study("two")])
+    registry = stage.registry(store)
+    registry.settle(resumed=[study("two")])
+    until(lambda: stage.log == ["two"])
+    assert states(store)["one"] == NOT_STARTED
