@@ -49,7 +49,7 @@ RULES: dict[str, Rule] = {
     "surveys": Rule(Permission.BRING, "", "built a survey", "survey_id"),
     "survey_answers": Rule(Permission.ANSWER, "annotator", "answered a survey", "survey_id"),
     "holdout_versions": Rule(Permission.DECIDE, "author", "kept a version of a retro set", "name"),
-    "judge_labels": Rule(Permission.DECIDE, "reviewer", "labelled a judged text", "call_id"),
+    "judge_labels": Rule(Permission.DECIDE, "reviewer", "labelled an output", "call_id"),
     "control_pairs": Rule(Permission.BRING, "made_by", "matched controls", "benchmark_id"),
     "invitations": Rule(Permission.ACCESS, "issued_by", "invited somebody", "name"),
     "invitation_events": Rule(Permission.ACCESS, "who", "changed an invitation", "invitation_id"),

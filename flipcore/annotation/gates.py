@@ -45,7 +45,7 @@ def closed_gates(
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:
-            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Review, Judge.")
+            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label outputs under Review, Outputs.")
     return reason_of
 
 

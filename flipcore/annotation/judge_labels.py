@@ -1,38 +1,48 @@
-"""The judge's gate: what people read in the texts that a judge read, collected without seeing what the judge said.
+"""What people read in outputs, collected without seeing what an extractor read or whose output it is; and the judge's gate.
 
-A judge that has not passed is shown and excluded from all conclusions (statistics: gates).
+A label is of an output, so it serves every extractor that read it. A judge that has not passed is shown and excluded from all conclusions
+(statistics: gates).
 """
 
 import datetime as dt
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
 from flipcore.access.acting import signature
 from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
+from flipcore.stats.base.agreement import Agreement, cohen_log_agreement, krippendorff_agreement
 from flipcore.stats.base.estimate import Estimate, missing, number_text
-from flipcore.stats.base.gate_rules import JudgeGate, judge_gate, position_bias
+from flipcore.stats.base.gate_rules import KAPPA, JudgeGate, judge_gate, position_bias
 from flipcore.stats.base.intervals import wilson
+from flipcore.store.connection import Store
+from flipcore.store.queries import judges
 from flipcore.store.rows import now
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import canonical_number, normalised_text, text_answer
 
 RULE_VERSION = "label-1"
+KINDS = {"choice": "one of its options", "number": "a number", "text": "the words of the answer"}
+FEWEST_OF_MODEL = 20  # labels that speak of one model
+PAUSE = 300  # seconds
+READ_AS: dict[str, Callable[[str], str | None]] = {"number": canonical_number, "text": normalised_text}
 
 
-def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: dt.datetime | None = None) -> dict:
-    """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one.
+def label_row(
+    text: Mapping, reviewer: str, answer: str | None, *, by_choice: bool = False, created_at: dt.datetime | None = None
+) -> dict:
+    """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one. `by_choice` where
+    the text did not come up at random.
 
     Raises BadInput for an answer that the item does not have."""
-    reading = canonical_number(answer or "") if text["kind"] == "number" else answer
+    reading = READ_AS.get(text["kind"], str)(answer or "")
     n_options = len(text["options"])
-    if answer is not None and (reading is None or (text["kind"] == "choice" and reading not in map(str, range(n_options)))):
-        raise BadInput(
-            f"{answer!r} is no answer to this question: give "
-            f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none."
-        )
+    if answer is not None and (not reading or (text["kind"] == "choice" and reading not in map(str, range(n_options)))):
+        raise BadInput(f"{answer!r} is no answer to this question: give {KINDS[text['kind']]}, or say that there is none.")
     row = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
@@ -43,7 +53,7 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
         "undoes": None,
         "created_at": created_at or now(),
     }
-    return {"label_id": digest(*map(str, row.values())), **row}
+    return {"label_id": digest(*map(str, row.values())), **row, "by_choice": by_choice}
 
 
 def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
@@ -53,13 +63,22 @@ def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
     return {"label_id": digest(*map(str, row.values())), **row}
 
 
-def ids_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED) -> list[str]:
-    """Call ids in this reviewer's order, an item's second text after every item's first; as pairs are queued."""
+def ids_to_label(
+    texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED, *, by_doubt: bool = False
+) -> list[str]:
+    """Call ids in this reviewer's order, an item's second text after every item's first; as pairs are queued. `by_doubt` the texts that
+    say most come first (`doubt` of `judges.outputs`); labels given so are no random sample, and at random their texts come up again."""
     order = queue(
         [{"pair_id": one["call_id"], "dataset": one["dataset"], "generator": one["model"]} for one in texts],
         reviewer,
         shared=shared,
+        risk={one["call_id"]: one["doubt"] for one in texts} if by_doubt else None,
     )
+    standing = [row for row in labels if by_doubt or not row.get("by_choice")]
+    by_reviewer: set[str] = {row["call_id"] for row in standing if row["reviewer"] == reviewer}
+    others: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] != reviewer}
+    if by_doubt:
+        return undone(order, by_reviewer, others)
     n_turns: dict[str, int] = {}
     of_item = {one["call_id"]: one["item_id"] for one in texts}
     turns: list[tuple] = []
@@ -67,15 +86,16 @@ def ids_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mappi
         item = of_item[place.pair_id]
         turns.append((n_turns.setdefault(item, 0), len(turns), place))
         n_turns[item] += 1
-    by_reviewer: set[str] = {row["call_id"] for row in labels if row["reviewer"] == reviewer}
-    others: Collection[str] = {row["call_id"] for row in labels if row["reviewer"] != reviewer}
     return undone([place for *_, place in sorted(turns, key=lambda turn: turn[:2])], by_reviewer, others)
 
 
 def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:
-    """(text -> what most people read in it, texts on which they are even and which therefore have no label)."""
+    """(text -> what most people read in it, texts on which they are even and which therefore have no label), of those that came up at
+    random."""
     by_text: dict[str, list[str | None]] = {}
     for row in labels:
+        if row.get("by_choice"):
+            continue
         by_text.setdefault(row["call_id"], []).append(row["answer"])
     agreed, n_even = {}, 0
     for call_id, answers in by_text.items():
@@ -85,6 +105,39 @@ def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int
         else:
             agreed[call_id] = counts[0][2]
     return agreed, n_even
+
+
+def labelled_readouts(store: Store, study_id: str) -> list[dict]:
+    """What each extractor read in the outputs of the study that people read (`judges.readouts_of`), with what people read: `label`, whether
+    that is right (`label_is_right`, None without a target) and whether the extractor read the same (`is_same`)."""
+    agreed, _ = agreed_labels(judges.labels(store))
+    return [row | _against(row, agreed[row["call_id"]]) for row in judges.readouts_of(store, study_id, sorted(agreed))]
+
+
+def _against(row: Mapping, label: str | None) -> dict:
+    target = row["target"]
+    answer = text_answer(label, target) if label and row["kind"] == "text" else label
+    is_right = None if target is None else answer in target.split("\n")
+    is_same = answer == row["answer"] or bool(is_right and row["is_correct"])
+    return {"label": label, "label_is_right": is_right, "is_same": is_same}
+
+
+def people_agreement(labels: Sequence[Mapping]) -> Agreement:
+    """Krippendorff's alpha of what people read in the same outputs; no single answer is an answer of its own."""
+    by_reviewer: dict[str, dict[str, str]] = {}
+    for row in labels:
+        by_reviewer.setdefault(row["reviewer"], {})[row["call_id"]] = row["answer"] or "none"
+    calls = sorted({row["call_id"] for row in labels})
+    return krippendorff_agreement([[of_one.get(call) for call in calls] for of_one in by_reviewer.values()])
+
+
+def seconds_of_a_label(labels: Sequence[Mapping]) -> float:
+    """The median time between two labels of one person that lie less than five minutes apart; NaN without any."""
+    times: dict[str, list[float]] = {}
+    for row in labels:
+        times.setdefault(row["reviewer"], []).append(row["seconds"])
+    gaps = [later - one for of_one in times.values() for one, later in pairwise(of_one) if later - one < PAUSE]
+    return median(gaps) if gaps else math.nan
 
 
 @dataclass(frozen=True)
@@ -129,8 +182,26 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
         position_bias(*places) if both else None,
         _again(texts),
         has_options=any(one["kind"] == "choice" for one in texts),
+        misread=_misread(labelled, agreed),
     )
     return JudgeReport(gate, len(texts), n_even)
+
+
+def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Of several models those that the judge is shown to read otherwise than people do; it may be good on the others together."""
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for one in labelled:
+        pairs.setdefault(one["model"], []).append((agreed[one["call_id"]] or "none", one["judged"] or "none"))
+    kappas = {
+        model: cohen_log_agreement([people for people, _ in both], [judge for _, judge in both])
+        for model, both in pairs.items()
+        if len(pairs) > 1
+    }
+    return tuple(
+        f"{model} (kappa {one.estimate.text()} on {one.n_items})"
+        for model, one in kappas.items()
+        if one.n_items >= FEWEST_OF_MODEL and one.estimate.high < KAPPA
+    )
 
 
 def gate_rows(report: JudgeReport) -> list[dict]:

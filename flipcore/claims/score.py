@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
+from flipcore.stats.score.corrected import Corrected
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.stats.score.next_calls import Design
 from flipcore.text.counts import count_of
@@ -156,3 +157,29 @@ def next_words(now: float, more: Mapping[str, Design], n_calls: int) -> str:
     as_what = {"wordings": "as new wordings", "questions": "as new questions", "reruns": "as reruns"}
     words = (f"{as_what[name]} {number_text(-gain, 3, sign=True)}" for gain, name in off)
     return f"{n_calls:,} more calls change the ± by: {', '.join(words)}."
+
+
+def corrected_words(model: str, reader: str, score: Corrected) -> str:
+    """The score with people's labels in it beside that of the extractor alone: an estimate, and no verdict."""
+    n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
+    sentence = f"{model} with {n} by people: {score.estimate.text(3)}; {reader} alone: {score.raw.text(3)}."
+    if not score.estimate.has_interval:
+        return f"{sentence} {score.estimate.note}"
+    if score.has_normal_limits:
+        return sentence
+    few = f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both error rates make the interval"
+    return f"{sentence} {few}."
+
+
+def narrower_words(score: Corrected, n_more: int) -> str:
+    """What more labels would do to the half-width, or how many are missing to the normal interval."""
+    if score.has_normal_limits:
+        now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
+        return f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it below ± {best}."
+    if not score.n_labels or score.n_labels < MIN_N:
+        return f"Label about {MIN_N - score.n_labels} more."
+    if score.n_more is None:
+        return (
+            f"No label differs from the extractor yet: at most {percent_text(score.false_rights.high)} of its rights are wrong."
+        )
+    return f"Label about {score.n_more:,} more for an interval by prediction-powered inference."

@@ -23,7 +23,7 @@ MEANINGS = {
     "UNREVIEWED PARAPHRASES": "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
     "JUDGE NOT PASSED": (
         "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
-        "it is excluded from all conclusions. Label texts under Review, Judge, to remove this."
+        "it is excluded from all conclusions. Label outputs under Review, Outputs, to remove this."
     ),
 }
 

@@ -18,6 +18,7 @@ from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
+from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import Estimate, number_text
@@ -46,7 +47,7 @@ class ModelScore:
     """One model under the reference reader. A wording is named by its way ("option_order|rotate-1"). `readers` are the bars of all readers
     of the same wordings, `changes` that of each axis whose wordings are not among them (the study's own prompt and one change at a
     time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
-    `why_not` what withholds the claims."""
+    `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any."""
 
     model: str
     reader: str
@@ -58,6 +59,7 @@ class ModelScore:
     published: float | None = None
     why_not: str = ""
     closed_readers: frozenset[str] = frozenset()
+    people: tuple[ReaderErrors, ...] = ()
 
     def at(self, level: float) -> "ModelScore":
         """The same at another level."""
@@ -129,6 +131,8 @@ class ModelScore:
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
                 yield Row(self.model, wording, "score of one wording", estimate, place=of | {"wording": wording})
+        for one in self.people:
+            yield from one.rows()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
@@ -152,6 +156,7 @@ class ModelScore:
             "readers": {name: plain(one.by_questions) for name, one in self.readers.items()},
             "wordings": {name: plain(one) for name, one in self.wordings()},
             "next_calls": {name: plain(one.half_width) for name, one in self.gains.items()},
+            "people": [one.as_dict() for one in self.people],
         }
 
 
@@ -208,6 +213,7 @@ class ScoreReport:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
             further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence)
             lines += [f"    {line}" for line in further if line]
+            lines += [f"    {people.sentence} {people.narrower}" for people in one.people]
         lines += [f"  {one.claim.text} {one.claim.detail}".rstrip() for one in self.differences]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
@@ -260,11 +266,13 @@ def score_report(
     level: float = LEVEL,
     scorers: Sequence[Mapping[str, Any]] = (),
     reported: Sequence[Mapping[str, Any]] = (),
+    labelled: Sequence[Mapping[str, Any]] = (),
 ) -> ScoreReport | None:
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
     drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
-    (`queries.audit.reported`). Of a log with `scorers` of its own (`Study.scorers`) the first is the reader; None where that is no mean of
-    rights and wrongs, and of a recording with several tasks, which are not pooled."""
+    (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`). Of a log with `scorers` of its
+    own (`Study.scorers`) the first is the reader; None where that is no mean of rights and wrongs, and of a recording with several tasks,
+    which are not pooled."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
     part = scores_of(_where(frame[COLUMNS], frame["role"] == of_role)) if len(frame) else frame
@@ -292,7 +300,7 @@ def score_report(
         for model in dict.fromkeys(part["model"])
         if (
             one := _model_score(
-                _where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated
+                _where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled
             )
         )
     ]
@@ -328,6 +336,7 @@ def _model_score(
     shut: Mapping[str, str],
     level: float,
     stated: Mapping[tuple[str, str], float],
+    labelled: Sequence[Mapping[str, Any]],
 ) -> ModelScore | None:
     bars = {name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level))}
     if reader not in bars:
@@ -337,6 +346,10 @@ def _model_score(
     changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level)) and one.cells.shape[1] > 1}
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
     own = _bar(same, (), level) if COMBINED in axes else None
+    people = (
+        corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
+        for name, bar in (bars.items() if labelled else ())
+    )
     return ModelScore(
         model,
         reader,
@@ -348,6 +361,7 @@ def _model_score(
         stated.get((model, reader)),
         shut.get(reader, ""),
         frozenset(name for name in readers if name in shut),
+        tuple(filter(None, people)),
     )
 
 
@@ -360,9 +374,7 @@ def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float) -> ErrorBar | N
 def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
     compares with is one prompt, whose samples count once."""
-    is_base = (frame["variant"] == BASE).to_numpy()
-    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(["item_id", "variant_id", "sample"])
-    rest = frame[~is_base & frame["axis"].isin(axes).to_numpy()]
+    base, rest = _base_and_rest(frame, axes)
     own = f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""
     (axis, axes_here), (key, keys) = (pd.factorize(rest[name]) for name in ("axis", "variant"))
     codes, places = pd.factorize(axis.astype(np.int64) * max(len(keys), 1) + key)
@@ -371,6 +383,19 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
     return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
+
+
+def _base_and_rest(frame: pd.DataFrame, axes: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    is_base = (frame["variant"] == BASE).to_numpy()
+    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(["item_id", "variant_id", "sample"])
+    return base, frame[~is_base & frame["axis"].isin(axes).to_numpy()]
+
+
+def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.DataFrame:
+    """The outputs that the cells are made of, each once."""
+    rows = pd.concat(_base_and_rest(frame, axes)).drop_duplicates(["item_id", "variant_id", "sample"])
+    ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
+    return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.wordings_left)]
 
 
 def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
@@ -515,3 +540,8 @@ def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
         }
         for name, bar in one.readers.items()
     ]
+
+
+def people_rows(one: ModelScore) -> list[dict[str, Any]]:
+    """A row a reader whose outputs people labelled."""
+    return [{name: value for name, value in people.table_row().items() if name != "model"} for people in one.people]

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.annotation.gates import reasons
+from flipcore.annotation.judge_labels import labelled_readouts
 from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
@@ -207,6 +208,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
             closed_gates=gates,
             scorers=study.scorers,
             reported=reported(study),
+            labelled=labelled_readouts(store, study_id),
         ),
         ranking_report(frame, reference, gates, scorers=study.scorer_names),
     )

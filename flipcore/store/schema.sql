@@ -267,7 +267,8 @@ CREATE TABLE IF NOT EXISTS holdout_versions (
     author     TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
 );
 
--- A person's reading of a text that a judge also read, given without seeing the judge's. An undo is a row of its own.
+-- A person's reading of an output, given without seeing what a judge or any other extractor read in it, nor whose output it is. An undo
+-- is a row of its own.
 CREATE TABLE IF NOT EXISTS judge_labels (
     label_id     TEXT PRIMARY KEY,
     item_id      TEXT NOT NULL,
@@ -277,7 +278,8 @@ CREATE TABLE IF NOT EXISTS judge_labels (
     text_hash    TEXT NOT NULL,
     rule_version TEXT NOT NULL,
     undoes       TEXT,                  -- label_id that this row takes back
-    created_at   TIMESTAMPTZ NOT NULL
+    created_at   TIMESTAMPTZ NOT NULL,
+    by_choice    BOOLEAN NOT NULL DEFAULT false  -- came first because it says most: no random sample, in no estimate
 );
 
 -- A control item matched 1:1 to a benchmark item. The latest pair of a benchmark item counts; `how` says what they were matched

@@ -1,4 +1,4 @@
-"""Review: is this the same question?"""
+"""Review: is this the same question, and what does this output answer?"""
 
 import streamlit as st
 
@@ -6,9 +6,9 @@ from flipcore.access.acting import acting
 from flipcore.access.levels import Level
 from pages.common import screen
 from pages.common.header import page_header
-from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging, proposing
+from pages.paraphrase_review import agreeing, effect, exchanging, judging, outputs, proposing
 
-PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
+PARTS = ["Review", "Agreement", "Effect", "Outputs", "Propose and exchange"]
 
 if acting().level is Level.REVIEWER:
     judging.show(st.container())
@@ -25,8 +25,8 @@ elif part == "Agreement":
     agreeing.show()
 elif part == "Effect":
     effect.show()
-elif part == "Judge":
-    judge.show()
+elif part == "Outputs":
+    outputs.show()
 else:
     proposing.show()
     exchanging.show()

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from flipcore.annotation.judge_labels import labelled_readouts
 from flipcore.reports.browser_data import score as boards
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.score import ScoreReport, score_report
-from flipcore.store.queries import audit
+from flipcore.store.queries import audit, judges
 from pages.common import gates, session
 from pages.common.cached import cached
 
@@ -13,7 +14,7 @@ from pages.common.cached import cached
 @dataclass(frozen=True)
 class View:
     """What the page shows: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random (None: as the study
-    has them), `closed_gates` what gates withhold."""
+    has them), `closed_gates` what gates withhold, `n_labels` how many rows of labels by people there are."""
 
     study_id: str
     lock: str | None
@@ -21,6 +22,7 @@ class View:
     role: str
     axes: tuple[str, ...] | None
     closed_gates: tuple[tuple[str, str], ...]
+    n_labels: int = 0
 
     def readouts(self):
         return session.readouts(self.study_id, lock=self.lock)
@@ -28,7 +30,8 @@ class View:
 
 def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None) -> View:
     """With the gates as they are now."""
-    return View(study_id, lock, reader, role, axes, tuple(gates.closed_in(study_id).items()))
+    n_labels = judges.n_label_rows(session.store())
+    return View(study_id, lock, reader, role, axes, tuple(gates.closed_in(study_id).items()), n_labels)
 
 
 def roles(study_id: str, lock: str | None) -> list[str]:
@@ -48,6 +51,7 @@ def report(view: View, level: float) -> ScoreReport | None:
         level=level,
         scorers=study.scorers,
         reported=audit.reported(study),
+        labelled=() if view.lock else labelled_readouts(session.store(), view.study_id),
     )
 
 

@@ -14,6 +14,7 @@ from flipcore.reports.score import (
     behind,
     best_sentence,
     next_rows,
+    people_rows,
     random_axes,
     reader_rows,
     score_rows,
@@ -51,6 +52,7 @@ def under_board(report: ScoreReport) -> None:
     if rows := axis_rows(one):
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
+    _people(one)
     _numbers(one)
 
 
@@ -74,6 +76,22 @@ def _next(one: ModelScore) -> None:
         "Calls to spend in all", 6, 10_000_000, one.n_calls, key="score-budget", bind="query-params", width=220
     )
     st.caption(plain(best_sentence(one, int(n_calls))))
+
+
+def _people(one: ModelScore) -> None:
+    """Each reader against people's labels, and what they make of the score."""
+    st.subheader("Read by people", anchor=False)
+    own = next((people for people in one.people if people.reader == one.reader), None)
+    if own:
+        st.markdown(plain(own.sentence))
+        st.caption(plain(own.narrower))
+    if one.people:
+        show_table("score-people", people_rows(one))
+    else:
+        st.markdown("Nobody has labelled an output behind this score, so how often it is misread is not known.")
+        st.page_link(
+            "paraphrase_review/page.py", label="Label outputs", icon=":material/label:", query_params={"part": "Outputs"}
+        )
 
 
 def _numbers(one: ModelScore) -> None:

@@ -31,7 +31,8 @@ ARTIFACTS = Study(
     extractors=(Part("first_token"), Part("regex")),
     models=(ModelUse("simulated-artifact-prone"),),
 )
-PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
+BLIND = ("tests.annotation", "regex", "Written answer", "Judge")  # model and extractors of the judged study
+PARTS = ["Review", "Agreement", "Effect", "Outputs", "Propose and exchange"]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
@@ -64,7 +65,7 @@ def test_an_empty_store_says_what_to_do(store, part):
         "Review": "no paraphrase to judge",
         "Agreement": "Nobody has judged",
         "Effect": "There is no paraphrase yet",
-        "Judge": "No judge has read anything",
+        "Outputs": "no output to read yet",
         "Propose and exchange": "nothing to download",
     }[part] in said
 
@@ -168,20 +169,40 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     assert not app.exception and f"1 of {len(asked)} paraphrases were struck out" in words(app)
 
 
-def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
+def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store):
     runner.run(JUDGED, store)
-    app = shown("Judge")
-    assert "100 labels are needed" in words(app)
+    app = shown("Outputs")
+    assert "Nobody has labelled one of the" in words(app) and "100 labels are needed" in words(app)
     app.text_input(key="judge-name").set_value(" Ada ")
-    button(app, "Label texts").click().run()
+    button(app, "Label outputs").click().run()
+    shown_to_ada = words(app) + " ".join(one.label for one in app.button)
+    assert "What does this output answer?" in shown_to_ada
+    assert not [one for one in BLIND if one in shown_to_ada]
     button(app, "No single answer").click().run()
     assert [row["answer"] for row in judges.labels(store)] == [None]
     button(app, "Take the last one back").click().run()
     assert judges.labels(store) == []
     texts = judges.judged_texts(store, JUDGED.study_id)
     judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
-    button(app, "Stop, and see the gate").click().run()
-    assert not app.exception and "The judge passes" in words(app)
+    button(app, "Stop, and see the errors").click().run()
+    said = words(app)
+    assert not app.exception and "The judge passes" in said
+    assert "of the labelled outputs of tests.annotation.judging:reader otherwise than people do" in said.replace("\\", "")
+    table = next(one.value for one in app.dataframe if "reads otherwise" in one.value.columns)
+    assert list(table["labels"]) == [110, *table["labels"][1:]] and table["extractor"].is_unique
+
+
+def test_labels_in_order_of_doubt_are_in_no_estimate(store):
+    runner.run(JUDGED, store)
+    app = shown("Outputs")
+    app.text_input(key="judge-name").set_value("Ada")
+    app.selectbox(key="label-order").set_value("doubt")
+    button(app, "Label outputs").click().run()
+    assert "no random sample" in words(app)
+    button(app, "No single answer").click().run()
+    assert [row["by_choice"] for row in judges.labels(store)] == [True]
+    button(app, "Stop, and see the errors").click().run()
+    assert "Nobody has labelled one of the" in words(app)
 
 
 def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):

@@ -3,10 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from flipcore.annotation.judge_labels import label_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
 from flipcore.store.connection import Store
-from flipcore.store.queries import locks
+from flipcore.store.queries import judges, locks
 from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
@@ -94,3 +95,16 @@ def test_what_was_set_aside_is_counted_under_a_lock_alone(path):
     assert "Settings stored by Ada" in words(app) and not app.multiselect
     assert "9 questions: from 10 on there is an interval." in words(app)  # those that were set aside, and no other
     assert len(app.dataframe[2].value) == 4
+
+
+def test_people_correct_the_score_where_they_labelled_its_outputs(path):
+    assert "Nobody has labelled an output behind this score" in words(page())
+    store = Store.open(path)
+    queued = [judges.output(store, S, one["call_id"]) for one in judges.outputs(store, S)]
+    judges.keep_labels(store, [label_row(one, "Ada", "0") for one in queued[:90]])
+    store.close()
+    app = page()
+    said = words(app)
+    assert "labels by people:" in said and "Nobody has labelled" not in said
+    table = next(one.value for one in app.dataframe if "corrected" in one.value.columns)
+    assert list(table["extractor"]) == ["Written answer"] and table["labels"][0] > 20

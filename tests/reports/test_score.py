@@ -8,7 +8,7 @@ import pytest
 
 from flipcore import __main__ as command
 from flipcore.core.records import BASE
-from flipcore.reports.score import next_rows, random_axes, score_bars, score_report, score_rows, share_rows
+from flipcore.reports.score import next_rows, people_rows, random_axes, score_bars, score_report, score_rows, share_rows
 from flipcore.stats.score.cells import score_cells
 from flipcore.stats.score.error_bar import error_bar
 from tests.stats.score.tables import rows_of
@@ -176,3 +176,47 @@ def test_the_figures_of_a_public_table_by_import_stats_and_notebook(shared_data,
         result = scope.study("ticket").score()
     assert result.claims[0].text.startswith("gemma3:4b answers 0.83 right. Other questions: [0.75, 0.89].")
     assert len(result.figure().data) > 8
+
+
+def labelled(frame, n: int, misread: int = 0) -> list[dict]:
+    """What people read in the first `n` outputs of the frame; of `misread` of them they say the opposite of the reader."""
+    return [
+        {name: row[name] for name in ("model", "item_id", "variant_id", "sample", "extractor", "is_correct", "family")}
+        | {"answer": "1", "label": "2" if i < misread else "1", "is_same": i >= misread, "text": "It is 1."}
+        | {"label_is_right": row["is_correct"] != (i < misread)}
+        for i, row in enumerate(frame.sample(n, random_state=0).to_dict("records"))
+    ]
+
+
+def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
+    whole = readouts("combined", n=84)
+    some = sorted(set(whole["item_id"]))[:4]  # not asked in one wording, so they are in no cell
+    frame = whole[~(whole["item_id"].isin(some) & (whole["variant"] == "v2"))]
+    asked = frame[frame["variant"] != BASE]
+    report = score_report(
+        frame, labelled=labelled(asked[~asked["item_id"].isin(some)], 200, 20) + labelled(frame[frame["variant"] == BASE], 5)
+    )
+    (people,) = report.models[0].people
+    assert people.n == 200 and people.error.value == pytest.approx(0.1) and people.kinds["another answer"] == 20
+    assert people.score.raw.value == pytest.approx(report.models[0].bar.value)
+    assert (
+        people.score.n_disagreements == 20 and people.kinds["right counted wrong"] + people.kinds["wrong counted right"] == 20
+    )
+    assert people.sentence.startswith("m with 200 labels by people: 0.") and "written answer alone: 0." in people.sentence
+    assert "100 more labels: ±" in people.narrower and people.sentence in report.text()
+    assert people_rows(report.models[0])[0]["labels"] == 200
+    of_json = json.loads(json.dumps(report.as_dict()))["models"][0]["people"][0]
+    assert of_json["n_labels"] == 200 and of_json["corrected"]["low"] < of_json["corrected"]["value"]
+    assert {"read otherwise than people do", "score, corrected by people"} <= {row.quantity for row in report.rows()}
+
+
+def test_few_disagreements_and_few_labels_say_how_many_are_missing():
+    frame = readouts("combined")
+    asked = frame[frame["variant"] != BASE]
+    (few,) = score_report(frame, labelled=labelled(asked, 60, 2)).models[0].people
+    assert "exact limits of both error rates" in few.sentence and "Label about 240 more" in few.narrower
+    (none,) = score_report(frame, labelled=labelled(asked, 60)).models[0].people
+    assert "No label differs from the extractor yet" in none.narrower
+    (five,) = score_report(frame, labelled=labelled(asked, 5)).models[0].people
+    assert "Label about 5 more" in five.narrower and "No interval: 5 labels" in five.sentence
+    assert score_report(frame).models[0].people == () and score_report(frame).as_dict()["models"][0]["people"] == []

@@ -6,7 +6,7 @@ from flipcore.extractors import title_of
 from flipcore.reports.browser_data.score import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section
-from flipcore.reports.score import LEVEL, next_rows, reader_rows, score_rows, share_rows, wording_rows
+from flipcore.reports.score import LEVEL, next_rows, people_rows, reader_rows, score_rows, share_rows, wording_rows
 from flipcore.reports.whole_study import WholeStudy
 
 BOARD = "scores"
@@ -41,6 +41,7 @@ def score_tables(c: WholeStudy) -> list[Table]:
         "next": ("Where the next call goes", next_rows),
         "wordings": ("Each wording", wording_rows),
         "readers": ("Each reader", reader_rows),
+        "people": ("Each reader against people", people_rows),
     }
     several = c.score is not None and len(c.score.models) > 1
     out = []

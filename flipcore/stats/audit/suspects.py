@@ -47,20 +47,20 @@ def suspicions(
     has the score of its subject alone. Raises BadInput for unequal lengths."""
     if not len(answers) == len(keys) == len(subjects):
         raise BadInput(f"{len(answers)} items with answers came with {len(keys)} keys and {len(subjects)} subjects.")
-    found = [_most(given, set(right)) for given, right in zip(answers, keys, strict=True)]
-    share = np.array([one[1] for one in found], dtype=float)
+    most = [_most(of_item, set(right)) for of_item, right in zip(answers, keys, strict=True)]
+    share = np.array([one[1] for one in most], dtype=float)
     against = (share > MOST).astype(float)
     number = np.unique([str(one) for one in subjects], return_inverse=True)[1] if len(subjects) else np.zeros(0, dtype=int)
     sums, sizes = np.bincount(number, against), np.bincount(number)
     overall = against.mean() if against.size else 0.0
     rate = (sums[number] - against + PRIOR * overall) / (sizes[number] - 1 + PRIOR)
     score = share + OF_SUBJECT * rate
-    return [Suspicion(*one, float(r), float(s)) for one, r, s in zip(found, rate, score, strict=True)]
+    return [Suspicion(*one, float(r), float(s)) for one, r, s in zip(most, rate, score, strict=True)]
 
 
-def _most(given: Sequence[Hashable], right: set[Hashable]) -> tuple[Hashable | None, float, float, int]:
+def _most(answers: Sequence[Hashable], right: set[Hashable]) -> tuple[Hashable | None, float, float, int]:
     """The other answer that most give, its share, that of the right ones, and the number of answers."""
-    counts, n = Counter(given), len(given)
+    counts, n = Counter(answers), len(answers)
     others = sorted(
         ((k, str(answer), answer) for answer, k in counts.items() if answer not in right), key=lambda one: (-one[0], one[1])
     )

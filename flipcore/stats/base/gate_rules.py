@@ -177,7 +177,8 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
 class JudgeGate:
     """Three tests of a judge, all needed: agreement with people beyond chance (the lower bound of kappa), the position test
     (exact McNemar on turned options; `position` None where it was not run, `has_options` False where nothing could be turned)
-    and asking again (`again`, the share of prompts read differently the second time; missing where none was sent twice)."""
+    and asking again (`again`, the share of prompts read differently the second time; missing where none was sent twice). `misread` names
+    models whose texts it is shown to read below the threshold."""
 
     agreement: Agreement
     position: PositionBias | None
@@ -185,6 +186,7 @@ class JudgeGate:
     has_options: bool = True
     threshold: float = KAPPA
     fewest: int = FEWEST_LABELS
+    misread: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -199,7 +201,9 @@ class JudgeGate:
     @property
     def reasons(self) -> tuple[str, ...]:
         """What each test that is not passed lacks, as clauses; empty when the gate is open."""
-        return tuple(filter(None, (self._labels_missing(), self._position_missing(), self._again_missing())))
+        return tuple(
+            filter(None, (self._labels_missing(), self._models_missing(), self._position_missing(), self._again_missing()))
+        )
 
     def _labels_missing(self) -> str:
         if not self.agreement.n_items:
@@ -209,6 +213,9 @@ class JudgeGate:
         return (
             "" if self.agreement.estimate.low >= self.threshold else f"the lower bound must reach {number_text(self.threshold)}"
         )
+
+    def _models_missing(self) -> str:
+        return f"it reads otherwise than people do the texts of {', '.join(self.misread)}" if self.misread else ""
 
     def _position_missing(self) -> str:
         if not self.has_options:
@@ -248,8 +255,10 @@ def judge_gate(
     again: Estimate | None = None,
     *,
     has_options: bool = True,
+    misread: tuple[str, ...] = (),
 ) -> JudgeGate:
     """Cohen's kappa of `judge` against `human` labels of the same texts, with limits on log(1 - kappa). None (unreadable) is a
     label of its own here: leaving it out would hide a judge that cannot read."""
     people, model = (["unreadable" if label is None else label for label in rater] for rater in (human, judge))
-    return JudgeGate(cohen_log_agreement(people, model), position, missing() if again is None else again, has_options)
+    agreement = cohen_log_agreement(people, model)
+    return JudgeGate(agreement, position, missing() if again is None else again, has_options, misread=misread)

@@ -24,18 +24,18 @@ METHOD, EXACT = "prediction powered", "exact error rates"
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """`said` (outputs,) is 1 and 0 where the reader says right and wrong, `read` the same of people, NaN where nobody read the output;
+    """`reader` (outputs,) is 1 and 0 where the reader says right and wrong, `people` the same of people, NaN where nobody read the output;
     `families` (outputs,) are the units, usually the question. Every estimate is a share of outputs from 0 to 1."""
 
-    said: np.ndarray
-    read: np.ndarray
+    reader: np.ndarray
+    people: np.ndarray
     families: np.ndarray
     level: float = 0.95
 
     @property
     def is_labelled(self) -> np.ndarray:
         """(outputs,) whether people read it."""
-        return ~np.isnan(self.read)
+        return ~np.isnan(self.people)
 
     @property
     def n_labels(self) -> int:
@@ -45,17 +45,17 @@ class Corrected:
     def n_disagreements(self) -> int:
         """Labelled outputs that are right by one and wrong by the other."""
         there = self.is_labelled
-        return int((self.said[there] != self.read[there]).sum())
+        return int((self.reader[there] != self.people[there]).sum())
 
     @property
     def raw(self) -> Estimate:
         """The reader's own score, of all outputs."""
-        return accuracy(self.said, self.families)
+        return accuracy(self.reader, self.families)
 
     @property
     def by_people(self) -> Estimate:
         """The score of the labelled outputs alone, without the reader."""
-        return accuracy(self.read, self.families)
+        return accuracy(self.people, self.families)
 
     @property
     def false_rights(self) -> Estimate:
@@ -68,11 +68,11 @@ class Corrected:
         return self._error_rate(0.0)
 
     def _error_rate(self, side: float) -> Estimate:
-        here = self.is_labelled & (self.said == side)
+        here = self.is_labelled & (self.reader == side)
         n = int(here.sum())
         if not n:
             return missing(0, self.level, "No labelled output of this kind.")
-        k = int((self.read[here] != side).sum())
+        k = int((self.people[here] != side).sum())
         sizes = np.unique(self.families[here], return_counts=True)[1]
         n_alone = int(n**2 / (sizes**2).sum())  # outputs that say as much without families; one at least
         low, high = (
@@ -85,17 +85,17 @@ class Corrected:
     def weight(self) -> float:
         """λ, how far the reader is trusted: the slope of people's word on the reader's. Where the labelled outputs are all right, or all
         wrong, by the reader there is no slope and its word counts in full."""
-        said, read = self.said[self.is_labelled], self.read[self.is_labelled]
-        variance = said.var() if said.size else 0.0
-        return float(((said - said.mean()) * (read - read.mean())).mean() / variance) if variance > 0 else 1.0
+        f, y = self.reader[self.is_labelled], self.people[self.is_labelled]
+        variance = f.var() if f.size else 0.0
+        return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0
 
     @cached_property
     def _sum(self):
         """λ · the reader's mean over all outputs, plus the mean of what people read less λ · the reader's word over the labelled."""
         there = self.is_labelled
-        left = self.read[there] - self.weight * self.said[there]
+        left = self.people[there] - self.weight * self.reader[there]
         return clustered_difference(
-            self.weight * self.said, self.families, -left, self.families[there], level=self.level, bounds=None
+            self.weight * self.reader, self.families, -left, self.families[there], level=self.level, bounds=None
         )
 
     @cached_property
@@ -106,7 +106,7 @@ class Corrected:
         if not n:
             return missing(0, self.level, "Nobody has labelled an output.")
         value = min(max(self._sum.value, 0.0), 1.0)
-        n_effective = clustered_mean(self.read, self.families).n_effective
+        n_effective = clustered_mean(self.people, self.families).n_effective
         if n < MIN_N:
             return without_interval(value, n, self.level, f"No interval: {n} labels; at least {MIN_N} are needed.")
         if n_effective < MIN_FAMILIES:
@@ -121,7 +121,7 @@ class Corrected:
     def _exact_limits(self, value: float) -> tuple[float, float]:
         """Limits of the reader's score and exact ones of both error rates, joined by squares (MOVER; Zou and Donner 2008): `value` is
         score · (1 − false rights) + (1 − score) · false wrongs."""
-        score = clustered_mean(self.said, self.families, level=self.level)
+        score = clustered_mean(self.reader, self.families, level=self.level)
         p = score.value
         (a, a_low, a_high), (b, b_low, b_high) = (
             (one.value, one.low, one.high) if one.n else (0.0, 0.0, 1.0) for one in (self.false_rights, self.false_wrongs)
@@ -151,17 +151,17 @@ class Corrected:
         if not self.has_normal_limits:
             return math.nan
         there = self.is_labelled
-        left = clustered_mean(self.read[there] - self.weight * self.said[there], self.families[there], bounds=None)
+        left = clustered_mean(self.people[there] - self.weight * self.reader[there], self.families[there], bounds=None)
         of_labels = left.se**2
         rest = max(self._sum.se**2 - of_labels, 0.0)
-        shrink = 0.0 if math.isinf(n_more) else self.n_labels / min(self.n_labels + n_more, self.said.size)
+        shrink = 0.0 if math.isinf(n_more) else self.n_labels / min(self.n_labels + n_more, self.reader.size)
         return t_quantile(0.5 + self.level / 2, max(self._sum.df, 1.0)) * math.sqrt(rest + shrink * of_labels)
 
 
-def corrected(said: ArrayLike, read: ArrayLike, families: ArrayLike | None = None, level: float = 0.95) -> Corrected:
+def corrected(reader: ArrayLike, people: ArrayLike, families: ArrayLike | None = None, level: float = 0.95) -> Corrected:
     """From a reader's word on every output and people's on some (NaN elsewhere), both 1 for right and 0 for wrong; the labelled ones are a
     random part. Raises BadInput for unequal lengths and for other values."""
-    f, y = np.asarray(said, dtype=float), np.asarray(read, dtype=float)
+    f, y = np.asarray(reader, dtype=float), np.asarray(people, dtype=float)
     names = np.arange(f.size) if families is None else np.asarray(families)
     if not f.size == y.size == names.size:
         raise BadInput(f"{f.size} readouts came with {y.size} labels and {names.size} families; give one each an output.")

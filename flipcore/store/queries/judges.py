@@ -1,8 +1,9 @@
-"""What the judge's gate asks of the store: the texts that a judge read in a study, and what people read in them."""
+"""What people are shown of outputs, what they read in them, and what extractors, a judge among them, read in the same outputs."""
 
 from collections.abc import Sequence
 
 from flipcore.store.connection import Store
+from flipcore.store.harmless import IS_ANSWER, answer_params
 from flipcore.store.visible import HIDDEN, OPEN
 
 JUDGE, BACKWARDS = "judge", "judge_backwards"
@@ -45,8 +46,64 @@ def judged_texts(store: Store, study_id: str) -> list[dict]:
     return store.rows_of(_TEXTS, study_id=study_id, judge=JUDGE, backwards=BACKWARDS)
 
 
+# What an extractor read stands on several axes where their variants are one prompt.
+_OUTPUTS = f"""
+WITH reading AS (
+    SELECT DISTINCT s.call_id, r.model, r.item_id, r.extractor, coalesce(r.answer, '') AS answer
+    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    WHERE s.study_id = $study_id AND s.position = 0 AND r.status <> 'absent' AND {IS_ANSWER}
+), alike AS (
+    SELECT *, count(*) OVER (PARTITION BY model, item_id, extractor, answer)
+              / count(*) OVER (PARTITION BY model, item_id, extractor) AS share FROM reading
+), output AS (
+    SELECT call_id, any_value(model) AS model, any_value(item_id) AS item_id, count(DISTINCT answer) - min(share) AS doubt
+    FROM alike GROUP BY call_id
+)
+SELECT o.call_id, o.item_id, o.model, q.dataset, o.doubt FROM output o
+JOIN items q USING (item_id) JOIN completions c USING (call_id) JOIN study_items i ON i.item_id = o.item_id AND i.study_id = $study_id
+WHERE c.status = 'ok' AND c.request->>'$.kind' = 'generate' AND q.kind IN ('choice', 'number', 'text') AND {OPEN} ORDER BY o.call_id
+"""
+
+
+def outputs(store: Store, study_id: str) -> list[dict]:
+    """The study's written answers, one row each: call_id, item_id, model, dataset, and `doubt`, which is higher the more extractors differ
+    on it and the rarer what they read is among the answers to the item."""
+    return store.rows_of(_OUTPUTS, study_id=study_id, **answer_params())
+
+
+_OUTPUT = f"""
+SELECT s.call_id, s.item_id, q.dataset, q.kind, q.question, q.options, v.option_order, v.labels, c.text
+FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
+JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND s.call_id = $call_id AND {OPEN} LIMIT 1
+"""
+
+
+def output(store: Store, study_id: str, call_id: str) -> dict:
+    """One written answer with its question and options as they were shown; nothing says whose it is. {} where it may not be seen."""
+    return next(iter(store.rows_of(_OUTPUT, study_id=study_id, call_id=call_id)), {})
+
+
+_READ = f"""
+SELECT r.model, r.item_id, r.variant_id, r.sample, r.extractor, i.role, r.status, r.answer, r.is_correct, s.call_id, v.target, q.kind,
+       coalesce(q.source_id, r.item_id) AS family, c.text
+FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id) JOIN items q USING (item_id)
+JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND s.position = 0 AND s.call_id IN (SELECT unnest($calls)) AND r.status <> 'absent' AND {IS_ANSWER} AND {OPEN}
+QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.variant_id, r.sample, r.extractor ORDER BY r.axis) = 1
+ORDER BY r.model, r.extractor, r.item_id, r.variant_id, r.sample
+"""
+
+
+def readouts_of(store: Store, study_id: str, call_ids: Sequence[str]) -> list[dict]:
+    """What each extractor read in these outputs, once whatever the axis, with the variant's target and the output's text."""
+    return store.rows_of(_READ, study_id=study_id, calls=list(call_ids) or [""], **answer_params())
+
+
 _LABELS = f"""
-SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.rule_version FROM judge_labels l
+SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.rule_version, l.by_choice,
+       epoch(l.created_at) AS seconds FROM judge_labels l
 WHERE l.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM judge_labels u WHERE u.undoes = l.label_id)
   AND l.item_id NOT IN ({HIDDEN})
 QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer ORDER BY l.created_at DESC, l.label_id) = 1
@@ -55,7 +112,7 @@ ORDER BY l.created_at, l.label_id
 
 
 def labels(store: Store) -> list[dict]:
-    """The labels that stand, oldest first."""
+    """The labels that stand, oldest first; `seconds` is when, since 1970."""
     return store.rows_of(_LABELS)
 
 

@@ -84,6 +84,11 @@ def hidden_ids(store):
     return [one for (one,) in store.rows("SELECT item_id FROM study_items WHERE confirmatory ORDER BY item_id")]
 
 
+def hidden_calls(store):
+    sql = "SELECT DISTINCT call_id FROM readout_sources WHERE item_id IN (SELECT unnest($ids)) ORDER BY call_id"
+    return [one for (one,) in store.rows(sql, ids=hidden_ids(store))]
+
+
 def open_ids(store):
     sql = "SELECT item_id FROM study_items GROUP BY item_id HAVING NOT bool_or(confirmatory) ORDER BY item_id"
     return [one for (one,) in store.rows(sql)]
@@ -151,6 +156,9 @@ CALLS = {
     "judges.studies_with_judge": lambda s: judges.studies_with_judge(s),
     "judges.judged_texts": lambda s: judges.judged_texts(s, S),
     "judges.labels": lambda s: judges.labels(s),
+    "judges.outputs": lambda s: judges.outputs(s, S),
+    "judges.output": lambda s: [judges.output(s, S, call) for call in hidden_calls(s)],
+    "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
     "judges.n_label_rows": lambda s: judges.n_label_rows(s),
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),

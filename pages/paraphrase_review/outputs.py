@@ -1,0 +1,236 @@
+"""Outputs: what does this output answer? Labels by people, given without seeing what any extractor read; and what they say of each
+extractor, a judge among them."""
+
+import streamlit as st
+
+from flipcore.access.acting import acting
+from flipcore.access.levels import Permission
+from flipcore.annotation.judge_labels import (
+    gate_rows,
+    ids_to_label,
+    label_row,
+    labelled_readouts,
+    people_agreement,
+    seconds_of_a_label,
+    undo_row,
+)
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.claims.gates import judge_claim
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Item
+from flipcore.extractors import title_of
+from flipcore.reports.read_by_people import cost_words, examples, reader_errors
+from flipcore.stats.base.estimate import percent_text
+from flipcore.store.queries import judges, studies
+from flipcore.text.answers import answer_text
+from flipcore.text.counts import count_of
+from pages.common import gates, session
+from pages.common.differences import marked_span
+from pages.common.header import show_badges
+from pages.common.identity import name_field
+from pages.common.links import study_choice
+from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import show_figure, show_table
+from pages.paraphrase_review.judging import reviewer
+
+NONE_KEY = "0"
+ORDERS = {"random": "at random", "doubt": "outputs that extractors differ on first"}
+IN_DOUBT = "Labels given in this order show where extractors fail. They are in no estimate, because these outputs are no random sample."
+
+
+def show() -> None:
+    rows = studies.studies(session.store())
+    names = {row["study_id"]: row["name"] for row in rows.to_dict("records") if row["problem"] == ""}
+    if not names:
+        st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
+        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+        return
+    study_id = study_choice("Study", names, "outputs-study", 420)
+    name = st.session_state.get("labels-as")
+    if name:
+        _label(study_id, name)
+        return
+    queued = _queued(study_id)
+    if not queued:
+        st.info(
+            "There is no output to read yet: no extractor has read a written answer of this study.", icon=":material/label:"
+        )
+        return
+    _errors(study_id, len(queued))
+    _who()
+    if study_id in judges.studies_with_judge(session.store()):
+        st.subheader("May the judge be claimed?", anchor=False)
+        judge_gate(study_id)
+    how_to_read(
+        "You see a question and an output, not whose it is nor what was read in it. Each reviewer has an order of their own, an item's "
+        "second output after every item's first; a share of the outputs goes to everybody, so that agreement can be measured. **Reads "
+        "otherwise** is the share of labelled outputs in which the extractor reads another answer than most people. The page Score "
+        "corrects the score by these labels."
+    )
+
+
+def _queued(study_id: str) -> list[dict]:
+    return _outputs(study_id, session.store().revision(study_id))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _outputs(study_id: str, revision: int) -> list[dict]:
+    return judges.outputs(session.store(), study_id)
+
+
+# What the labels say so far.
+
+
+def _errors(study_id: str, n_outputs: int) -> None:
+    store = session.store()
+    rows = labelled_readouts(store, study_id)
+    n = len({row["call_id"] for row in rows})
+    errors = reader_errors(rows)
+    if not errors:
+        st.markdown("## What does this output answer?")
+        st.markdown(
+            f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how often they are misread is not known."
+        )
+        return
+    worst = max(errors, key=lambda one: (one.error.value, one.n))
+    st.markdown(f"## {plain(worst.headline)}")
+    mine = {row["call_id"] for row in rows}
+    labels = [row for row in judges.labels(store) if row["call_id"] in mine]
+    cost = cost_words(len(labels), len({row["reviewer"] for row in labels}), seconds_of_a_label(labels))
+    st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
+    with_interval = [(f"{title_of(one.reader)}, {one.model}", one.error) for one in errors if one.error.has_interval]
+    if with_interval:
+        show_figure("reads-otherwise", lambda c: interval_rows(with_interval, c))
+    show_table("readers-against-people", [one.table_row() for one in errors])
+    agreement = people_agreement(labels)
+    if agreement.n_items:
+        sentence = f"On outputs read by two people or more they agree in {percent_text(agreement.raw)} of pairs. {agreement.sentence()}"
+        st.markdown(plain(sentence))
+    if misread := examples(rows):
+        with st.expander("Outputs that are read otherwise"):
+            show_table("misread", misread)
+
+
+# One output at a time.
+
+
+def _who() -> None:
+    """A form, so that after Enter no field has the keys of the options."""
+    if not acting().may(Permission.DECIDE):
+        return
+    with st.form("label-as", border=False):
+        name = name_field("Your name, to label outputs", "judge-name", value=reviewer(), max_chars=80, width=320)
+        order = st.selectbox("Order", list(ORDERS), key="label-order", format_func=ORDERS.__getitem__, width=320)
+        if st.form_submit_button("Label outputs", type="primary", icon=":material/label:") and name.strip():
+            with shown_problem():
+                st.session_state["labels-as"] = reviewer_name(name)
+                st.session_state["labels-by-doubt"] = order == "doubt"
+                st.rerun()
+
+
+@st.fragment
+def _label(study_id: str, name: str) -> None:
+    store, by_doubt = session.store(), st.session_state.get("labels-by-doubt", False)
+    queued = _queued(study_id)
+    here = {one["call_id"] for one in queued}
+    labels = [row for row in judges.labels(store) if row["call_id"] in here]
+    open_ids = ids_to_label(queued, name, labels, by_doubt=by_doubt)
+    mine = [row for row in labels if row["reviewer"] == name]
+    st.progress(
+        len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")
+    )
+    if by_doubt:
+        st.caption(IN_DOUBT)
+    if open_ids:
+        _text(judges.output(store, study_id, open_ids[0]), name, by_doubt)
+    else:
+        st.success("Every output that is yours to label has a label. Thank you.")
+    with st.container(horizontal=True):
+        if mine:
+            st.button(
+                "Take the last one back",
+                key="unlabel",
+                shortcut="z",
+                icon=":material/undo:",
+                on_click=lambda: judges.keep_labels(store, [undo_row(mine[-1])]),
+            )
+        if st.button("Stop, and see the errors", key="unlabelled", icon=":material/logout:"):
+            st.session_state.pop("labels-as")
+            st.rerun()
+
+
+def _text(text: dict, name: str, by_choice: bool) -> None:
+    """The question as it was asked, the text, and one key an option."""
+    item = Item(text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"]))
+    st.markdown("## What does this output answer?")
+    left, right = st.columns([2, 3])
+    with left:
+        st.caption("The question was")
+        marked_span(text["question"], None, key=f"asked-{text['call_id']}")
+    with right.container(border=True):
+        st.caption("The output. Which answer does it settle on? Do not solve the question, do not correct the text.")
+        marked_span(text["text"] or " ", None, key=f"read-{text['call_id']}")
+    if item.kind != "choice":
+        what = "number" if item.kind == "number" else "answer"
+        with st.form("typed", border=False):
+            place = f"typed-{text['call_id']}"
+            st.text_input(f"The {what} that it gives", key=place, width=260)
+            st.form_submit_button(
+                f"This {what}", type="primary", on_click=lambda: _keep(text, name, st.session_state[place].strip(), by_choice)
+            )
+    with st.container(horizontal=True):
+        for number, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
+            st.button(
+                plain(f"{label}. {answer_text(item, str(option))}"),
+                key=f"label-{text['call_id']}-{option}",
+                shortcut=str(number) if number < 10 else None,
+                on_click=_keep,
+                args=(text, name, str(option), by_choice),
+            )
+        st.button(
+            "No single answer",
+            key=f"label-none-{text['call_id']}",
+            shortcut=NONE_KEY,
+            icon=":material/block:",
+            on_click=_keep,
+            args=(text, name, None, by_choice),
+        )
+
+
+def _keep(text: dict, name: str, answer: str | None, by_choice: bool) -> None:
+    """Runs before the next text is drawn."""
+    try:
+        judges.keep_labels(session.store(), [label_row(text, name, answer, by_choice=by_choice)])
+    except FlipscopeError as error:
+        st.toast(plain(error), icon=":material/error:")
+
+
+# The gate of a study's judge: agreement with people, the order of the options, and itself when asked again.
+
+
+def judge_gate(study_id: str) -> None:
+    """Verdict, progress, figure and table of the gate."""
+    report = gates.judge_report_of(study_id)
+    _, position, again = report.sentences
+    st.markdown(f"**{plain(judge_claim(report.gate).text)}**")
+    if not report.gate.is_open:
+        show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
+    st.progress(
+        min(1.0, report.gate.agreement.n_items / report.gate.fewest),
+        text=f"{report.gate.agreement.n_items:,} of at least {report.gate.fewest} texts labelled; {report.n_texts:,} were judged",
+    )
+    for text in report.gate.agreement.warnings:
+        st.warning(plain(text), icon=":material/warning:")
+    if report.gate.agreement.n_items:
+        rows = [("Kappa against people", report.gate.agreement.estimate)]
+        show_figure("judge-kappa", lambda c: interval_rows(rows, c, report.gate.threshold, "lower bound wanted"))
+    show_table("judge-gate", gate_rows(report))
+    st.markdown(plain(position))
+    st.markdown(plain(again))
+    if report.n_even:
+        st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")
+    st.caption(
+        "An unreadable reply counts as an answer of its own. A judge that has not passed is shown on every page and "
+        "excluded from all conclusions."
+    )
