@@ -111,7 +111,7 @@ export default function (component) {
     list.replaceChildren();
     parts.length = 0;
     if (!t) {
-      list.textContent = "This combination was not computed: the reference extractor is absent.";
+      list.textContent = "Counting for these settings …";  // of many items only what is chosen comes with the page
       return;
     }
     rows.forEach((row, r) => {
@@ -242,13 +242,18 @@ export default function (component) {
     if (!moving) drag.release();
     slider.value = state.at;
     if (changed.length) build(); else paint();
+    if (changed.length && !table()) settle();
+  }
+
+  function settle() {
+    setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[state.at], ...view() });
   }
 
   const shared = shareBoard(root, data.board, {
     at: () => ({ at: state.at, ...Object.fromEntries(Object.keys(selects).map((name) => [name, state[name]])) }),
     show,
     isSettled: () => Boolean(locked) || (state.at === data.start && Object.keys(selects).every((name) => state[name] === data.chosen[name])),
-    settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[state.at], ...view() }),
+    settle,
   });
 
   function decide() {

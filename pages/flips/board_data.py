@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data import verdicts
-from flipcore.reports.browser_data.levels import Board, banded, level_board, readable, resamples
+from flipcore.reports.browser_data.levels import MANY_ITEMS, Board, banded, level_board, readable, resamples
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -42,16 +42,22 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
     return banded(cells, _board(study_id, model, mode, ()), level, policy)
 
 
-def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) -> dict:
-    """The arrays and sentences that the threshold board looks up."""
-    return _board(study_id, model, mode, tuple(closed_gates.items())).arrays
+def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict) -> dict:
+    """The arrays and sentences that the threshold board looks up. Of many items those of `view` alone: all of them take a processor
+    half a minute at 12,000, and a move that chooses others draws the page again anyway."""
+    at: tuple = ()
+    if mode != "simultaneous" and len(answers(study_id, model, mode).items) > MANY_ITEMS:
+        at = tuple((name, view[name]) for name in ("reference", "policy", "kind", "rule"))
+    return _board(study_id, model, mode, tuple(closed_gates.items()), at).arrays
 
 
 @cached("Preparing the board", 12)
-def _board(study_id: str, model: str, mode: str, closed_gates: tuple) -> Board:
+def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple = ()) -> Board:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
+    coded = answers(study_id, model, mode)
+    choices = dict(at) or None
     return level_board(
-        answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat
+        coded, title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat, at=choices
     )
 
 

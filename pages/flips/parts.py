@@ -177,7 +177,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
         moved, decision, row = threshold_board(
-            at_settings(board_data.board(study_id, model, mode, closed_gates), view),
+            at_settings(board_data.board(study_id, model, mode, closed_gates, view), view),
             key=f"board-{study_id}-{model}-{mode}",
             locked=mode == "locked",
             opened=opened_row(),

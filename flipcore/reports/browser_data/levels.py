@@ -81,26 +81,42 @@ def level_board(
     simultaneous: bool = False,
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
+    at: Mapping[str, Any] | None = None,
 ) -> Board:
     """Arrays: `levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
     limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row.
     `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
-    references and policies. Otherwise hidden rows over all axes that may be claimed carry the headline."""
+    references and policies. Otherwise hidden rows over all axes that may be claimed carry the headline.
+    `at` names one reference, policy and kind: there are no other tables and words then, and a page asks again for those that somebody
+    chooses; the options stay all."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     shut = set(closed_gates or {}) | {IDENTITY}
     pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
     kinds = {"simultaneous": BAND} if simultaneous else KINDS
-    kind_names = () if simultaneous else tuple(KINDS)
+    options = {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS
+    choices = _start_choice(references, next(iter(kinds)))
+    policies: tuple[str, ...] = POLICIES
+    of_kind = tuple(kinds)
+    if at is not None and references:
+        choices = _choices(options, choices, at)
+        references, policies, of_kind = ((choices[name],) for name in ("reference", "policy", "kind"))
     by_level = level_limits(
-        answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
+        answers,
+        references,
+        policies=policies,
+        kinds=() if simultaneous else of_kind,
+        levels=LEVELS,
+        pooled=pooled,
+        seed=seed,
+        n_boot=n_boot,
     )
     every = every_pairing(answers, references) if simultaneous else None
-    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled, every)
+    wording_of = wordings(answers, references, policies, closed_gates or {}, temperature, pooled, every)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     tables: dict[str, dict] = {}
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(POLICIES), enumerate(kinds)):
+    for (r, reference), (p, policy), (k, kind) in product(enumerate(references), enumerate(policies), enumerate(of_kind)):
         low, high = (band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])
         outcomes = _verdicts(wording_of(reference, policy), low, high)
         if band:
@@ -112,10 +128,10 @@ def level_board(
     ]
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(WHISKERS)}
     arrays |= {
-        "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
-        "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
+        "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in policies},
+        "options": options | {"kind": _titles(kinds, by_level)},
         "start": LEVELS.index(0.95),
-        "chosen": _start_choice(references, next(iter(kinds))),
+        "chosen": choices,
     }
     return Board(arrays, limits)
 
@@ -142,11 +158,12 @@ def at_settings(board: dict, view: dict) -> dict:
     """The board at the settings of `view`, where it has them."""
     levels = board["levels"]
     at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
-    choices = {
-        key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
-        for key, default in board["chosen"].items()
-    }
-    return board | {"start": at, "chosen": choices}
+    return board | {"start": at, "chosen": _choices(board["options"], board["chosen"], view)}
+
+
+def _choices(options: Mapping[str, Sequence[tuple[str, str]]], start: Mapping[str, str], view: Mapping[str, Any]) -> dict:
+    """The choices of `view` where they are options, else those of `start`."""
+    return {key: view[key] if view[key] in dict(options[key]) else default for key, default in start.items()}
 
 
 def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
