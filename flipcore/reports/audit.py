@@ -162,13 +162,13 @@ class Verdict:
         """What to do, the most urgent first, each once."""
         return list(dict.fromkeys(ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.audit.of(WRONG, LESS_SURE)))
 
-    def text(self) -> str:
-        """Ten lines."""
+    def text(self, n_before: int = 0) -> str:
+        """Ten lines, with those that were said before."""
         scores = [*self.score_lines[:MOST_SCORES]]
         more = len(self.score_lines) - len(scores)
         scores += [f"… and {count_of(more, 'further model')} (--all)."] * bool(more)
         against = self.audit.of(WRONG, LESS_SURE)
-        findings = [f"- {one.claim.text}" for one in against[:MOST_FINDINGS]]
+        findings = [f"- {one.claim.text}" for one in against[: max(1, MOST_FINDINGS - n_before)]]
         rest = len(against) - len(findings)
         findings += [f"- … and {count_of(rest, 'further finding')} (--all)."] * (rest > 0)
         others = [f"- {one.claim.text}" for one in self.audit.of(ASIDE, UNDECIDED)[:2]]

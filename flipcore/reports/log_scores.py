@@ -73,7 +73,11 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
     if not study.scorers:
         return []
     frame = queries.scores(store, study_id, [one["scorer"] for one in study.scorers])
-    frame = frame.assign(task=frame["item_id"].str.partition("/")[0])
+    return scores_of(frame.assign(task=frame["item_id"].str.partition("/")[0]), study)
+
+
+def scores_of(frame: pd.DataFrame, study: Study) -> list[TaskScore]:
+    """The same of rows at hand: model, task, item_id, role, extractor, score and family of each."""
     return list(_scores(frame, study.scorers, reported(study)))
 
 

@@ -19,7 +19,7 @@ from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_corrections import corrected, model_of
-from flipcore.runs.log_survey import Survey, require_unchanged
+from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.memory.frames import ITEM_ROLES
@@ -110,6 +110,13 @@ def _scorers(survey: Survey) -> list[dict]:
     return list(scorers.values()) if survey.scales else []
 
 
+def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
+    """The scores of the rows that were looked at, under the names that the study gives its readouts; empty where the rows alone do not
+    tell them."""
+    own = _own_names(survey)
+    return read.scores(survey, lambda name: f"{name} (log)" if name in own else name) if read.is_whole else []
+
+
 def _ours_of_text(survey: Survey) -> tuple[str, ...]:
     return (READ_TEXT, READ_WORDS) if survey.has_text else ()
 
@@ -160,10 +167,12 @@ def store_logs(
     store: Store,
     on_progress: Callable[[ImportProgress], None] | None = None,
     stop: threading.Event | None = None,
+    is_checked: bool = True,
 ) -> str:
     """Writes everything and returns the study's id; the study is "done" when all of it is stored.
 
-    With `stop` set it ends after the batch in hand, and the same import goes on from there."""
+    With `stop` set it ends after the batch in hand, and the same import goes on from there. What is stored for a moment only need not
+    be read again and compared with the files (`is_checked`)."""
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
     before = import_mark(store, study.study_id)
     if before >= n_all and import_state(store, study.study_id)[0] == DONE:
@@ -175,11 +184,12 @@ def store_logs(
     with store.memory_bound(MEMORY_MB), _fewer_collections():
         elsewhere = hashes_of(stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
-        if not _all_stored(study, survey, store, before, elsewhere, refusals, on_progress, stop):
+        pairs = _DeclaredPairs()
+        if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
-        pairs = _DeclaredPairs()
-        outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop)
+        is_checked |= before > 0
+        outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop) if is_checked else (0, _Sentences())
     if outcome is None:
         return study.study_id
     n_outputs, astray = outcome
@@ -193,7 +203,7 @@ def store_logs(
             f" Read again, {count_of(astray.n_rows, 'row is', 'rows are')} not stored as the files hold them; the first: "
         )
         sentence += f"{astray.first} Please report this with the file."
-    else:
+    elif is_checked:
         sentence += (
             f" Read again, {'its one output is' if n_outputs == 1 else f'all {n_outputs:,} outputs are'} stored as written."
         )
@@ -309,10 +319,12 @@ def _all_stored(
     before: int,
     elsewhere: HashTable,
     refusals: _Sentences,
+    pairs: _DeclaredPairs,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
-    """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time; False where it was stopped."""
+    """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time, and notes the `pairs` that they
+    declare; False where it was stopped."""
     n_all = survey.n_records + survey.n_refused
     leave = _left_out(survey)
     n_seen, batch, waiting = 0, _Batch(study, leave, survey.has_text), None
@@ -321,6 +333,7 @@ def _all_stored(
             n_seen += 1
             if log_row is not None:
                 batch.take(log_row, n_seen)
+                pairs.take(log_row)
             if n_seen % BATCH and not batch.is_full:
                 continue
             if n_seen > before:

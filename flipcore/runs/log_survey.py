@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -91,6 +92,46 @@ class LogFacts:
                 "epochs missing",
                 f"{self.file}: {short:,} of {len(items):,} items have fewer than the {n_epochs} epochs that were planned.",
             )
+
+
+# What a log's own scorers gave, kept while its rows are looked at: a score can be said from it before anything is stored.
+
+
+class ReadScores:
+    """A row a score of an item's first prompt: (model, task, number of its document, role, family, subject, scorer, score, whether it was
+    called right). `is_whole` is False where the rows alone do not tell the score: too many, or an answer whose right or wrong is ours
+    to decide."""
+
+    def __init__(self, corrections: Mapping[str, str]) -> None:
+        self.corrections, self.is_whole = corrections, True
+        self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
+
+    def add(self, record: LogRecord, model: str, document: Document, axis: str) -> None:
+        """The scores of one row, where it is at the item's first prompt."""
+        if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
+            return
+        role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
+        for one in record.readouts:
+            is_judged = one.is_correct is not None or one.score is not None
+            self.is_whole &= is_judged or (one.answer is None and one.place is None and not one.unreadable)
+            if is_judged:
+                at = (model, document.task, document.number, role, record.family, record.category)
+                self.rows.append((*at, one.name, one.score, one.is_correct))
+        if len(self.rows) > MOST_ITEMS:
+            self.is_whole, self.rows = False, []
+
+    def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
+        """What `store.queries.scores` will say of them, a dictionary a row."""
+        kept: dict[tuple[str, int], tuple[str, str]] = {}
+        rows = []
+        for model, task, number, role, family, subject, scorer, score, is_right in self.rows:
+            cluster = {"family": family, "subject": subject}.get(log_survey.clusters.get(task, ""), "")
+            role, unit = kept.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
+            low, high = log_survey.scales.get(task, {}).get(scorer, (0.0, 1.0))
+            value = score if is_right is None or low < 0 or high > 1 else float(is_right)
+            row = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
+            rows.append(row | {"score": value, "family": unit})
+        return rows
 
 
 LEAST_FAMILIES = 10  # fewer clusters give no interval
@@ -262,9 +303,13 @@ def require_unchanged(log_survey: Survey) -> None:
 
 
 def survey(
-    paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None, on_progress: Callable[[int], None] | None = None
+    paths: Sequence[str | Path],
+    corrections: Mapping[str, str] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    scores: ReadScores | None = None,
 ) -> Survey:
-    """Reads everything once. Raises BadInput when no file is a log or no row of them can be used."""
+    """Reads everything once, and keeps the scores of the rows in `scores`. Raises BadInput when no file is a log or no row of them can be
+    used."""
     corrections = corrections or {}
     files, beside, unread = recognised(paths, corrections)
     if not files:
@@ -280,7 +325,10 @@ def survey(
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
                     facts.add(record)
-                    derived = items.axis(record, model_of(corrections, record.model), number, file.about.format)
+                    model = model_of(corrections, record.model)
+                    derived, document = items.axis(record, model, number, file.about.format)
+                    if scores:
+                        scores.add(record, model, document, derived)
                     axis = axis_of(corrections, derived)
                     log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
                 if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
@@ -338,8 +386,8 @@ class _Items:
         self.n_families: Counter[str] = Counter()
         self._last: tuple[tuple, Document] | None = None
 
-    def axis(self, record: LogRecord, model: str, source: int, file_format: str) -> str:
-        """The axis of a record: its own, or that of the first prompt or of a further one that its model was given."""
+    def axis(self, record: LogRecord, model: str, source: int, file_format: str) -> tuple[str, Document]:
+        """The axis of a record: its own, or that of the first prompt or of a further one that its model was given; and its document."""
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
         if not self._last or self._last[0] != own:
             document = self.documents.place(record, source, file_format)
@@ -349,12 +397,12 @@ class _Items:
             document = self._last[1]
         self.placed.add(document)
         if record.axis:
-            return record.axis
+            return record.axis, document
         owner, prompt = hash_of(model, str(document.number)), hash_of(record.prompt, record.system)
         first_prompt = self._prompts.get(owner)
         if first_prompt is None:
             self._prompts.set(owner, prompt)
-        return OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT
+        return (OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT), document
 
     def _note(self, record: LogRecord, document: Document) -> None:
         """Counts what is new of an item."""

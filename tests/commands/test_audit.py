@@ -2,10 +2,18 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from flipcore import __main__ as command
+from flipcore.commands import audit
 from flipcore.core import folders
+from flipcore.core.errors import BadInput
+from flipcore.reports.log_scores import scores_of, task_scores
+from flipcore.runs.log_import import scores_read, store_logs, study_of
+from flipcore.runs.log_survey import ReadScores, survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
 from tests import headlines
 from tests.datasets.recorded import harness_files as made
 
@@ -27,8 +35,10 @@ def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsy
     assert command.main(["audit", str(log)]) == 0
     said, told = capsys.readouterr()
     lines = said.strip().splitlines()
-    assert "answers 0.80 right" in lines[0] and "By choice" in lines[0] and len(lines) <= 10
-    assert lines[1].startswith("Nothing that could be checked contradicts this log.")
+    # the first line is said once the rows were looked at, before anything is stored: it was not there when the rest was written
+    assert lines[0].startswith("openai/m-1: Accuracy 0.80 [") and "30 items, by choice" in lines[0]
+    assert "answers 0.80 right" in lines[1] and "By choice" in lines[1] and len(lines) <= 10
+    assert lines[2].startswith("Nothing that could be checked contradicts this log.")
     assert "MB of memory. Nothing was stored" in told
     assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
 
@@ -42,7 +52,69 @@ def test_what_does_not_hold_stands_before_what_to_do(log, tmp_path, capsys):
     assert answer["advice"][0].startswith("Do not quote the reported score")
     assert command.main(["audit", str(log)]) == 0
     lines = capsys.readouterr()[0].splitlines()
-    assert "do not hold" in lines[1] and lines[-2].startswith("What to do: ") and len(lines) <= 10
+    assert "do not hold" in lines[2] and lines[-2].startswith("What to do: ") and len(lines) <= 10
+
+
+def test_the_score_is_said_before_anything_is_stored(log, monkeypatch, capsys):
+    def store_nothing(*_, **__):
+        raise BadInput(f"Said by now: {capsys.readouterr()[0]}")
+
+    monkeypatch.setattr(audit, "store_logs", store_nothing)
+    assert command.main(["audit", str(log)]) == 1
+    assert "Said by now: openai/m-1: Accuracy 0.80" in capsys.readouterr()[1]
+    assert command.main(["audit", str(log), "--json"]) == 1
+    assert "Said by now: \n" in capsys.readouterr()[1]
+
+
+def first_and_stored(path):
+    """The scores of a log as they are said first, and those of its stored rows, in words."""
+    folders.admit(path.parent)
+    read = ReadScores({})
+    looked_at = survey([path], scores=read)
+    rows, store = scores_read(looked_at, read), Store.open(":memory:")
+    try:
+        study_id = store_logs(looked_at, store, is_checked=False)
+        stored = task_scores(store, study_id, studies.declared(store, study_id))
+    finally:
+        store.close()
+    first = scores_of(pd.DataFrame(rows), study_of(looked_at)) if rows else []
+    return [{(one.model, one.task, one.role, one.words()) for one in several} for several in (first, stored)]
+
+
+LOGS = {
+    "filters": lambda folder: made.lm_eval(folder / "run").parent,
+    "likelihoods": lambda folder: made.lm_eval_scored(folder / "samples_woods_2025-01-01T00-00-00.jsonl"),
+    "epochs and grades": lambda folder: made.inspect_eval(
+        folder / "graded.eval",
+        [
+            made.inspect_sample(i, epoch, scores={"judge": {"value": 1 + (i + epoch) % 5}, "choice": {"value": "CIP"[i % 3]}})
+            for i in range(1, 31)
+            for epoch in (1, 2)
+        ],
+        made.inspect_header(0.5, 60),
+    ),
+    "families": lambda folder: made.inspect_eval(
+        folder / "families.eval",
+        [made.inspect_sample(i, value="CI"[i % 3 > 1], metadata={"template_id": f"t{i % 12}"}) for i in range(1, 41)],
+        made.inspect_header(0.7, 40),
+    ),
+    "every eval ever": lambda folder: made.eee(folder / "eee"),
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_what_is_said_first_is_the_score_of_the_stored_rows(name, tmp_path):
+    first, stored = first_and_stored(LOGS[name](tmp_path))
+    assert first == stored and first
+
+
+@pytest.mark.stand_in("test_what_is_said_first_is_the_score_of_the_stored_rows")
+def test_what_is_said_first_of_public_logs_is_the_score_of_the_stored_rows(shared_data):
+    folders.admit(shared_data)
+    paths = [path for name in ("inspect_logs", "logs", "agents", "scores") for path in headlines.logs_under(shared_data / name)]
+    both = {path.name: first_and_stored(path) for path in paths if path.suffix != ".txt"}
+    assert {name for name, (first, stored) in both.items() if first and first != stored} == set()
+    assert sum(bool(first) for first, _ in both.values()) >= 11
 
 
 def two_scorers(path, n_apart):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 MEAN = "mean"
-_OF_K = re.compile(r"(at_least|pass_at|pass_hat)_(\d+)")
+_OF_K = re.compile(r"(at_least|pass_at|pass_hat|pass_k)_(\d+)")  # pass_k is what Inspect calls pass^k
 
 
 def is_known(reducer: str) -> bool:
@@ -20,18 +20,20 @@ def item_scores(scores: pd.Series, items: pd.Series, reducer: str = MEAN) -> pd.
     """One score an item, from `scores` of rows and the `items` that they belong to; NaN is no epoch.
 
     `mean`, `median`, `mode` (the first of equals), `max`; of k: `at_least_k` is 1 where k epochs are right, `pass_at_k` the chance that
-    one of k drawn epochs is right (unbiased, Chen and others, arXiv 2107.03374), `pass_hat_k` that all k are (Yao and others,
-    arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less than k wrong ones, `pass_hat_k` NaN.
+    one of k drawn epochs is right (unbiased, Chen and others, arXiv 2107.03374), `pass_hat_k` (Inspect's `pass_k_k`) that all k are (Yao
+    and others, arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less than k wrong ones and
+    `pass_hat_k` NaN.
     """
     by_item = scores.dropna().groupby(items, sort=False)
     of_k = _OF_K.fullmatch(reducer)
     if not of_k:
         return by_item.agg(_most_common if reducer == "mode" else reducer).astype(float)
     kind, k = of_k[1], int(of_k[2])
-    n, n_right = by_item.size().to_numpy(), by_item.agg(lambda one: (one >= 1).sum()).to_numpy(dtype=int)
-    of_kind = {"at_least": _at_least, "pass_at": _pass_at, "pass_hat": _pass_hat}[kind]
+    n = by_item.size()
+    n_right = (scores.dropna() >= 1).groupby(items, sort=False).sum()
+    of_kind = {"at_least": _at_least, "pass_at": _pass_at, "pass_hat": _pass_hat, "pass_k": _pass_hat}[kind]
     values = np.array([of_kind(int(n_i), int(c), k) for n_i, c in zip(n, n_right, strict=True)], dtype=float)
-    return pd.Series(values, by_item.size().index)
+    return pd.Series(values, n.index)
 
 
 def _most_common(scores: pd.Series) -> float:

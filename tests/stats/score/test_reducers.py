@@ -21,6 +21,7 @@ ITEMS = pd.Series(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
         ("at_least_4", (0, 0, 0)),
         ("pass_at_2", (1 - 1 / 6, 0, 1)),
         ("pass_hat_2", (1 / 6, 0, 0.5)),
+        ("pass_k_2", (1 / 6, 0, 0.5)),  # Inspect's name for it
     ],
 )
 def test_each_reducer(reducer, expected):
