@@ -42,6 +42,7 @@ from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
+from flipcore.core.records import ABSENT
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import paired_scores
 from flipcore.stats.audit.score_rate import score_rates
@@ -106,7 +107,10 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each reported score against the mean of the rows that the log holds."""
     for one in log.reported:
         name = one["readout"]
-        scored_rows = _reported_rows(frame, one).dropna(subset="score")
+        own_rows = _reported_rows(frame, one)
+        if len(own_rows) and (own_rows["status"] == ABSENT).all():
+            continue  # a measure of all rows together: no row has a score by it
+        scored_rows = own_rows.dropna(subset="score")
         rows, n, reducer = scored_rows["score"], one.get("n"), one.get("reducer") or MEAN
         mean = item_scores(rows, scored_rows["item_id"], reducer).mean() if is_known(reducer) else math.nan
         what = f"{one['model']} on {one['task']}, {name}" + (f" ({reducer})" if reducer != MEAN else "")

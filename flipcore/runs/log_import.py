@@ -107,7 +107,10 @@ def _scorers(survey: Survey) -> list[dict]:
             if name not in leave:
                 spoken = f"{name} (log)" if name in own else name
                 scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
-    return list(scorers.values()) if survey.scales else []
+    is_measured = any(
+        (one.task, one.readout) not in survey.judged for one in survey.reported
+    )  # by a measure of all rows together
+    return list(scorers.values()) if survey.scales or is_measured else []
 
 
 def scores_read(survey: Survey, read: ReadScores) -> list[dict]:

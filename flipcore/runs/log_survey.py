@@ -174,6 +174,7 @@ class Survey:
     has_text: bool = False
     has_scores: bool = False
     scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
+    judged: set[tuple[str, str]] = field(default_factory=set)  # (task, readout) of which a row holds a score or an answer
     facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
@@ -365,6 +366,8 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
     for one in record.readouts:
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
         score = float(one.is_correct) if one.score is None and one.is_correct is not None else one.score
+        if score is not None or one.answer is not None or one.place is not None or one.unreadable:
+            log_survey.judged.add((record.task, one.name))
         if score is not None:
             scales = log_survey.scales.setdefault(record.task, {})
             low, high = scales.get(one.name, (score, score))

@@ -121,6 +121,24 @@ def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_firs
     assert "Accuracy 0.25 [" in headline(store, study_id) and "model_graded_fact" in headline(store, study_id)
 
 
+def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_path, store):
+    rows = [sample(i, "C") | {"scores": {"includes": {"value": "C"}, "match": {"value": "IC"[i % 4 == 0]}}} for i in range(12)]
+    head = header("facts", ("includes", "includes", None, 1.0), ("match", "match", None, 0.25))
+    head["results"]["headline"] = {"scorer": "match", "score": "match", "metric": "mean", "reducer": None}
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
+    assert "Accuracy 0.25 [" in headline(store, study_id) and "by match" in headline(store, study_id)
+
+
+def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
+    rows = [sample(i, "CI"[i % 2]) for i in range(12)]
+    head = header("facts", ("reward", "reward", None, 50.0))
+    head["results"]["scores"][0]["metrics"] = {"percent": {"name": "percent", "value": 50.0}}
+    study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
+    text = audit(store, study_id).text()
+    assert "reward is reported as percent 50.000, which need be no mean" in text and "recomputed" not in text
+    assert "Accuracy 0.50 [" in headline(store, study_id)
+
+
 def test_grades_keep_their_scale_and_a_grade_of_one_is_not_right(tmp_path, store):
     rows = [sample(i, 1 + i % 5, scorer="grade") for i in range(40)]
     study_id, study = study_of(
@@ -181,6 +199,21 @@ def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
     study_id, study = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
     sentence = whole_study(store, study_id).report.headlines["m-1"].sentence
     assert "Mean score 0.29 by bleu, as the log reports it" in sentence and "0.50" not in sentence
+
+
+def test_a_corpus_measure_alone_is_the_headline_and_no_answer_of_a_row(tmp_path, store):
+    """The text that a row keeps for BLEU was compared with its target, and called the recomputed score."""
+    bleu = {"metrics": ["bleu"], "bleu": ["a", "b"]}
+    rows = [made.lm_eval_row(i, f"word {i}", f"word {i}", True, "none", **bleu) for i in range(12)]
+    for one in rows:
+        del one["exact_match"]
+    results = {"results": {"prose": {"bleu,none": 0.29}}, "versions": {}, "config": {"model_args": "model=m-1"}}
+    (tmp_path / "results_2025.json").write_text(json.dumps(results), encoding="utf-8")
+    study_id, _ = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
+    whole = whole_study(store, study_id)
+    assert "Mean score 0.29 by bleu, as the log reports it" in whole.report.headlines["m-1"].sentence and whole.score is None
+    text = audit(store, study_id).text()
+    assert "recomputed" not in text and "holds no row" not in text and "finds no answer" not in text
 
 
 def trials(rewards):

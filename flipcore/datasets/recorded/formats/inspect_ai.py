@@ -92,7 +92,17 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     about.plan = _plan(evaluation) if status == "success" else {}
     results = _mapping(header.get("results"))
     about.reported = list(_reported(results, task, model, _scorers_of(source) if results else ()))
+    about.notes += _other_metrics(results)
     return about
+
+
+def _other_metrics(results: Mapping) -> Iterator[str]:
+    """What is said of scorers of which the log reports measures of its own and no mean."""
+    for one in results.get("scores") if isinstance(results.get("scores"), list) else ():
+        metrics = {str(name): number_of(_mapping(metric).get("value")) for name, metric in _mapping(one.get("metrics")).items()}
+        if metrics and not any(name in _MEANS for name in metrics):
+            values = ", ".join(f"{name} {value:.3f}" for name, value in list(metrics.items())[:4] if value is not None)
+            yield f"{one.get('name')} is reported as {values}, which need be no mean over samples: its score here is the mean of its rows."
 
 
 def _shuffles(header: Mapping) -> bool:
@@ -139,7 +149,10 @@ def _reported(results: Mapping, task: str, model: str, scorers: Sequence[str]) -
     if not isinstance(scores, list):
         scorer = results.get("scorer")
         scores = [{**_mapping(scorer), "metrics": results.get("metrics")}] if isinstance(scorer, Mapping) else []
-    for one in scores:
+    lead = _mapping(results.get("headline"))  # what newer logs call their headline stands first
+    for one in sorted(
+        map(_mapping, scores), key=lambda one: (one.get("name"), one.get("reducer")) != (lead.get("score"), lead.get("reducer"))
+    ):
         metrics = _mapping(_mapping(one).get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
         value = number_of(_mapping(metrics.get(metric)).get("value")) if metric else None

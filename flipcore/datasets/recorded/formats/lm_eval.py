@@ -258,10 +258,14 @@ def _metrics(row: Mapping) -> list[str]:
 
 
 def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
-    """The filter's answer goes with the first metric; further metrics are scores of their own."""
+    """The filter's answer goes with the first metric; further metrics are scores of their own. A measure of all rows together (BLEU) keeps
+    lists in its rows, and no row has a score by it."""
     filter_name = str(row.get("filter") or "none")
     answer_text = None if answer is None else as_text(answer)
     for place, metric in enumerate(_metrics(row) or ["answer"]):
+        if isinstance(row.get(metric), (list, tuple)):
+            yield LogReadout(readout_name(metric, filter_name), reason=f"{metric} is a measure of all rows together.")
+            continue
         score = number_of(row.get(metric)) if sample == 0 else None
         is_first = place == 0
         unreadable = is_first and (answer_text is None or answer_text.strip().lower() in INVALID)
