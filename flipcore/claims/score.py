@@ -65,7 +65,7 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     none of the wordings, `why_not` what withholds it."""
     questions, wordings = bar.by_questions, bar.by_wordings
     value = number_text(bar.value)
-    start = f"{model} answers {value} right" if bar.cells.is_unit else f"{model} scores {value}"
+    start = f"{model} answers {value} right" if bar.cells.is_binary else f"{model} scores {value}"
     start += f" (own prompt {number_text(own)})" if own is not None else ""
     otherwise = f" {read_words(readers)}" if readers else ""
     numbers = {"questions": questions, "wordings": wordings}

@@ -27,6 +27,7 @@ from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
 from flipcore.stats.score.next_calls import Design, best_design, gains
 from flipcore.stats.score.reducers import MEAN
+from flipcore.store.queries.scores import is_unit
 from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
@@ -271,11 +272,13 @@ def score_report(
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
     drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
     (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`). Of a log with `scorers` of its
-    own (`Study.scorers`) the first is the reader; None where that is no mean of rights and wrongs, and of a recording with several tasks,
-    which are not pooled."""
+    own (`Study.scorers`) the first is the reader, with its shares where the frame has them (`shares_of`); None where that is no mean, and
+    of a recording with several tasks, which are not pooled."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
-    part = scores_of(_where(frame[COLUMNS], frame["role"] == of_role)) if len(frame) else frame
+    sharers = [str(one["scorer"]) for one in scorers if is_unit(one)]
+    columns = [*COLUMNS, *(["value"] if sharers else [])]
+    part = _scored(_where(frame[columns], frame["role"] == of_role), sharers) if len(frame) else frame
     if part.empty or not part["score"].notna().any():
         return None
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
@@ -315,10 +318,13 @@ def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -
     return first["scorer"] in readers and first.get("reducer") == MEAN and len({one["task"] for one in scorers}) == 1
 
 
-def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The readouts with `score`: 1 and 0 for right and wrong, else the number that a scorer gave."""
+def _scored(frame: pd.DataFrame, sharers: Sequence[str]) -> pd.DataFrame:
+    """The readouts with `score`: 1 and 0 for right and wrong, else the share that one of the scorers `sharers` gave."""
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
+    if sharers:
+        is_share = pd.isna(right) & frame["extractor"].isin(sharers).to_numpy()
+        score = np.where(is_share, frame["value"].to_numpy(dtype=float), score)
     return frame.drop(columns="is_correct").assign(score=score.astype(float))
 
 

@@ -33,6 +33,7 @@ from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
+from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.store.queries.endings import endings
 from flipcore.store.queries.pairs import control_pairs
@@ -188,6 +189,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         memory={model: [] for model in models} | memory_tests(everything, study, items, gates, pairs),
         harness={model: one for model, one in accuracies.items() if one},
     )
+    sharers = queries.sharers(store, study_id, study.scorers)
     rows = studies.studies(store)
     return WholeStudy(
         store,
@@ -202,7 +204,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         report,
         truncations(endings(store, study_id), frame),
         score_report(
-            frame,
+            studies.readouts(store, study_id, shares_of=sharers) if sharers else frame,
             is_recorded=study.is_recorded,
             reader=reference,
             closed_gates=gates,

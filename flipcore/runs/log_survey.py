@@ -129,7 +129,7 @@ class ReadScores:
             role, unit = kept.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
             low, high = log_survey.scales.get(task, {}).get(scorer, (0.0, 1.0))
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
-            row = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
+            row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
             rows.append(row | {"score": value, "family": unit})
         return rows
 

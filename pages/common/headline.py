@@ -115,7 +115,10 @@ def score_headline(study_id: str) -> tuple[Claim, ...]:
 def _score_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[Claim, ...]:
     study = session.declared(study_id)
     report = score_report(
-        session.readouts(study_id), is_recorded=study.is_recorded, closed_gates=dict(closed_gates), scorers=study.scorers
+        session.readouts(study_id, of_scores=True),
+        is_recorded=study.is_recorded,
+        closed_gates=dict(closed_gates),
+        scorers=study.scorers,
     )
     return report.whole_claims if report else ()
 

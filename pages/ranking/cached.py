@@ -43,7 +43,7 @@ def differences(view: View, level: float) -> tuple[Difference, ...]:
     """Which of two models scores higher over other questions and other wordings, where these were measured."""
     study = session.declared(view.study_id)
     score = score_report(
-        view.readouts(),
+        session.readouts(view.study_id, lock=view.lock, of_scores=True),
         is_recorded=study.is_recorded,
         reader=view.reference,
         closed_gates=dict(view.closed_gates),

@@ -25,7 +25,7 @@ class View:
     n_labels: int = 0
 
     def readouts(self):
-        return session.readouts(self.study_id, lock=self.lock)
+        return session.readouts(self.study_id, lock=self.lock, of_scores=True)
 
 
 def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None) -> View:

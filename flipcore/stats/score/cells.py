@@ -41,6 +41,11 @@ class ScoreCells:
         """Whether every score lies between 0 and 1, so that limits do too."""
         return bool(self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1)
 
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every run was right or wrong: then what runs of a cell differ by follows from their mean."""
+        return self.is_unit and bool(np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean)))
+
     def by_wording(self) -> list[tuple[str, float]]:
         """Each wording with its score."""
         return list(zip(self.wordings, self.mean.mean(axis=0).tolist(), strict=True))

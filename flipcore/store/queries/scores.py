@@ -1,5 +1,8 @@
 """What the scorers of a recorded study gave its items at their own prompt."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pandas as pd
 
 from flipcore.store.connection import Store
@@ -20,3 +23,18 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade, NaN where there is none. What is set
     aside is left out."""
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
+
+
+_SHARERS = """SELECT DISTINCT extractor FROM readouts WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))
+AND is_correct IS NULL AND value IS NOT NULL ORDER BY extractor"""
+
+
+def sharers(store: Store, study_id: str, scorers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Which of a study's scorers (`Study.scorers`) on the scale of an accuracy gave some row a share, neither right nor wrong."""
+    names = [str(one["scorer"]) for one in scorers if is_unit(one)]
+    return tuple(name for (name,) in store.rows(_SHARERS, study_id=study_id, scorers=names)) if names else ()
+
+
+def is_unit(scorer: Mapping[str, Any]) -> bool:
+    """Whether a scorer's scale is that of an accuracy."""
+    return not {"low", "high"} & set(scorer)

@@ -86,6 +86,20 @@ def test_scores_are_read_as_people_write_them(tmp_path, store, values, mean):
     assert one.mean.value == pytest.approx(mean)
 
 
+def test_shares_have_the_error_bar_of_all_their_rows_not_of_those_that_are_whole(tmp_path, store):
+    """Of thirty shares one is 1.00: "answers 1.00 right" was said of that one beside a mean of 0.51."""
+    shares = [0.5 + (i % 7 - 3) / 20 for i in range(29)] + [1.0]
+    _, study_id, (one,) = scores_of(
+        store, written(tmp_path, [{"item": i, "model": "m", "score": s} for i, s in enumerate(shares)])
+    )
+    text = whole_study(store, study_id).text()
+    assert (
+        f"m scores 0.51. Other questions: [{one.mean.low:.2f}, {one.mean.high:.2f}]" in text
+        and "right" not in text.split(".")[1]
+    )
+    assert "30 questions × 1 wording × 1 run" in text
+
+
 def test_a_score_that_is_none_and_one_that_comes_twice_are_refused_with_what_to_do(tmp_path):
     rows = [*rows_of(4, 2), {"item_id": "i0", "model_id": "m-1", "score": "n/k", "epoch": 9}]
     refusals = survey([written(tmp_path, rows)]).refusals

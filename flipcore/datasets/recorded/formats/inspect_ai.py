@@ -98,7 +98,8 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 def _other_metrics(results: Mapping) -> Iterator[str]:
     """What is said of scorers of which the log reports measures of its own and no mean."""
-    for one in results.get("scores") if isinstance(results.get("scores"), list) else ():
+    scores = results.get("scores")
+    for one in map(_mapping, scores if isinstance(scores, list) else ()):
         metrics = {str(name): number_of(_mapping(metric).get("value")) for name, metric in _mapping(one.get("metrics")).items()}
         if metrics and not any(name in _MEANS for name in metrics):
             values = ", ".join(f"{name} {value:.3f}" for name, value in list(metrics.items())[:4] if value is not None)
