@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from flipcore.commands.opening import open_store
 from flipcore.core import folders
 from flipcore.runs.log_corrections import corrections_of
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 HELP = "what logs or tables say, and whether it holds"
 IN_MEMORY = ":memory:"
-MOST_FIRST = 3  # models whose score is said before the rest
+MOST_FIRST = 3  # models whose score stands before the rest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,24 +47,24 @@ def act(options: argparse.Namespace) -> int:
     from flipcore.reports.whole_study import whole_study
 
     start = time.monotonic()
-    said: list[TaskScore] = []
+    first: list[TaskScore] = []
     are_files = all(Path(one).exists() for one in options.study)
     if not are_files and len(options.study) > 1:
         missing = next(one for one in options.study if not Path(one).exists())
         print(f"There is no file or folder {missing!r}; check the path.", file=sys.stderr)
         return 1
     with _store_of(options, are_files) as store:
-        study_id = _read(options, store, said) if are_files else study_named(store, options.study[0])
+        study_id = _read(options, store, first) if are_files else study_named(store, options.study[0])
         whole, findings = whole_study(store, study_id), audit(store, study_id)
         answer = verdict(whole, findings)
-        if said and _scores_apart(said, store, study_id):
+        if first and _scores_apart(first, store, study_id):
             print("Rows that are no item of the study are left out from here on: the score above holds them still.")
         if options.json:
             print(json.dumps(answer.as_dict(), indent=2, ensure_ascii=False))
         elif options.all or not are_files:
             print("\n".join([*answer.score_lines, "", findings.text()]))
         else:
-            print(answer.text(n_before=len(said)))
+            print(answer.text(n_before=min(MOST_FIRST, len({one.model for one in first}))))
         if options.html:
             from flipcore.commands.report import write_report
 
@@ -92,8 +90,8 @@ def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
         store.close()
 
 
-def _read(options: argparse.Namespace, store: Store, said: "list[TaskScore]") -> str:
-    """The files as a study. The score is said, and put into `said`, as soon as every row was looked at: storing the texts and reading
+def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]") -> str:
+    """The files as a study. The scores are printed, and put into `first`, as soon as every row was looked at: storing the texts and reading
     them ourselves takes three quarters of the time."""
     folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.study))
     corrections = corrections_of(options.map, bool(tables_in(options.study, options.map)))
@@ -102,16 +100,15 @@ def _read(options: argparse.Namespace, store: Store, said: "list[TaskScore]") ->
     if not options.json:
         from flipcore.reports.log_scores import score_claim, scores_of
 
-        rows = scores_read(log_survey, read)
-        said += scores_of(pd.DataFrame(rows), study_of(log_survey)) if rows else []
-        for model in list(dict.fromkeys(one.model for one in said))[:MOST_FIRST]:
-            print(f"{score_claim(said, model, f'{model}: ').text} Whether it holds follows.", flush=True)
+        first += scores_of(scores_read(log_survey, read), study_of(log_survey))
+        for model in list(dict.fromkeys(one.model for one in first))[:MOST_FIRST]:
+            print(f"{score_claim(first, model, f'{model}: ').text} Whether it holds follows.", flush=True)
     return store_logs(log_survey, store, is_checked=options.keep)
 
 
-def _scores_apart(said: "list[TaskScore]", store: Store, study_id: str) -> bool:
-    """Whether a score that was said is not that of the stored rows."""
+def _scores_apart(first: "list[TaskScore]", store: Store, study_id: str) -> bool:
+    """Whether a score that was printed is not that of the stored rows."""
     from flipcore.reports.log_scores import task_scores
 
-    stored = task_scores(store, study_id, studies.declared(store, study_id))
-    return {one.words() for one in said} != {one.words() for one in stored}
+    at_last = task_scores(store, study_id, studies.declared(store, study_id))
+    return {one.words() for one in first} != {one.words() for one in at_last}

@@ -73,12 +73,12 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
     if not study.scorers:
         return []
     frame = queries.scores(store, study_id, [one["scorer"] for one in study.scorers])
-    return scores_of(frame.assign(task=frame["item_id"].str.partition("/")[0]), study)
+    return list(_scores(frame.assign(task=frame["item_id"].str.partition("/")[0]), study.scorers, reported(study)))
 
 
-def scores_of(frame: pd.DataFrame, study: Study) -> list[TaskScore]:
+def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
     """The same of rows at hand: model, task, item_id, role, extractor, score and family of each."""
-    return list(_scores(frame, study.scorers, reported(study)))
+    return list(_scores(pd.DataFrame(rows), study.scorers, reported(study))) if rows else []
 
 
 def _scores(

@@ -108,7 +108,7 @@ def _scorers(survey: Survey) -> list[dict]:
                 spoken = f"{name} (log)" if name in own else name
                 scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
     is_measured = any(
-        (one.task, one.readout) not in survey.judged for one in survey.reported
+        (one.task, one.readout) not in survey.of_rows for one in survey.reported
     )  # by a measure of all rows together
     return list(scorers.values()) if survey.scales or is_measured else []
 

@@ -122,11 +122,11 @@ class ReadScores:
 
     def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
         """What `store.queries.scores` will say of them, a dictionary a row."""
-        kept: dict[tuple[str, int], tuple[str, str]] = {}
+        units: dict[tuple[str, int], tuple[str, str]] = {}
         rows = []
         for model, task, number, role, family, subject, scorer, score, is_right in self.rows:
             cluster = {"family": family, "subject": subject}.get(log_survey.clusters.get(task, ""), "")
-            role, unit = kept.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
+            role, unit = units.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
             low, high = log_survey.scales.get(task, {}).get(scorer, (0.0, 1.0))
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
             row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
@@ -174,7 +174,7 @@ class Survey:
     has_text: bool = False
     has_scores: bool = False
     scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
-    judged: set[tuple[str, str]] = field(default_factory=set)  # (task, readout) of which a row holds a score or an answer
+    of_rows: set[tuple[str, str]] = field(default_factory=set)  # (task, readout) of which a row holds a score or an answer
     facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
@@ -367,7 +367,7 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
         score = float(one.is_correct) if one.score is None and one.is_correct is not None else one.score
         if score is not None or one.answer is not None or one.place is not None or one.unreadable:
-            log_survey.judged.add((record.task, one.name))
+            log_survey.of_rows.add((record.task, one.name))
         if score is not None:
             scales = log_survey.scales.setdefault(record.task, {})
             low, high = scales.get(one.name, (score, score))

@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from flipcore import __main__ as command
@@ -77,7 +76,7 @@ def first_and_stored(path):
         stored = task_scores(store, study_id, studies.declared(store, study_id))
     finally:
         store.close()
-    first = scores_of(pd.DataFrame(rows), study_of(looked_at)) if rows else []
+    first = scores_of(rows, study_of(looked_at))
     return [{(one.model, one.task, one.role, one.words()) for one in several} for several in (first, stored)]
 
 
