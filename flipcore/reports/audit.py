@@ -25,6 +25,7 @@ WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
     *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
     *("unreadable", "failed", "were cut off"),
+    *("no score", "two columns", "percentages", "rows alike"),
 )
 _ASIDES = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
 
@@ -129,6 +130,13 @@ MOST_SCORES, MOST_FINDINGS = 3, 4
 _PLAN = "Run the items and epochs that are missing, and drop what is there twice, before quoting the score."
 ADVICE = {  # what a finding is about -> what to do
     **dict.fromkeys(("rows doubled", "rows missing", "epochs missing", "items of no plan"), _PLAN),
+    "no score": "Find out why these rows have no score: they count in no mean.",
+    "outside the scale": "Correct the score outside the scale, or name the column that is meant.",
+    "two columns": "Say which column is meant, with --map as above.",
+    "percentages": "Write percentages with their sign, or as shares.",
+    "rows alike": "Say what tells these rows apart, with --map as above.",
+    "rows refused": "Mend the rows that were refused, or say what tells them apart.",
+    "files left out": "Give the files that were left out, or leave them away.",
     "several models": "Split the log by the model that answered.",
     "several temperatures": "Split the log by temperature.",
     "wordings": "Ask all items in one wording, or compare the wordings as variants.",

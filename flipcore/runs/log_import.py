@@ -135,6 +135,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     options: dict = {"content": file.revision}
     if file.about.columns.get("score") and (scorers := _scorers(survey)):
         options["scorers"] = scorers
+        options |= {"facts": facts} if (facts := [{"about": about, "sentence": text} for about, text in survey.facts]) else {}
     more = {
         key: value
         for key, value in survey.corrections.items()

@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
@@ -37,6 +38,9 @@ class LogFacts:
     file: str
     about: LogAbout
     rows: Counter[tuple[str, str]] = field(default_factory=Counter)  # (item, epoch) -> rows
+    runs: Counter[tuple[str, ...]] = field(
+        default_factory=Counter
+    )  # of a table that names no sample: rows that nothing tells apart
     served: Counter[str] = field(default_factory=Counter)
     temperatures: Counter[float] = field(default_factory=Counter)
     n_backward: int = 0
@@ -45,6 +49,10 @@ class LogFacts:
         """One row."""
         if self.about.plan and len(self.rows) < MOST_ITEMS:
             self.rows[record.item, str(record.sample)] += 1
+        columns = self.about.columns
+        if columns.get("score") and not columns.get("sample") and len(self.runs) < MOST_ITEMS:
+            scorers = ", ".join(one.name for one in record.readouts)
+            self.runs[record.task, record.model, record.item, record.variant, scorers] += 1
         if record.served_model:
             self.served[record.served_model] += 1
         temperature = record.sampling.get("temperature")
@@ -55,6 +63,13 @@ class LogFacts:
     def sentences(self) -> Iterator[tuple[str, str]]:
         """(what it is about, the sentence) of each thing that does not fit."""
         yield from self._against_plan()
+        n_several = sum(n > 1 for n in self.runs.values())
+        if n_several:
+            yield (
+                "rows alike",
+                f"{self.file}: {n_several:,} of {count_of(len(self.runs), 'item')} stand in several rows that no column tells apart; they "
+                "are read as reruns of one prompt. If another column tells them apart: --map sample=COLUMN, scorer=COLUMN.",
+            )
         if len(self.served) > 1:
             names = ", ".join(f"{name} ({n:,})" for name, n in self.served.most_common(4))
             yield "several models", f"{self.file}: {len(self.served)} models answered under one name: {names}."
@@ -97,6 +112,57 @@ class LogFacts:
 # What a log's own scorers gave, kept while its rows are looked at: a score can be said from it before anything is stored.
 
 
+@dataclass
+class ScoreCounts:
+    """Of one scorer on one task: how many rows hold a score, none, one from 0 to 1, strictly between them, one above 10, and of the first
+    outside 0 to 1 its value and place."""
+
+    n: int = 0
+    n_none: int = 0
+    n_unit: int = 0
+    n_between: int = 0
+    n_above_ten: int = 0
+    n_whole: int = 0
+    outside: tuple[float, str] | None = None
+
+    def add(self, score: float | None, place: str) -> None:
+        """One row."""
+        if score is None:
+            self.n_none += 1
+            return
+        self.n += 1
+        self.n_unit += 0 <= score <= 1
+        self.n_between += 0 < score < 1
+        self.n_above_ten += score > 10
+        self.n_whole += float(score).is_integer()
+        if not 0 <= score <= 1 and self.outside is None:
+            self.outside = score, place
+
+    def sentences(self, name: str, low: float, high: float) -> Iterator[tuple[str, str]]:
+        """(what it is about, the sentence). Raises BadInput for shares and percentages together: their mean says nothing."""
+        if min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
+            raise BadInput(
+                f"The column {name} holds {self.n_between:,} scores between 0 and 1 and {self.n_above_ten:,} up to {high:g}: two scales. "
+                "Write all on one scale, or name another column: --map score=COLUMN."
+            )
+        if self.n_none and self.n:
+            hold = "row holds" if self.n_none == 1 else "rows hold"
+            yield "no score", f"{name}: {self.n_none:,} of {self.n + self.n_none:,} {hold} no score and count in no mean."
+        if self.outside and self.n_unit >= _NEARLY_ALL * self.n:
+            value, place = self.outside
+            yield (
+                "outside the scale",
+                f"{name}: {self.n_unit:,} of {self.n:,} scores lie from 0 to 1, and {value:g} does not ({place}); the scale is taken to "
+                f"run from {low:g} to {high:g}. Correct it, or name another column: --map score=COLUMN.",
+            )
+        elif self.n_above_ten and 0 <= low and high <= 100 and self.n_whole == self.n:
+            yield (
+                "percentages",
+                f"{name} holds whole numbers from {low:g} to {high:g}, read as grades on that scale. If they are percentages, write 85 % "
+                "as 85% or 0.85.",
+            )
+
+
 class ReadScores:
     """A row a score of an item's first prompt: (model, task, number of its document, role, family, subject, scorer, score, whether it was
     called right). `is_whole` is False where the rows alone do not tell the score: too many, or an answer whose right or wrong is ours
@@ -134,6 +200,7 @@ class ReadScores:
         return rows
 
 
+_NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
 _EVERY = 2_000
@@ -175,6 +242,7 @@ class Survey:
     has_scores: bool = False
     scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
     of_rows: set[tuple[str, str]] = field(default_factory=set)  # (task, readout) of which a row holds a score or an answer
+    counts: dict[tuple[str, str], ScoreCounts] = field(default_factory=dict)  # of (task, scorer) in tables
     facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
@@ -193,6 +261,11 @@ class Survey:
     def is_table(self) -> bool:
         """Whether it is of tables, which no harness wrote."""
         return all(file.reader.name == TABLE for file in self.files)
+
+    @cached_property
+    def is_scored_table(self) -> bool:
+        """Whether it is of tables that hold scores."""
+        return self.is_table and any(file.about.columns.get("score") for file in self.files)
 
     @property
     def reported(self) -> list[ReportedScore]:
@@ -345,7 +418,22 @@ def survey(
         own = corrections.get(f"cluster:{task}") or corrections.get("cluster")
         log_survey.clusters[task] = own or ("family" if items.has_families(task) else "none")
     log_survey.joining = items.sentences(log_survey.clusters)
+    log_survey.facts += _doubts(log_survey)
     return log_survey
+
+
+def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
+    """What a score in tables could rest on besides, and rows and files that count in none."""
+    for file in log_survey.files:
+        yield from file.about.doubts
+    for (task, name), counts in log_survey.counts.items():
+        low, high = log_survey.scales.get(task, {}).get(name, (0.0, 1.0))
+        yield from counts.sentences(name, low, high)
+    if log_survey.is_table and log_survey.n_refused:
+        were = "row was" if log_survey.n_refused == 1 else "rows were"
+        yield "rows refused", f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}"
+    if log_survey.is_table:
+        yield from (("files left out", one) for one in log_survey.unread)
 
 
 def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter]) -> None:
@@ -360,12 +448,15 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.first.append(record)
     kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
     kind_counts[kind_of(record)] += 1
-    model = model_of(log_survey.corrections, record.model)
+    model, is_table = model_of(log_survey.corrections, record.model), log_survey.is_scored_table
     if model not in log_survey.models:
         log_survey.models[model] = dict(record.sampling)
     for one in record.readouts:
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
         score = float(one.is_correct) if one.score is None and one.is_correct is not None else one.score
+        if is_table:
+            counts = log_survey.counts.setdefault((record.task, one.name), ScoreCounts())
+            counts.add(score, record.place)
         if score is not None or one.answer is not None or one.place is not None or one.unreadable:
             log_survey.of_rows.add((record.task, one.name))
         if score is not None:

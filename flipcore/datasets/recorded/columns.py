@@ -123,6 +123,7 @@ _OF_SCORES = {  # what a table of scores alone may name besides
     "category": ("category", "subject", "topic"),
     "cluster": ("cluster", "source_id", "family", "template_id", "passage_id", "document_id", "group_id"),
 }
+ITEMS = _OF_SCORES["item"]
 _NAMES = {
     "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
     "question": ("original_question", "question", "question_text", "stem", "problem"),
@@ -225,6 +226,12 @@ def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = 
     columns = [name for name in columns_of(rows) if name not in set(elsewhere)]
     by_name = {name.lower().replace(" ", "_"): name for name in reversed(columns)}
     return [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
+
+
+def holders_of_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of which every value is right or wrong, whatever they are called."""
+    values = {name: {score_of(row.get(name)) for row in rows} for name in columns_of(rows)}
+    return [name for name, there in values.items() if there == {0.0, 1.0}]
 
 
 def _are_scores(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

@@ -57,8 +57,8 @@ def scorer_readout(name: str, value: Any) -> LogReadout:
     score = score_of(value)
     if score is None:
         raise BadInput(
-            f"has the score {str(value)[:40]!r}, which is no number, no true or false and no grade C, P, I or N; if another column "
-            "holds the score, use --map score=COLUMN"
+            f"has the score {str(value)[:40]!r}, which is no number, no right or wrong and no grade; for another column: "
+            "--map score=COLUMN"
         )
     return LogReadout(name, None, right_of(score), score)
 

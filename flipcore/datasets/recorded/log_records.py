@@ -131,7 +131,7 @@ class ReportedScore:
 class LogAbout:
     """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
     says it holds; `columns` is how a table's columns are read; `plan` has the `items`, `epochs` and perhaps `ids` that were to be
-    asked."""
+    asked. `doubts` say what its score could rest on besides, as (about, sentence): columns that could be read two ways."""
 
     format: str
     reported: list[ReportedScore] = field(default_factory=list)
@@ -140,6 +140,7 @@ class LogAbout:
     leaves: tuple[str, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] = field(default_factory=dict)
+    doubts: list[tuple[str, str]] = field(default_factory=list)
 
 
 def as_text(value: Any) -> str:

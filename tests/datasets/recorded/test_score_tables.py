@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.reports.audit import audit
 from flipcore.reports.log_scores import task_scores
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_corrections import corrections_of
@@ -121,10 +122,66 @@ def test_two_scales_and_two_readings_are_said(tmp_path):
 
 def test_a_column_of_another_name_is_mapped(tmp_path, store):
     rows = [{"item": i, "model": "m", "points_awarded": i % 2} for i in range(20)]
-    with pytest.raises(BadInput, match="score=COLUMN"):
+    with pytest.raises(BadInput, match="score=points_awarded"):  # the one column that holds rights and wrongs is named by now
         survey([written(tmp_path, rows)])
     _, _, (one,) = scores_of(store, written(tmp_path, rows), "score=points_awarded")
     assert (one.mean.value, one.scorer) == (0.5, "points_awarded")
+
+
+BAD = {  # what is wrong -> (scores of thirty items, more of each row, what the audit says, under which name)
+    "one outside": (
+        lambda i: 17 if i == 4 else i % 2,
+        {},
+        "outside the scale",
+        "29 of 30 scores lie from 0 to 1, and 17 does not (Line 6",
+    ),
+    "one below": (lambda i: -3 if i == 4 else i % 2, {}, "outside the scale", "-3 does not"),
+    "percentages without a sign": (lambda i: 40 + i, {}, "percentages", "whole numbers from 40 to 69"),
+    "not a number": (lambda i: "NaN" if i % 5 == 0 else i % 2, {}, "no score", "6 of 30 rows hold no score"),
+    "an infinite one": (lambda i: "inf" if i == 4 else i % 2, {}, "rows refused", "Line 6 of scores.csv has the score 'inf'"),
+    "two scores": (lambda i: i % 2, {"reward": 1}, "two columns", "--map score=reward"),
+}
+
+
+def abouts_of(store, path, *words):
+    _, study_id, _ = scores_of(store, path, *words)
+    return {one.about: one.claim.text for one in audit(store, study_id).findings}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_what_is_wrong_with_a_column_of_scores_is_a_finding(tmp_path, store, fault):
+    score, more, about, sentence = BAD[fault]
+    rows = [{"item_id": f"q{i}", "model": "m", "score": score(i)} | more for i in range(30)]
+    assert sentence in abouts_of(store, written(tmp_path, rows))[about]
+
+
+def test_a_good_table_has_none_of_these_findings(tmp_path, store):
+    heard = {about for _, _, about, _ in BAD.values()} | {"rows alike"}
+    grades = [{"item_id": f"q{i}", "model": "m", "score": 1 + i % 5} for i in range(30)]
+    for name, rows in (("a.csv", rows_of(30)), ("b.csv", grades)):
+        assert not heard & set(abouts_of(store, written(tmp_path, rows, name)))
+
+
+def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
+    rows = [{"item_id": f"q{i}", "model": "m", "score": i % 2} for i in [*range(30), 3]]
+    assert "1 of 30 items stand in several rows" in abouts_of(store, written(tmp_path, rows))["rows alike"]
+    rows = [{"id": i, "question_id": f"q{i // 2}", "model": "m", "score": i % 2} for i in range(30)]
+    said = abouts_of(store, written(tmp_path, rows, "two.csv"))
+    assert "15 of 15 items" in said["rows alike"] and "--map item=id" in said["two columns"]
+
+
+def test_two_scales_are_refused_wherever_in_the_file_the_second_begins(tmp_path):
+    rows = [{"item": i, "model": "m", "score": 0.5 if i < 600 else i // 10} for i in range(900)]
+    with pytest.raises(BadInput, match="600 scores between 0 and 1 and 300 up to 89: two scales"):
+        survey([written(tmp_path, rows)])
+    rows = [{"item": i, "model": "m", "score": 10 + i / 7} for i in range(600)]  # a scale of its own
+    assert survey([written(tmp_path, rows)]).n_records == 600
+
+
+def test_a_table_without_a_score_says_what_its_columns_are_and_which_one_holds_rights_and_wrongs(tmp_path):
+    rows = [{"aufgabe": i, "punkte": i % 2, "modell": "m"} for i in range(20)]
+    with pytest.raises(BadInput, match=r"The columns are aufgabe, punkte, modell.*--map score=punkte"):
+        survey([written(tmp_path, rows)])
 
 
 @pytest.mark.stand_in("test_item_model_score_and_epoch_are_enough")

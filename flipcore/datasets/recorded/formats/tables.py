@@ -19,17 +19,19 @@ from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
+    ITEMS,
     KEYS,
     Recording,
     columns_of,
     corrected,
     guessed,
+    holders_of_scores,
     looked_at,
     mapping_of,
     score_columns,
     unused,
 )
-from flipcore.datasets.recorded.fields import readout_of, right_answer, score_of, scorer_readout
+from flipcore.datasets.recorded.fields import readout_of, right_answer, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
@@ -74,7 +76,8 @@ def table_reader(source: Source, corrections: Mapping[str, str]) -> Reader:
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     recording = corrected(first_guess(source), words, read if read or none_read in corrections else None)
-    return reader_of(_readable(recording))
+    rows = looked_at(str(source.path))
+    return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))
 
 
 def reader_of(recording: Recording) -> Reader:
@@ -82,14 +85,17 @@ def reader_of(recording: Recording) -> Reader:
     return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording), partial(_about, recording))
 
 
-def _readable(recording: Recording) -> Recording:
+def _readable(recording: Recording, columns: Sequence[str] = (), scores: Sequence[str] = ()) -> Recording:
+    """The recording itself. Raises BadInput where it cannot be read by; `scores` are the columns that hold nothing but scores."""
+    there = f" The columns are {', '.join(columns[:12])}{' …' if len(columns) > 12 else ''}." if columns else ""
     if not recording.prompt and not recording.score:
+        guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
-            "The recording names no column for the prompt; say which one holds what the model was asked (prompt=COLUMN), or of a table of "
-            "scores alone which one holds the score (score=COLUMN)."
+            f"The recording names no column for the prompt, and none that is called like a score and holds scores.{there} Say which one "
+            f"holds what the model was asked (--map prompt=COLUMN), or of a table of scores alone which one holds the score:{guess}."
         )
     if not recording.prompt and not recording.item:
-        raise BadInput("No column tells which item a score belongs to; say which one does: item=COLUMN.")
+        raise BadInput(f"No column tells which item a score belongs to.{there} Say which one does: --map item=COLUMN.")
     try:
         re.compile(recording.option_pattern)
     except re.error as error:
@@ -113,15 +119,14 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     rows = looked_at(str(source.path))
     unused_columns = unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
+    doubts: list[tuple[str, str]] = []
     if recording.score:
-        others = [one for one in score_columns(rows, [recording.score]) if one in unused_columns]
-        notes += [
-            f"{one} could be the score too; {recording.score} is used. For the other: --map score={one}." for one in others[:1]
-        ]
-        notes += _scale_notes(recording.score, [row.get(recording.score) for row in rows])
+        notes += _percent_notes(recording.score, [row.get(recording.score) for row in rows])
+        doubts = list(_doubts(recording, rows, unused_columns))
         if not recording.prompt:
             notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
-    return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping)
+    notes += [sentence for _, sentence in doubts]
+    return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping, doubts=doubts)
 
 
 def _records(recording: Recording, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -137,17 +142,28 @@ def _records(recording: Recording, source: Source, beside: Sequence[Source]) -> 
         rows.forget()
 
 
-def _scale_notes(column: str, values: Sequence[Any]) -> list[str]:
-    """What is said of scores that are written as percentages. Raises BadInput for shares and percentages in one column."""
+def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
     n_percent = sum(isinstance(one, str) and one.strip().endswith("%") for one in values)
-    scores = [score for one in values if (score := score_of(one)) is not None]
-    n_shares, n_large = sum(0 < one < 1 for one in scores), sum(one > 10 for one in scores)
-    if n_shares and n_large and not n_percent:
-        raise BadInput(
-            f"The column {column} holds {n_shares:,} scores between 0 and 1 and {n_large:,} up to {max(scores):g}: two scales. Write all "
-            "on one scale, or name another column: --map score=COLUMN."
-        )
     return [f"{column} holds percentages, which are read as shares: 85 % is 0.85."] if n_percent else []
+
+
+def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Columns that could be read two ways: another score, another item."""
+    second = next((one for one in score_columns(rows, [recording.score]) if one in others), "")
+    if second:
+        yield (
+            "two columns",
+            f"{second} could be the score too; {recording.score} is used. For the other: --map score={second}.",
+        )
+    second = next((one for one in ITEMS if one in others), "")
+    if second and recording.item and not recording.prompt:
+        n, n_other = (len({str(row.get(one)) for row in rows}) for one in (recording.item, second))
+        if n != n_other:
+            yield (
+                "two columns",
+                f"{second} could be the item too ({n_other:,} values in the first {len(rows):,} rows); {recording.item} is used ({n:,}). "
+                f"For the other: --map item={second}.",
+            )
 
 
 class _Rows:
@@ -271,7 +287,7 @@ class _Rows:
                 )
                 raise BadInput(
                     f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
-                    "name the column that tells them apart: --map sample=COLUMN, or scorer=COLUMN"
+                    "what tells them apart: --map sample=COLUMN"
                 )
             self.scores[place] = readout.score
         yield readout
