@@ -106,10 +106,73 @@ PLANTED = {
 }
 
 
-def abouts(tmp_path, samples, name="a"):
+def of_some(samples, change, share=10):
+    """With what `change` gives of every so-manieth item."""
+    return [one | change(one) if one["id"] % share == 0 else one for one in samples]
+
+
+def written(one, text, value="I", reason="stop"):
+    """The same sample with another text, from which the scorer took nothing."""
+    return {
+        "messages": [one["messages"][0], {"role": "assistant", "content": text}],
+        "output": one["output"] | {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": reason}]},
+        "scores": {"choice": {"value": value, "answer": ""}},
+    }
+
+
+def asked_again(samples, key_of):
+    """Fifteen items that ask the question of another under an id of their own."""
+    by_id = {(one["id"], one["epoch"]): one for one in samples}
+    return [
+        one
+        if one["id"] >= 15
+        else sample(
+            one["id"],
+            one["epoch"],
+            *(by_id[one["id"] + 50, one["epoch"]][key] for key in ("input", "choices")),
+            key_of(by_id[one["id"] + 50, one["epoch"]]["target"]),
+            by_id[one["id"] + 50, one["epoch"]]["messages"][0]["content"],
+            one["scores"]["choice"]["answer"],
+        )
+        for one in samples
+    ]
+
+
+LONG_HEARD = {  # fault -> (what names it, the log with the fault); heard before the twelve above were
+    "a question repeated": ("repeated items", lambda s: asked_again(s, lambda key: key)),
+    "a question repeated with another key": (
+        "contradicting golds",
+        lambda s: asked_again(s, lambda key: LETTERS[LETTERS.index(key) - 1]),
+    ),
+    "keys changed after scoring": (
+        "score against answer",
+        lambda s: of_some(s, lambda one: {"target": LETTERS[LETTERS.index(one["target"]) - 1]}),
+    ),
+    "scores that contradict their answers": (
+        "score against answer",
+        lambda s: of_some(
+            s,
+            lambda one: {
+                "scores": {"choice": one["scores"]["choice"] | {"value": "CI"[one["scores"]["choice"]["value"] == "C"]}}
+            },
+        ),
+    ),
+    "answers cut off": ("were cut off", lambda s: of_some(s, lambda one: written(one, "Let me think", reason="max_tokens"))),
+    "answers filtered": ("were cut off", lambda s: of_some(s, lambda one: written(one, "I", reason="content_filter"))),
+    "refusals": ("unreadable", lambda s: of_some(s, lambda one: written(one, "I'm sorry, but I can't help with that."))),
+    "empty answers": ("unreadable", lambda s: of_some(s, lambda one: written(one, ""))),
+    "one epoch asked in another wording": (
+        "prompts",
+        lambda s: reworded(s, lambda one, text: "Be brief. " + text if one["epoch"] == 2 else text),
+    ),
+}
+
+
+def abouts(tmp_path, samples, name="a", reported=None):
     head = made.inspect_header(0, 2 * N)
     head["eval"] |= {"dataset": {"name": "woods", "samples": N, "sample_ids": list(range(N))}, "config": {"epochs": 2}}
-    head["results"] = {"scores": []}
+    metrics = {"accuracy": {"name": "accuracy", "value": reported}}
+    head["results"] = {"scores": [] if reported is None else [{"name": "choice", "scorer": "choice", "metrics": metrics}]}
     path = tmp_path / f"{name}.json"
     path.write_text(json.dumps(head | {"samples": samples}), encoding="utf-8")
     store = Store.open(":memory:")
@@ -124,6 +187,19 @@ def test_each_planted_fault_is_named(tmp_path, fault):
     assert fault in abouts(tmp_path, PLANTED[fault](clean()))
 
 
+@pytest.mark.parametrize("fault", LONG_HEARD)
+def test_what_was_always_heard_is_still_named(tmp_path, fault):
+    about, planted = LONG_HEARD[fault]
+    assert about in abouts(tmp_path, planted(clean()))
+
+
+def test_a_headline_that_the_rows_do_not_give_is_named_and_one_that_they_do_is_not(tmp_path):
+    samples = clean()
+    share = sum(one["scores"]["choice"]["value"] == "C" for one in samples) / len(samples)
+    assert "reported score" in abouts(tmp_path, samples, reported=share + 0.05)
+    assert "reported score" not in abouts(tmp_path, samples, reported=share)
+
+
 def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_the_question(tmp_path):
     of_one_key = again([one | {"target": "A"} for one in clean()], lambda one: "A")
     found = abouts(tmp_path, of_one_key)
@@ -131,8 +207,9 @@ def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_t
 
 
 def test_a_clean_twin_has_none_of_them(tmp_path):
-    for seed in (0, 1):
-        assert not NEW & set(abouts(tmp_path, clean(seed), str(seed)))
+    heard = NEW | {about for about, _ in LONG_HEARD.values()} | {"reported score"}
+    for seed in range(6):
+        assert not heard & set(abouts(tmp_path, clean(seed), str(seed)))
 
 
 def test_epochs_that_were_averaged_beforehand_are_missing(tmp_path):
