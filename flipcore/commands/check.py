@@ -11,8 +11,9 @@ from pathlib import Path
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import write
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
-from flipcore.runs.log_survey import survey
+from flipcore.runs.log_survey import survey, tables_in
 from flipcore.store.connection import Store
 
 HELP = "a regression gate: PASS 0, FAIL 1, UNDECIDED 2, an error 3"
@@ -31,6 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--old-model", default="", metavar="NAME", help="where the old run has several")
     parser.add_argument("--new-model", default="", metavar="NAME", help="where the new run has several")
     parser.add_argument(
+        "--map",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="corrects a guess in both runs, as import does",
+    )
+    parser.add_argument(
         "--config", metavar="FILE", help="TOML with any of margin, old-model and new-model; options come before it"
     )
     parser.add_argument("--json", metavar="OUT", help="machine-readable, to a file (- prints it in place of the text)")
@@ -44,13 +53,15 @@ def act(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     margin, in_points = margin_of(settings["margin"])
+    words = [*_one_task(options.old, options.new), *options.map]
     with ExitStack() as stack:
         runs = []
         for path, model in ((options.old, settings["old-model"]), (options.new, settings["new-model"])):
             store = Store.open(":memory:")
             stack.callback(store.close)
             folders.admit(".", Path(path) if Path(path).is_dir() else Path(path).parent)
-            runs.append(Run(store, store_logs(survey([path]), store), model))
+            log_survey = survey([path], corrections_of(words, bool(tables_in([path], words))))
+            runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
         check = regression_check(runs[0], runs[1], margin, in_points)
     as_json = json.dumps(check.as_dict(), indent=2, ensure_ascii=False)
     print(as_json if options.json == "-" else check.text())
@@ -59,6 +70,13 @@ def act(options: argparse.Namespace) -> int:
             write(Path(out), text)
             print(f"Written: {out}", file=sys.stderr)
     return CODES[check.outcome]
+
+
+def _one_task(old: str, new: str) -> list[str]:
+    """What makes one task of two tables: without a column of tasks each would be called by its own file, and old.csv shares none with
+    new.csv."""
+    are_tables = all(Path(one).is_file() and tables_in([one]) for one in (old, new))
+    return [f"dataset={Path(new).stem}"] if are_tables else []
 
 
 def margin_of(text: str) -> tuple[float, bool]:

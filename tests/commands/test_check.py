@@ -73,3 +73,26 @@ def test_a_margin_is_points_or_a_number_on_the_scale():
     for text in ("", "0pp", "-2pp", "two"):
         with pytest.raises(BadInput, match="no margin"):
             margin_of(text)
+
+
+def table_of(folder, name, scores, **more):
+    rows = "\n".join(",".join(map(str, [f"q{i}", *more.values(), score])) for i, score in enumerate(scores))
+    (folder / name).write_text(",".join(["item", *more, "outcome" if more else "score"]) + "\n" + rows + "\n")
+    return str(folder / name)
+
+
+def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder, capsys):
+    old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(200)]) for name, n in (("old", 20), ("new", 60)))
+    assert command.main(["check", old, new, "--margin", "2pp"]) == 1
+    assert "new: FAIL, loss +20.0 pp" in capsys.readouterr()[0]
+    assert command.main(["check", old, old, "--margin", "2pp"]) == 0
+    few = table_of(folder, "few.csv", [1] * 60)
+    assert command.main(["check", few, few, "--margin", "2pp"]) == 2
+    assert "About 89 more items would decide it" in capsys.readouterr()[0]  # .98 ** 149 < .05
+
+
+def test_columns_are_mapped_in_both_runs(folder, capsys):
+    old, new = (table_of(folder, f"{name}.csv", [1] * 200, note=7) for name in ("old", "new"))
+    assert command.main(["check", old, new, "--margin", "2pp"]) == 3
+    assert "--map score=COLUMN" in capsys.readouterr()[1]
+    assert command.main(["check", old, new, "--margin", "2pp", "--map", "score=outcome"]) == 0
