@@ -4,46 +4,34 @@ import numpy as np
 import pytest
 
 from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, loss, outcome
+from tests.lab.simulations import gate
 
 MARGIN, N_WORLDS = 0.05, 300
-WORLDS = {  # items, runs of each side, items a family, tasks
-    "one run": (100, 1, 1, 1),
-    "many items": (400, 1, 1, 1),
-    "five noisy runs": (60, 5, 1, 1),
-    "families of four": (120, 1, 4, 1),
-    "three tasks": (80, 1, 1, 3),
-}
 
 
-def run_pairs(n, n_runs, size, true_loss, draw):
-    """Item means of an old and a new run; items of a family share what they are like."""
-    logit = draw.normal(1.0, 1.2, -(-n // size)).repeat(size)[:n] + draw.normal(0, 0.5, n)
-    p = 1 / (1 + np.exp(-logit))
-    q = p * (1 - true_loss / 0.681)  # 0.681 is the mean of p
-    families = np.arange(n) // size
-    return draw.binomial(n_runs, p) / n_runs, draw.binomial(n_runs, q) / n_runs, families if size > 1 else None
-
-
-def share_of(world, true_loss, word, n_worlds=N_WORLDS, margin=MARGIN, seed=1):
-    n, n_runs, size, n_tasks = WORLDS[world]
-    draw, hits = np.random.default_rng(seed), 0
-    for _ in range(n_worlds):
-        losses = []
-        for task in range(n_tasks):
-            old, new, families = run_pairs(n, n_runs, size, true_loss if task == 0 else max(0.0, true_loss - margin), draw)
-            losses.append(loss(old, new, margin, families=families))
-        hits += outcome(losses) == word
-    return hits / n_worlds
-
-
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", [one for one in gate.WORLDS if one.n_tasks < 5], ids=lambda one: one.name)
 def test_equal_runs_rarely_fail_and_a_loss_of_the_margin_rarely_passes(world):
-    assert share_of(world, 0.0, FAIL) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / N_WORLDS)
-    assert share_of(world, MARGIN, PASS) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / N_WORLDS)
+    most = gate.too_often(N_WORLDS)
+    assert gate.shares(world, 0.0, N_WORLDS)[FAIL] <= most
+    assert gate.shares(world, world.margin, N_WORLDS)[PASS] <= most
+
+
+def test_the_committed_table_holds_what_the_gate_says_of_itself():
+    """Each cell is PASS / UNDECIDED / FAIL; the columns are losses of 0, 0.5, 1, … margins."""
+    rows = [line.split(" | ") for line in gate.TABLE.read_text("utf-8").splitlines() if line.count("/") >= len(gate.LOSSES)]
+    cells = {row[0].strip("| "): [[float(x) for x in cell.strip(" |").split(" / ")] for cell in row[2:]] for row in rows}
+    assert set(cells) == {one.name for one in gate.WORLDS}
+    for shares in cells.values():
+        assert shares[0][2] <= gate.too_often(gate.N_RUNS)
+        at_the_margin = [
+            passes for (passes, _, _), loss_in_margins in zip(shares, gate.LOSSES, strict=True) if loss_in_margins >= 1
+        ]
+        assert max(at_the_margin) <= gate.too_often(gate.N_RUNS)
+        assert all(sum(one) == pytest.approx(1, abs=0.002) for one in shares)
 
 
 def test_a_large_loss_fails_and_many_equal_items_pass():
-    assert share_of("many items", 0.20, FAIL, 60) > 0.9
+    assert gate.shares(gate.WORLDS[1], 0.20, 60)[FAIL] > 0.9
     draw = np.random.default_rng(2)
     p = 1 / (1 + np.exp(-draw.normal(2, 2, 1_500)))
     right = draw.binomial(1, p).astype(float)
