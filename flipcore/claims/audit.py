@@ -27,6 +27,7 @@ from flipcore.claims.audit_input import (
     AuditInput,
     Finding,
     scored,
+    shares_alone,
     spoken_name,
 )
 from flipcore.claims.audit_items import (
@@ -143,6 +144,7 @@ def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
+    frame = shares_alone(frame)
     right = {
         item: str(target).split("\n") for item, target in zip(log.items["item_id"], log.items["target"], strict=True) if target
     }
@@ -265,7 +267,7 @@ Place = tuple[str, float, pd.Index]  # first readout, share of runs called other
 
 def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
     """Each pair of readouts of one model on the texts that both saw."""
-    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()])
     pairs, places = [], []
     for model, part in base.groupby("model", sort=False):
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
@@ -303,7 +305,7 @@ def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each pair of models at the log's own prompts. Under the reference extractor it is what Ranking says of them; other readouts, and
     single tasks of several, are described."""
-    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)]
+    base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
     for _, of_role in base.groupby("role", sort=False):
         readers = list(dict.fromkeys(of_role["extractor"]))

@@ -74,6 +74,16 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(score=right.where(right.notna(), value), task=task, is_base=frame["variant"] == "base")
 
 
+def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of readouts whose scores lie from 0 to 1: a grade on another scale is neither right nor wrong, and no difference to it is
+    one in percentage points."""
+    is_outside = (frame["score"] < 0) | (frame["score"] > 1)
+    if not is_outside.any():
+        return frame
+    grades = set(zip(frame["task"][is_outside], frame["extractor"][is_outside], strict=True))
+    return frame[[one not in grades for one in zip(frame["task"], frame["extractor"], strict=True)]]
+
+
 def item_scores(frame: pd.DataFrame) -> pd.Series:
     """Mean score an item; repeats of an item move together."""
     return frame.groupby("item_id", sort=False)["score"].mean()

@@ -23,6 +23,7 @@ from flipcore.store.queries.audit import reported
 from flipcore.text.counts import count_of
 
 MOST_PASSES = 8
+MIXED, FLOOR = "not always alike", "two runs differ"  # the share of items, and of an item's pairs of runs
 MOST_TASKS = 3  # that a headline names
 
 
@@ -44,8 +45,8 @@ class TaskScore:
     passes: tuple[tuple[str, Estimate], ...] = ()
 
     def passes_words(self) -> str:
-        """ "airline, reward, of 4 runs an item: pass^1 0.42 [0.31, 0.54], …"; empty where an item ran once, and of grades."""
-        every = [f"{name} {one.text()}" for name, one in self.passes]
+        """ "airline, reward, of 4 runs an item: pass^1 0.420 [0.291, 0.561], …"; empty where an item ran once, and of grades."""
+        every = [f"{name} {one.text(3)}" for name, one in self.passes]
         return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item: {', '.join(every)}." if every else ""
 
     def words(self) -> str:
@@ -122,12 +123,18 @@ def _score(
 
 
 def _passes(part: pd.DataFrame, families: pd.Series, n_epochs: int) -> Iterator[tuple[str, Estimate]]:
-    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them is, for the most."""
+    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them is, for the most; how many items
+    were not always alike, and how often two runs of one differ."""
     for k in range(1, min(n_epochs, MOST_PASSES) + 1):
         by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
         yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
     yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
+    by_item = item_scores(part["score"], part["item_id"])
+    yield MIXED, accuracy(((by_item > 0) & (by_item < 1)).astype(float), families.reindex(by_item.index))
+    right, twice = (item_scores(part["score"], part["item_id"], f"pass_hat_{k}") for k in (1, 2))
+    by_item = 2 * (right - twice).dropna()
+    yield FLOOR, accuracy(by_item, families.reindex(by_item.index))
 
 
 def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
