@@ -50,6 +50,7 @@ RULES: dict[str, Rule] = {
     "survey_answers": Rule(Permission.ANSWER, "annotator", "answered a survey", "survey_id"),
     "holdout_versions": Rule(Permission.DECIDE, "author", "kept a version of a retro set", "name"),
     "judge_labels": Rule(Permission.DECIDE, "reviewer", "labelled an output", "call_id"),
+    "key_verdicts": Rule(Permission.DECIDE, "reviewer", "reviewed a key", "item_id"),
     "control_pairs": Rule(Permission.BRING, "made_by", "matched controls", "benchmark_id"),
     "invitations": Rule(Permission.ACCESS, "issued_by", "invited somebody", "name"),
     "invitation_events": Rule(Permission.ACCESS, "who", "changed an invitation", "invitation_id"),

@@ -32,6 +32,15 @@ PAUSE = 300  # seconds
 READ_AS: dict[str, Callable[[str], str | None]] = {"number": canonical_number, "text": normalised_text}
 
 
+def canonical_answer(kind: str, n_options: int, answer: str) -> str:
+    """What a person says is the answer, as readouts have it: an option's index, a number, normalised words. Raises BadInput for an answer
+    that the item cannot have."""
+    reading = READ_AS.get(kind, str)(answer)
+    if not reading or (kind == "choice" and reading not in map(str, range(n_options))):
+        raise BadInput(f"{answer!r} is no answer to this question: give {KINDS[kind]}, or say that there is none.")
+    return reading
+
+
 def label_row(
     text: Mapping, reviewer: str, answer: str | None, *, by_choice: bool = False, created_at: dt.datetime | None = None
 ) -> dict:
@@ -39,15 +48,12 @@ def label_row(
     the text did not come up at random.
 
     Raises BadInput for an answer that the item does not have."""
-    reading = READ_AS.get(text["kind"], str)(answer or "")
-    n_options = len(text["options"])
-    if answer is not None and (not reading or (text["kind"] == "choice" and reading not in map(str, range(n_options)))):
-        raise BadInput(f"{answer!r} is no answer to this question: give {KINDS[text['kind']]}, or say that there is none.")
+    reading = None if answer is None else canonical_answer(text["kind"], len(text["options"]), answer)
     row = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
         "reviewer": reviewer_name(signature(reviewer)),
-        "answer": reading or None,
+        "answer": reading,
         "text_hash": digest(text["text"]),
         "rule_version": RULE_VERSION,
         "undoes": None,

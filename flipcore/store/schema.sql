@@ -282,6 +282,21 @@ CREATE TABLE IF NOT EXISTS judge_labels (
     by_choice    BOOLEAN NOT NULL DEFAULT false  -- came first because it says most: no random sample, in no estimate
 );
 
+-- A person's answer to a question, given without seeing its key or any model's answer: whether the key is right follows from it. An undo
+-- is a row of its own. No key is ever changed by it.
+CREATE TABLE IF NOT EXISTS key_verdicts (
+    verdict_id   TEXT PRIMARY KEY,
+    item_id      TEXT NOT NULL,
+    reviewer     TEXT NOT NULL,
+    verdict      TEXT NOT NULL,         -- answer | ambiguous | unanswerable
+    answer       TEXT,                  -- canonical; NULL unless the verdict is an answer
+    item_hash    TEXT NOT NULL,         -- of the question and its options as they were shown
+    rule_version TEXT NOT NULL,
+    undoes       TEXT,                  -- verdict_id that this row takes back
+    created_at   TIMESTAMPTZ NOT NULL,
+    by_choice    BOOLEAN NOT NULL DEFAULT false  -- a suspect that came first: no random sample of the items
+);
+
 -- A control item matched 1:1 to a benchmark item. The latest pair of a benchmark item counts; `how` says what they were matched
 -- by, and the balance before and after.
 CREATE TABLE IF NOT EXISTS control_pairs (

@@ -1,7 +1,11 @@
 """Outputs: what does this output answer? Labels by people, given without seeing what any extractor read; and what they say of each
 extractor, a judge among them."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import acting
 from flipcore.access.levels import Permission
@@ -171,34 +175,44 @@ def _text(text: dict, name: str, by_choice: bool) -> None:
     with right.container(border=True):
         st.caption("The output. Which answer does it settle on? Do not solve the question, do not correct the text.")
         marked_span(text["text"] or " ", None, key=f"read-{text['call_id']}")
-    if item.kind != "choice":
-        what = "number" if item.kind == "number" else "answer"
-        with st.form("typed", border=False):
-            place = f"typed-{text['call_id']}"
-            st.text_input(f"The {what} that it gives", key=place, width=260)
-            st.form_submit_button(
-                f"This {what}", type="primary", on_click=lambda: _keep(text, name, st.session_state[place].strip(), by_choice)
-            )
-    with st.container(horizontal=True):
-        for number, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
-            st.button(
-                plain(f"{label}. {answer_text(item, str(option))}"),
-                key=f"label-{text['call_id']}-{option}",
-                shortcut=str(number) if number < 10 else None,
-                on_click=_keep,
-                args=(text, name, str(option), by_choice),
-            )
+    with answer_row(item, text["labels"], text["option_order"], text["call_id"], partial(_keep, text, name, by_choice)):
         st.button(
             "No single answer",
             key=f"label-none-{text['call_id']}",
             shortcut=NONE_KEY,
             icon=":material/block:",
             on_click=_keep,
-            args=(text, name, None, by_choice),
+            args=(text, name, by_choice, None),
         )
 
 
-def _keep(text: dict, name: str, answer: str | None, by_choice: bool) -> None:
+def answer_row(
+    item: Item, labels: Sequence[str], order: Sequence[int], place: str, on_answer: Callable[[str], None]
+) -> DeltaGenerator:
+    """One key an option, or a field for an answer that is written; more buttons go into the row that comes back."""
+    if item.kind != "choice":
+        what, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
+        with st.form("typed", border=False):
+            st.text_input(f"The {what}", key=key, width=260)
+            take = partial(_typed, key, on_answer)
+            st.form_submit_button(f"This {what}", type="primary", on_click=take)
+    row = st.container(horizontal=True)
+    for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
+        row.button(
+            plain(f"{label}. {answer_text(item, str(option))}"),
+            key=f"label-{place}-{option}",
+            shortcut=str(number) if number < 10 else None,
+            on_click=on_answer,
+            args=(str(option),),
+        )
+    return row
+
+
+def _typed(key: str, on_answer: Callable[[str], None]) -> None:
+    on_answer(st.session_state[key].strip())
+
+
+def _keep(text: dict, name: str, by_choice: bool, answer: str | None) -> None:
     """Runs before the next text is drawn."""
     try:
         judges.keep_labels(session.store(), [label_row(text, name, answer, by_choice=by_choice)])

@@ -1,4 +1,4 @@
-"""Review: is this the same question, and what does this output answer?"""
+"""Review: is this the same question, what does this output answer, and is this key right?"""
 
 import streamlit as st
 
@@ -6,9 +6,9 @@ from flipcore.access.acting import acting
 from flipcore.access.levels import Level
 from pages.common import screen
 from pages.common.header import page_header
-from pages.paraphrase_review import agreeing, effect, exchanging, judging, outputs, proposing
+from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs, proposing
 
-PARTS = ["Review", "Agreement", "Effect", "Outputs", "Propose and exchange"]
+PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
 
 if acting().level is Level.REVIEWER:
     judging.show(st.container())
@@ -27,6 +27,8 @@ elif part == "Effect":
     effect.show()
 elif part == "Outputs":
     outputs.show()
+elif part == "Keys":
+    keys.show()
 else:
     proposing.show()
     exchanging.show()

@@ -54,6 +54,7 @@ WAYS = {
     "lock": (Permission.DECIDE, lambda s: locks.keep_lock(s, STUDY, "p", {}, "ada", ["i"])),
     "items set aside": (Permission.DECIDE, lambda s: holdout.keep_aside(s, "r", ["a"], ["b"], 1.0)),
     "label": (Permission.DECIDE, lambda s: s.writer.add("judge_labels", [{"reviewer": "ada", "call_id": "c"}]).exception(10)),
+    "key": (Permission.DECIDE, lambda s: s.writer.add("key_verdicts", [{"reviewer": "ada", "item_id": "i"}]).exception(10)),
     "start": (Permission.RUN, lambda s: Registry(s).start(NOWHERE)),
     "run": (Permission.RUN, lambda s: run(NOWHERE, s)),
     "pilot": (Permission.RUN, lambda s: Registry(s).pilot(NOWHERE, 1)),
@@ -105,7 +106,7 @@ def test_a_write_is_allowed_or_a_sentence(store, who):
             with pytest.raises(AccessDenied, match=r"may not|may |not stored"):
                 WAYS[way][1](store)
     assert _rows(store) == before
-    assert len(refused) == {"nobody": 31, "reviewer": 30, "annotator": 31, "viewer": 31, "analyst": 9, "admin": 0}[who]
+    assert len(refused) == {"nobody": 32, "reviewer": 31, "annotator": 32, "viewer": 32, "analyst": 9, "admin": 0}[who]
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ WAYS = [
     *((page, {"study": one, "item": "TWIN", "axis": "identity"}) for page in (FLIPS, MEMORY) for one in (U, M)),
     *((FLIPS, BOARD | {"study": one}) for one in (U, M)),
     *((page, {"study": one}) for page in ("audit/page.py", "ranking/page.py") for one in (U, M)),
-    *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Outputs", "Propose and exchange")),
+    *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Outputs", "Keys", "Propose and exchange")),
     (REVIEW, {"part": "Review", "shared": "100"}),
 ]
 

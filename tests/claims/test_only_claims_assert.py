@@ -68,7 +68,7 @@ WAYS = [
         for part in ("Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide")
     ),
     (HOLDOUT, {"sets": "own"}),
-    *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Outputs", "Propose and exchange")),
+    *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange")),
     ("audit/page.py", {"study": "tiny"}),
     ("ranking/page.py", {"study": "tiny"}),
     ("score/page.py", {"study": "tiny"}),

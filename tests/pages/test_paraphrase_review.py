@@ -12,7 +12,7 @@ from flipcore.datasets import load
 from flipcore.models import cards
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, review, studies
+from flipcore.store.queries import judges, keys, review, studies
 from flipcore.store.rows import now
 from pages.common.flip_verdicts import WORDS
 from pages.paraphrase_review import judging, risk, which_pairs
@@ -32,7 +32,7 @@ ARTIFACTS = Study(
     models=(ModelUse("simulated-artifact-prone"),),
 )
 BLIND = ("tests.annotation", "regex", "Written answer", "Judge")  # model and extractors of the judged study
-PARTS = ["Review", "Agreement", "Effect", "Outputs", "Propose and exchange"]
+PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
@@ -66,6 +66,7 @@ def test_an_empty_store_says_what_to_do(store, part):
         "Agreement": "Nobody has judged",
         "Effect": "There is no paraphrase yet",
         "Outputs": "no output to read yet",
+        "Keys": "No answer to an item with a key",
         "Propose and exchange": "nothing to download",
     }[part] in said
 
@@ -203,6 +204,29 @@ def test_labels_in_order_of_doubt_are_in_no_estimate(store):
     assert [row["by_choice"] for row in judges.labels(store)] == [True]
     button(app, "Stop, and see the errors").click().run()
     assert "Nobody has labelled one of the" in words(app)
+
+
+def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
+    runner.run(JUDGED, store)
+    app = shown("Keys")
+    said = words(app)
+    assert "a key that most answers disagree with" in said and "Nobody has reviewed one yet" in said and not app.dataframe
+    app.text_input(key="key-name").set_value("Ada")
+    button(app, "Review keys").click().run()
+    assert "What is the right answer?" in words(app)
+    button(app, "Ambiguous").click().run()
+    (row,) = keys.key_verdicts(store)
+    assert (row["verdict"], row["by_choice"]) == ("ambiguous", True)
+    button(app, "Take the last one back").click().run()
+    assert keys.key_verdicts(store) == []
+    button(app, "Unanswerable").click().run()
+    button(app, "Stop, and see what people say").click().run()
+    said = words(app)
+    assert not app.exception and "1 item disputed" in said
+    errata, effect = (one.value for one in app.dataframe)
+    assert list(errata["people say"]) == ["unanswerable"] and list(errata["item_id"]) == [row["item_id"]]
+    n_items = store.rows("SELECT count(*) FROM study_items WHERE study_id = $one", one=JUDGED.study_id)[0][0]
+    assert effect["number"][0].startswith("accuracy") and effect["items then"][0] == n_items - 1
 
 
 def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing, without_interval
-from flipcore.stats.base.families import clustered_difference, clustered_mean, few_families
+from flipcore.stats.base.families import clustered_difference, clustered_mean, family_numbers, few_families
 from flipcore.stats.base.proportions import clopper_pearson, t_quantile
 from flipcore.stats.score.error_bar import limits_of_score
 
@@ -167,4 +167,4 @@ def corrected(reader: ArrayLike, people: ArrayLike, families: ArrayLike | None =
         raise BadInput(f"{f.size} readouts came with {y.size} labels and {names.size} families; give one each an output.")
     if not (np.isin(f, (0, 1)).all() and np.isin(y[~np.isnan(y)], (0, 1)).all()):
         raise BadInput("A readout and a label are 1 (right) or 0 (wrong); a label may be missing.")
-    return Corrected(f, y, names.astype(str), level)
+    return Corrected(f, y, family_numbers(names), level)

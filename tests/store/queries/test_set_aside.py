@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 from flipcore.annotation.judge_labels import label_row
+from flipcore.annotation.key_review import key_verdict_row
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
-from flipcore.core.records import digest
+from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.store import packing, queries
 from flipcore.store.connection import Store
@@ -32,6 +33,7 @@ from flipcore.store.queries import (
     inspection,
     invitations,
     judges,
+    keys,
     locks,
     memory,
     packed_readouts,
@@ -63,6 +65,7 @@ STUDY = Study(
 S = STUDY.study_id
 WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
 WRITES |= {
+    "keep_key_verdicts",
     "count_as_random",
     "delete_study",
     "set_budget",
@@ -160,6 +163,8 @@ CALLS = {
     "judges.output": lambda s: [judges.output(s, S, call) for call in hidden_calls(s)],
     "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
     "judges.n_label_rows": lambda s: judges.n_label_rows(s),
+    "keys.key_verdicts": lambda s: keys.key_verdicts(s),
+    "keys.n_key_rows": lambda s: keys.n_key_rows(s),
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
     "locks.sight": lambda s: locks.sight(s, S, None),
@@ -248,6 +253,8 @@ def store(filled, tmp_path):
         for call, item in opened.rows(sql, ids=sorted(hidden))
     ]
     judges.keep_labels(opened, [label_row(one, "Ada", "5") for one in texts])
+    asked = review_items(opened, sorted(hidden))
+    keys.keep_key_verdicts(opened, [key_verdict_row(one, "Ada", "ambiguous") for one in asked])
     mark = {
         "study_id": S,
         "model": READER,
@@ -264,6 +271,11 @@ def store(filled, tmp_path):
     ).result(10)
     yield opened
     opened.close()
+
+
+def review_items(store, ids):
+    sql = "SELECT item_id, dataset, kind, question, options FROM items WHERE item_id IN (SELECT unnest($ids)) ORDER BY item_id"
+    return [Item(*row[:4], tuple(row[4])) for row in store.rows(sql, ids=ids)]
 
 
 def modules():

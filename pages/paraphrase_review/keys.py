@@ -1,0 +1,167 @@
+"""Keys: is the answer of this item right? Suspects are reviewed as a question without its key; what people say disputes it."""
+
+import json
+
+import streamlit as st
+
+from flipcore.access.acting import acting
+from flipcore.access.levels import Permission
+from flipcore.annotation.key_review import (
+    AMBIGUOUS,
+    ANSWER,
+    UNANSWERABLE,
+    Suspect,
+    errata,
+    ids_to_review,
+    key_reviews,
+    key_verdict_row,
+    rate_of_disputed,
+    suspects,
+    undo_key_verdict,
+)
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Item
+from flipcore.reports.without_disputed import with_and_without
+from flipcore.store.queries import keys, review, studies
+from flipcore.text.counts import count_of
+from pages.common import gates, session
+from pages.common.cached import cached
+from pages.common.differences import marked_span
+from pages.common.files import offer_file
+from pages.common.identity import name_field
+from pages.common.links import study_choice
+from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import show_table
+from pages.paraphrase_review.judging import reviewer
+from pages.paraphrase_review.outputs import answer_row
+
+ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
+LETTERS = [chr(ord("A") + i) for i in range(26)]
+
+
+def show() -> None:
+    rows = studies.studies(session.store())
+    names = {row["study_id"]: row["name"] for row in rows.to_dict("records") if row["problem"] == ""}
+    if not names:
+        st.info("There is no item to review yet. Declare a study and run it.", icon=":material/key:")
+        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+        return
+    study_id = study_choice("Study", names, "keys-study", 420)
+    of = _suspects(study_id)
+    if not of:
+        st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
+        return
+    name = st.session_state.get("reviews-keys-as")
+    if name:
+        _review(of, name)
+        return
+    _results(study_id, of)
+    _who()
+    how_to_read(
+        "An item is **suspect** where half or more of its answers, over models, wordings and extractors, agree on one answer that is not "
+        "its key. Good models share mistakes, so people decide: you answer the question without seeing the key or an answer. An item is "
+        "**disputed** where more people say something else than say its key. Its key stays as it is."
+    )
+
+
+@cached("Looking for suspect keys", 8)
+def _suspects(study_id: str) -> list[Suspect]:
+    frame = session.readouts(study_id)
+    return suspects(frame, review.items(session.store(), [str(one) for one in frame["item_id"].unique()]))
+
+
+# What people say so far; of items that nobody reviewed nothing is shown, or a review would not be blind.
+
+
+def _results(study_id: str, of: list[Suspect]) -> None:
+    n = sum(one.suspicion.is_suspect for one in of)
+    st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
+    reviews = key_reviews({one.item.item_id: one.item for one in of}, keys.key_verdicts(session.store()))
+    disputed = sorted(name for name, one in reviews.items() if one.is_disputed)
+    people = len({row["reviewer"] for one in reviews.values() for row in one.rows})
+    if not reviews:
+        st.caption(f"Of {len(of):,} items with answers. Nobody has reviewed one yet.")
+        return
+    st.caption(
+        plain(
+            f"Of {len(of):,} items with answers. {count_of(len(reviews), 'item')} reviewed by {people} "
+            f"{'person' if people == 1 else 'people'}; {count_of(len(disputed), 'item')} disputed."
+        )
+    )
+    rate = rate_of_disputed(reviews)
+    if rate.has_interval:
+        st.markdown(plain(f"Of the items drawn at random {rate.text()} are disputed ({rate.n:,} items)."))
+    if rows := errata(of, reviews):
+        st.subheader("Errata", anchor=False)
+        show_table("errata", rows)
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        offer_file("JSONL", lines, "errata.jsonl", "application/jsonl", key="errata-jsonl", type="tertiary", icon=None)
+    if disputed:
+        st.subheader("With and without them", anchor=False)
+        show_table("without-disputed", _effect(study_id, tuple(disputed)))
+
+
+@cached("Leaving out disputed items", 8)
+def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
+    return with_and_without(session.readouts(study_id), disputed, gates.closed_in(study_id))
+
+
+# One question at a time.
+
+
+def _who() -> None:
+    if not acting().may(Permission.DECIDE):
+        return
+    with st.form("keys-as", border=False):
+        name = name_field("Your name, to review keys", "key-name", value=reviewer(), max_chars=80, width=320)
+        order = st.selectbox("Order", list(ORDERS), key="key-order", format_func=ORDERS.__getitem__, width=320)
+        if st.form_submit_button("Review keys", type="primary", icon=":material/key:") and name.strip():
+            with shown_problem():
+                st.session_state["reviews-keys-as"] = reviewer_name(name)
+                st.session_state["keys-by-suspicion"] = order == "suspects"
+                st.rerun()
+
+
+@st.fragment
+def _review(of: list[Suspect], name: str) -> None:
+    store, by_suspicion = session.store(), st.session_state.get("keys-by-suspicion", True)
+    items = {one.item.item_id: one.item for one in of}
+    verdicts = [row for row in keys.key_verdicts(store) if row["item_id"] in items]
+    open_ids = ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
+    mine = [row for row in verdicts if row["reviewer"] == name]
+    n_done = len({row["item_id"] for row in mine})
+    st.progress(n_done / max(n_done + len(open_ids), 1), text=plain(f"{name}: {n_done:,} reviewed · {len(open_ids):,} left"))
+    if open_ids:
+        _question(items[open_ids[0]], name, by_suspicion)
+    else:
+        st.success("Every item of this order is reviewed. Thank you.")
+    with st.container(horizontal=True):
+        if mine:
+            st.button(
+                "Take the last one back",
+                key="unkey",
+                shortcut="z",
+                icon=":material/undo:",
+                on_click=lambda: keys.keep_key_verdicts(store, [undo_key_verdict(mine[-1])]),
+            )
+        if st.button("Stop, and see what people say", key="keys-stop", icon=":material/logout:"):
+            st.session_state.pop("reviews-keys-as")
+            st.rerun()
+
+
+def _question(item: Item, name: str, by_choice: bool) -> None:
+    """The question and its options, and nothing else."""
+
+    def keep(verdict: str, answer: str | None = None) -> None:
+        try:
+            keys.keep_key_verdicts(session.store(), [key_verdict_row(item, name, verdict, answer, by_choice=by_choice)])
+        except FlipscopeError as error:
+            st.toast(plain(error), icon=":material/error:")
+
+    st.markdown("## What is the right answer?")
+    marked_span(item.question, None, key=f"key-{item.item_id}")
+    order = list(range(len(item.options)))
+    with answer_row(item, LETTERS[: len(order)], order, f"key-{item.item_id}", lambda answer: keep(ANSWER, answer)):
+        for verdict, key, title in ((AMBIGUOUS, "a", "Ambiguous"), (UNANSWERABLE, "u", "Unanswerable")):
+            st.button(title, key=f"{verdict}-{item.item_id}", shortcut=key, on_click=keep, args=(verdict,))
