@@ -2,16 +2,18 @@
 
 import argparse
 import json
+import os
 import resource
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flipcore.commands.opening import open_store
 from flipcore.core import folders
+from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import scores_read, store_logs, study_of
 from flipcore.runs.log_survey import ReadScores, survey, tables_in
@@ -43,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(options: argparse.Namespace) -> int:
     """Prints the audit. Raises a FlipscopeError with a sentence for files that are no log, and where no study is named so."""
     from flipcore.reports.audit import audit, verdict
-    from flipcore.reports.whole_study import study_of as study_named
     from flipcore.reports.whole_study import whole_study
 
     start = time.monotonic()
@@ -54,7 +55,7 @@ def act(options: argparse.Namespace) -> int:
         print(f"There is no file or folder {missing!r}; check the path.", file=sys.stderr)
         return 1
     with _store_of(options, are_files) as store:
-        study_id = _read(options, store, first) if are_files else study_named(store, options.study[0])
+        study_id = _read(options, store, first) if are_files else _study_id(options.study[0], store)
         whole, findings = whole_study(store, study_id), audit(store, study_id)
         answer = verdict(whole, findings)
         if first and _scores_apart(first, store, study_id):
@@ -80,7 +81,16 @@ def act(options: argparse.Namespace) -> int:
 def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
     """The database, or one in memory for files that are not to be kept."""
     if options.keep or not are_files:
-        with open_store() as store:
+        with ExitStack() as stack:
+            try:
+                store = stack.enter_context(open_store())
+            except StoreHeld as error:
+                if are_files or not _is_file_name(options.study[0]):
+                    raise
+                raise BadInput(
+                    f"{_no_file(options.study[0])}; check the path. Whether a study has that name could not be looked up: another "
+                    "process, probably an open dashboard, holds the database."
+                ) from error
             yield store
         return
     store = Store.open(IN_MEMORY)
@@ -88,6 +98,26 @@ def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
         yield store
     finally:
         store.close()
+
+
+def _is_file_name(name: str) -> bool:
+    return bool(Path(name).suffix) or "/" in name or os.sep in name
+
+
+def _no_file(name: str) -> str:
+    return f"There is no file {name!r} here"
+
+
+def _study_id(name: str, store: Store) -> str:
+    """The study of that name. What looks like a file is one that is not there: the list of studies would not help."""
+    from flipcore.reports.whole_study import study_of as study_named
+
+    try:
+        return study_named(store, name)
+    except BadInput as error:
+        if not _is_file_name(name):
+            raise
+        raise BadInput(f"{_no_file(name)}, and no study of that name; check the path.") from error
 
 
 def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]") -> str:

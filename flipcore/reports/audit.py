@@ -1,6 +1,7 @@
 """The audit of a stored study, for the page and the command line alike."""
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pandas as pd
@@ -77,11 +78,11 @@ class Audit:
 
     def text(self) -> str:
         """For a terminal."""
-        lines = [self.headline, self.recognised, ALONE]
-        for kind, several in self.graded.items():
+        lines, numbers = [self.headline, self.recognised, ALONE], count(1)
+        for kind in self.graded:
             lines += ["", f"{kind}:"]
-            for number, one in several:
-                lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
+            for one in self.of(kind):
+                lines += [f"{next(numbers)}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
         lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)
         lines += [f"- {one}" for one in self.coverage.lines()]
         return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])

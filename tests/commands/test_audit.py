@@ -1,13 +1,18 @@
 """`audit FILE…`: the answer first, in ten lines, from memory alone."""
 
 import json
+import re
 
 import pytest
 
 from flipcore import __main__ as command
+from flipcore.claims.audit_checks import Coverage
+from flipcore.claims.audit_input import Finding
+from flipcore.claims.claim import description
 from flipcore.commands import audit
 from flipcore.core import folders
-from flipcore.core.errors import BadInput
+from flipcore.core.errors import BadInput, StoreHeld
+from flipcore.reports.audit import Audit
 from flipcore.reports.log_scores import scores_of, task_scores
 from flipcore.runs.log_import import scores_read, store_logs, study_of
 from flipcore.runs.log_survey import ReadScores, survey
@@ -151,6 +156,32 @@ def test_a_file_that_is_not_there_and_one_that_is_no_log_get_a_sentence(log, tmp
     assert command.main(["audit", "away.eval"]) == 1
     told = capsys.readouterr()[1]
     assert "no log that is known" in told and told.count("'away.eval'") == 2 and "Traceback" not in told
+
+
+def test_a_name_of_a_file_that_is_not_there_is_said_to_be_one_even_while_a_dashboard_is_open(log, capsys, monkeypatch):
+    assert command.main(["audit", "nothere.csv"]) == 1
+    assert "There is no file 'nothere.csv' here, and no study of that name" in capsys.readouterr()[1]
+
+    def held():
+        raise StoreHeld("It is held by process 7.")
+
+    monkeypatch.setattr(Store, "open", lambda: held())
+    for name in ("nothere.csv", "runs/nothere"):
+        assert command.main(["audit", name]) == 1
+        told = capsys.readouterr()[1]
+        assert f"There is no file {name!r} here" in told and "process 7" not in told
+    assert command.main(["audit", "Woods"]) == 1
+    assert "held by process 7" in capsys.readouterr()[1]
+
+
+def test_the_findings_that_are_printed_are_numbered_one_after_the_other():
+    """By grade they stand in another order than by rank, by which a link names them."""
+    abouts = ("repeats", "reported score", "prompts", "unreadable")
+    findings = tuple(Finding(about, description(f"Said of {about}."), 9.0 - i) for i, about in enumerate(abouts))
+    printed = Audit("a log", findings, (), Coverage(1, ())).text()
+    assert re.findall(r"^(\d)\. Said of (.+)\.$", printed, re.MULTILINE) == [
+        ("1", "reported score"), ("2", "unreadable"), ("3", "repeats"), ("4", "prompts")
+    ]  # fmt: skip
 
 
 def test_every_headline_is_the_logs_own_number(log, tmp_path, capsys):
