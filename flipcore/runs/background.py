@@ -18,7 +18,7 @@ from flipcore.runs import cost, inbox
 from flipcore.runs.cluster.where import HERE, check_offered, place_of
 from flipcore.runs.origins import study_row
 from flipcore.runs.plan import plan, projection
-from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
+from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, STOPPING, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.runs.runner import run
 from flipcore.store import packing, rows
@@ -28,6 +28,7 @@ from flipcore.store.queries import planning, studies
 
 INBOX_S = 2.0
 DEMO = "the demo"
+_STOPS = "Stopping: calls that are on their way come in."
 
 
 @dataclass(frozen=True)
@@ -205,11 +206,20 @@ class Registry:
 
     def progress(self, study_id: str) -> Progress | None:
         """How far a running study is, or at which place it waits; None when it does neither here."""
-        return self._progress.get(study_id) or self._waiting().get(study_id)
+        return self._running().get(study_id) or self._waiting().get(study_id)
 
     def running(self) -> dict[str, Progress]:
         """Those that run and those that wait for their turn."""
-        return self._waiting() | self._progress
+        return self._waiting() | self._running()
+
+    def _running(self) -> dict[str, Progress]:
+        """What runs says so itself, and as soon as it was cancelled that it stops, whatever it is at."""
+        with self._lock:
+            cancelled = {study_id for study_id, cancel in self._cancels.items() if cancel.is_set()}
+            return {
+                study_id: replace(one, state=STOPPING, message=_STOPS) if study_id in cancelled else one
+                for study_id, one in self._progress.items()
+            }
 
     def _waiting(self) -> dict[str, Progress]:
         with self._lock:

@@ -13,6 +13,7 @@ _ROUNDING = 1e-9
 WINDOW_S, LEAST_S = 30.0, 3.0  # what "of late" is; below the least a rate is chance
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed", "cancelled", "over_budget"
 QUEUED, NOT_STARTED = "queued", "planned"  # waiting for its turn in this process; declared and never begun
+STOPPING = "stopping"  # somebody cancelled it, and calls that are on their way come in
 
 
 @dataclass

@@ -7,7 +7,7 @@ import streamlit as st
 
 from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
-from flipcore.runs.progress import QUEUED
+from flipcore.runs.progress import QUEUED, STOPPING
 from flipcore.store.queries import locks, studies
 from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
@@ -110,12 +110,13 @@ def _follow(study_id: str, revision: int) -> None:
     progress = session.registry().progress(study_id)
     if progress is None or session.store().revision(study_id) != revision:
         tab_title.draw_again()
-    show_progress(progress)
+    if progress is not None:
+        show_progress(progress)
 
 
 def show_progress(progress) -> None:
     """A run's progress, rate and time left on one line; on a cluster, what each worker does."""
-    if progress.state == QUEUED:
+    if progress.state in (QUEUED, STOPPING):
         st.caption(plain(progress.message))
         return
     if not progress.n_calls:

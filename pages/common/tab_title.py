@@ -10,7 +10,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.runs.progress import window_title
 from pages.common.opened import is_open, opened
 
-_OLD, _LAST, _CLOCK = "endings-old", "endings-last", "drawn-by-clock"
+_OLD, _LAST, _CLOCK, _WHOLE = "endings-old", "endings-last", "drawn-by-clock", "page-is-being-drawn"
 
 
 def begin() -> None:
@@ -25,7 +25,11 @@ def around_page() -> Iterator[None]:
     late = not is_open.is_set()
     if not late:
         _show()
-    yield
+    st.session_state[_WHOLE] = True
+    try:
+        yield
+    finally:
+        st.session_state[_WHOLE] = False
     if late:
         _show()
 
@@ -49,7 +53,10 @@ def _show() -> None:
 
 
 def draw_again() -> None:
-    """Draws the page again because something happened, not because somebody did something."""
+    """Draws the page again because something happened, not because somebody did something. Nothing while the page is being drawn as
+    a whole: a new beginning would swallow the click for which it is drawn. The part that asks is drawn again by itself soon."""
+    if st.session_state.get(_WHOLE):
+        return
     st.session_state[_CLOCK] = True
     st.rerun()
 

@@ -54,9 +54,9 @@ def _actions(row: dict, running: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link(OPENS.path, label="Open", icon=":material/arrow_forward:", query_params=OPENS.link_to(study_id))
-        if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
-            session.registry().cancel(study_id)
-            st.rerun()
+        if running:
+            # a callback is called before anything is drawn, so that no redrawing of the page can swallow the click
+            st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:", on_click=_cancel, args=(study_id,))
         if (
             not running
             and row["state"] != "done"
@@ -69,6 +69,11 @@ def _actions(row: dict, running: bool) -> None:
                 st.rerun()
         with st.popover("Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"):
             _menu(row, running)
+
+
+def _cancel(study_id: str) -> None:
+    with shown_problem():
+        session.registry().cancel(study_id)
 
 
 OPENS = BY_FOLDER["score"]
@@ -111,6 +116,7 @@ STATES = {
     "planned": "Not started",
     "queued": "Waiting",
     "running": "Running",
+    "stopping": "Stopping",
     "done": "Done",
     "incomplete": "Incomplete",
     "cancelled": "Cancelled",

@@ -4,6 +4,7 @@ import pytest
 import streamlit as st
 
 from flipcore.runs import demo
+from flipcore.runs.progress import Progress
 from pages.common.opened import opened as opened_store
 from tests.pages.opening import opened
 from tests.pages.test_pages import path, words  # noqa: F401
@@ -48,4 +49,19 @@ def test_a_queue_is_seen_moved_and_shortened_and_the_tab_says_what_ended(path, m
     assert not app.exception
     for name in ("two", "three"):
         stage.end(name)
+    until(lambda: not registry.running())
+
+
+def test_no_redrawing_of_the_page_swallows_a_click_on_cancel(path, monkeypatch):  # noqa: F811
+    """Another tenth of the calls is done while the page is drawn for the click."""
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    stage, registry, one = Stage(monkeypatch), opened_store()[1], study("one")
+    stage.hold("one")
+    registry.start(one)
+    app = opened()
+    registry._progress[one.study_id] = Progress(n_calls=10, n_done=9)
+    app.button(key=f"cancel-{one.study_id}").click().run()
+    assert registry._cancels[one.study_id].is_set() and "**Stopping**" in said(app) and not app.exception
+    stage.end("one")
     until(lambda: not registry.running())

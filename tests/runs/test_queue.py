@@ -10,10 +10,11 @@ from flipcore.access.levels import Level
 from flipcore.access.person import OWNER, Person
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import background
+from flipcore.runs import background, runner
+from flipcore.runs.asking import Asking
 from flipcore.runs.background import Registry
 from flipcore.runs.demo import declare
-from flipcore.runs.progress import CANCELLED, DONE, NOT_STARTED, QUEUED, Progress
+from flipcore.runs.progress import CANCELLED, DONE, NOT_STARTED, QUEUED, STOPPING, Progress
 from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.store.queries import studies as queries
 
@@ -107,7 +108,7 @@ class Stage:
     """Runs that end when they are told to; `log` says in which order they began."""
 
     def __init__(self, monkeypatch):
-        self.log, self.ends, self.registries = [], {}, []
+        self.log, self.ends, self.registries, self.holding = [], {}, [], set()
         monkeypatch.setattr(background, "run", self.run)
 
     def registry(self, store):
@@ -118,9 +119,13 @@ class Stage:
         end = self.ends.setdefault(one.name, threading.Event())
         self.log.append(one.name)
         while not end.wait(0.005):
-            if cancel.is_set():
+            if cancel.is_set() and one.name not in self.holding:
                 return Progress(state=CANCELLED)
         return Progress(state=DONE)
+
+    def hold(self, name):
+        """A call of it is on its way: cancelled, it still ends only when it is told to."""
+        self.holding.add(name)
 
     def end(self, name):
         self.ends.setdefault(name, threading.Event()).set()
@@ -215,6 +220,36 @@ def test_a_waiting_study_is_moved_by_its_person_or_an_admin_and_by_nobody_else(s
     for n in (0, MOST_RUNNING + 1):
         with acting_as(Person("root", Level.ADMIN)), pytest.raises(BadInput, match="from 1 to"):
             registry.set_at_once(n)
+
+
+PHASES = {
+    "getting ready": (runner, "plan_inputs"),
+    "writing the prompts": (runner, "plan_of"),
+    "counting the calls": (runner, "projection"),
+    "opening the models": (Asking, "__aenter__"),
+    "storing the prompts": (runner, "declared_rows"),
+    "asking": (Asking, "_ask"),
+    "reading the answers": (runner._Run, "_read"),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_click_on_cancel_ends_a_run_in_every_phase_and_says_at_once_that_it_stops(store, monkeypatch, phase):
+    registry, one, said = Registry(store), study("one"), []
+    where, name = PHASES[phase]
+    step = getattr(where, name)
+
+    def clicked(*args, **rest):
+        with acting_as(OWNER):
+            registry.cancel(one.study_id)
+        said.append(registry.progress(one.study_id).state)
+        return step(*args, **rest)
+
+    monkeypatch.setattr(where, name, clicked)
+    with acting_as(OWNER):
+        registry.start(one)
+    until(lambda: not registry.running())
+    assert said and set(said) == {STOPPING} and states(store) == {"one": CANCELLED}
 
 
 def test_a_cancelled_study_leaves_the_queue_and_a_deleted_one_never_begins(store, stage):
