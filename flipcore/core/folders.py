@@ -5,12 +5,14 @@ it a command line also reads from the current folder and from the folders of the
 """
 
 import os
+import re
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import DATA, DATABASE
 
 VARIABLE = "FLIPSCOPE_FOLDERS"
+_HASH = re.compile(r"-[0-9a-f]{16}(\.[^.]*)?$")  # as `store.uploads.keep_upload` writes it
 _admitted: set[Path] = set()
 
 
@@ -27,6 +29,12 @@ def allowed_folders() -> tuple[Path, ...]:
     if setting is None:
         return (*own, *sorted(_admitted))
     return (*own, *(Path(one).expanduser().resolve() for one in setting.split(os.pathsep) if one))
+
+
+def spoken_name(path: str | Path) -> str:
+    """A file's name as its user knows it: an upload without the hash of its content, which stands in its stored name."""
+    name, uploads = Path(path).name, Path(os.environ.get("FLIPSCOPE_DB") or DATABASE).parent / "uploads"
+    return _HASH.sub(r"\1", name) if Path(path).parent.resolve() == uploads.resolve() else name
 
 
 def allowed(path: str | Path) -> Path:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import spoken_name
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets.dataset import Dataset, item_of
@@ -29,20 +30,27 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     """The items of a source; raises BadInput when the source cannot be read or nothing is left of it."""
     rows = list(dataset.rows(source.path, **source.options))
     if not rows:
-        raise BadInput(f"{source.dataset} has no rows; give a file or a split with at least one.")
+        raise BadInput(f"{_name_of(source)} has no rows; give a file or a split with at least one.")
     make = dataset.making(rows, source.columns)
-    items, refusals = _accepted(make, rows)
+    items, lines, refusals = _accepted(make, rows)
     if not items:
-        raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refusals[0][1]}")
+        raise BadInput(f"None of the {len(rows):,} rows of {_name_of(source)} could be used. {refusals[0][1]}")
+    mapping = understood([row.values for row in rows if not row.problem], source.columns) if dataset.maker else {}
     selection, notes = _sample(_where(_of_categories(items, source), source), source)
     if dataset.maker:
-        notes = [*explain(understood([row.values for row in rows if not row.problem], source.columns)), *notes]
+        notes = [*explain(mapping), *notes]
     if refusals:
         notes = [*notes, f"{len(refusals):,} of {len(rows):,} rows were refused."]
     return LoadReport(tuple(selection), (*notes, *_duplicates(selection)), tuple(refusals))
 
 
-def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, str]]]:
+def _name_of(source: ItemSource) -> str:
+    """A source as the user calls it: its file, else its dataset."""
+    return spoken_name(source.path) if source.path else source.dataset
+
+
+def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], list[tuple[int, str]]]:
+    """(items, item id -> its line, refusals)."""
     items: dict[str, Item] = {}
     lines: dict[str, int] = {}
     refusals = []
@@ -55,7 +63,7 @@ def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, st
             refusals.append((row.line, f"{row.place} {error}."))
         else:
             items[item.item_id], lines[item.item_id] = item, row.line
-    return list(items.values()), refusals
+    return list(items.values()), lines, refusals
 
 
 def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
@@ -146,5 +154,5 @@ def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping
         row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem), limit)
     ]
     if not rows:
-        raise BadInput(f"{source.dataset} has no readable row; check that the file is complete.")
+        raise BadInput(f"{_name_of(source)} has no readable row; check that the file is complete.")
     return rows

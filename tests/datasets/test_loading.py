@@ -50,14 +50,14 @@ def test_a_row_without_the_column_is_refused(tmp_path):
 
 
 def test_nothing_left_is_an_error_that_names_the_first_line(tmp_path):
-    with pytest.raises(BadInput, match="None of the 1 rows of file could be used. Line 1 has 1 option"):
+    with pytest.raises(BadInput, match="None of the 1 rows of a.jsonl could be used. Line 1 has 1 option"):
         load(written(tmp_path / "a.jsonl", [GOOD | {"options": ["tin"]}]))
 
 
 def test_a_header_alone_has_no_rows(tmp_path):
-    with pytest.raises(BadInput, match="has no rows"):
+    with pytest.raises(BadInput, match="a.csv has no rows"):
         load(written(tmp_path / "a.csv", "question,answer\n"))
-    with pytest.raises(BadInput, match="no readable row"):
+    with pytest.raises(BadInput, match="b.jsonl has no readable row"):
         rows_of(written(tmp_path / "b.jsonl", "{broken\n{broken\n"), 5)
 
 

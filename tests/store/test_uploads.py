@@ -2,6 +2,9 @@
 
 import pytest
 
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource
+from flipcore.datasets import load_report
 from flipcore.store.uploads import keep_upload, uploads_folder
 
 
@@ -26,3 +29,10 @@ def test_an_upload_that_an_earlier_release_left_cut_becomes_whole_when_it_comes_
     path.write_bytes(b"wh")
     assert keep_upload("a.csv", b"whole") == path and path.read_bytes() == b"whole"
     assert [one.name for one in uploads_folder().iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("content", [b"", b"question\n", b"question,question\n1,2\n", "q\n".encode("utf-16")])
+def test_what_is_wrong_with_an_upload_names_it_as_the_user_does(content):
+    """Not by the name under which it is kept, which holds the hash of its content."""
+    with pytest.raises(BadInput, match=r"^mine\.csv "):
+        load_report(ItemSource("file", path=str(keep_upload("mine.csv", content))))

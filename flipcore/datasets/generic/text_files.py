@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.folders import allowed
+from flipcore.core.folders import allowed, spoken_name
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB, Row
@@ -39,7 +39,9 @@ class TextFiles(Dataset):
     def _passages(self, path: Path, n_words: int, file: str) -> Iterator[Row]:
         texts = [(name, text) for name, text in _texts(path) if file.lower() in name.lower()]
         if not texts:
-            raise BadInput(f"{path.name} holds no {' or '.join(SUFFIXES)} file" + (f" named like {file!r}." if file else "."))
+            raise BadInput(
+                f"{spoken_name(path)} holds no {' or '.join(SUFFIXES)} file" + (f" named like {file!r}." if file else ".")
+            )
         for name, text in texts:
             for number, words in enumerate(passages(text, n_words), start=1):
                 yield Row(number, {"text": words}, file=name if len(texts) > 1 else "")
@@ -79,16 +81,16 @@ def _texts(path: Path) -> list[tuple[str, str]]:
         if path.suffix.lower() == ".zip":
             return _zipped(path)
         if path.suffix.lower() not in SUFFIXES:
-            raise BadInput(f"{path.name} is not of a known kind; texts end in {', '.join(SUFFIXES)} or come as a zip.")
-        return [(path.name, _decoded(path.name, _bytes(path)))]
+            raise BadInput(f"{spoken_name(path)} is not of a known kind; texts end in {', '.join(SUFFIXES)} or come as a zip.")
+        return [(path.name, _decoded(spoken_name(path), _bytes(path)))]
     except (OSError, zipfile.BadZipFile) as error:
-        raise BadInput(f"{path.name} could not be read: {error}.") from error
+        raise BadInput(f"{spoken_name(path)} could not be read: {error}.") from error
 
 
 def _zipped(path: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(path) as archive:
         members = [one for one in archive.infolist() if Path(one.filename).suffix.lower() in SUFFIXES]
-        _small(path.name, sum(one.file_size for one in members))
+        _small(spoken_name(path), sum(one.file_size for one in members))
         return [(Path(one.filename).name, _decoded(one.filename, archive.read(one))) for one in members]
 
 
@@ -98,7 +100,7 @@ def _small(name: str, n_bytes: int) -> None:
 
 
 def _bytes(path: Path) -> bytes:
-    _small(path.name, path.stat().st_size)
+    _small(spoken_name(path), path.stat().st_size)
     return path.read_bytes()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from flipcore.core.errors import BadInput
-from flipcore.core.folders import allowed
+from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.json_streams import ListKey, json_document, n_values
 from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
 
@@ -62,16 +62,20 @@ def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX
 
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:
     if not path.is_file():
-        raise BadInput(f"There is no file {path.name!r}; give the path of a JSONL, JSON, CSV or Parquet file.")
+        raise BadInput(f"There is no file {spoken_name(path)!r}; give the path of a JSONL, JSON, CSV or Parquet file.")
     if suffix == ".zip":
-        raise BadInput(f"{path.name} holds no log of a known harness. Unpack it to read a table ({', '.join(SUFFIXES)}) of it.")
+        raise BadInput(
+            f"{spoken_name(path)} holds no log of a known harness. Unpack it to read a table ({', '.join(SUFFIXES)}) of it."
+        )
     if suffix not in SUFFIXES:
-        raise BadInput(f"{path.name} is not of a known kind; a file of items ends in {', '.join(SUFFIXES)}.")
+        raise BadInput(f"{spoken_name(path)} is not of a known kind; a file of items ends in {', '.join(SUFFIXES)}.")
     size = path.stat().st_size
     if size > most_mb * 1_000_000:
-        raise BadInput(f"{path.name} has {size / 1e6:,.0f} MB and the limit is {most_mb:,} MB; split it or keep fewer columns.")
+        raise BadInput(
+            f"{spoken_name(path)} has {size / 1e6:,.0f} MB and the limit is {most_mb:,} MB; split it or keep fewer columns."
+        )
     if size == 0:
-        raise BadInput(f"{path.name} is empty; it needs at least one row.")
+        raise BadInput(f"{spoken_name(path)} is empty; it needs at least one row.")
 
 
 def is_packed(path: Path) -> bool:
@@ -81,12 +85,12 @@ def is_packed(path: Path) -> bool:
 
 
 def _check_beginning(path: Path) -> None:
-    with _content(path) as stream, _unpacking(path.name):
+    with _content(path) as stream, _unpacking(spoken_name(path)):
         first = stream.read(4)
     if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadInput(f"{path.name} is UTF-16; save it as UTF-8 and try again.")
+        raise BadInput(f"{spoken_name(path)} is UTF-16; save it as UTF-8 and try again.")
     if first in (b"PAR1", b"PK\x03\x04") or first[:2] == _GZIP:
-        raise BadInput(f"{path.name} is a Parquet, zip or gzip file under another name; unpack it or rename it.")
+        raise BadInput(f"{spoken_name(path)} is a Parquet, zip or gzip file under another name; unpack it or rename it.")
 
 
 def _content(path: Path) -> IO[bytes]:
@@ -108,14 +112,14 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
 
     Raises BadInput for a damaged gzip file, and for one that unpacks to more than a file may have."""
     most, n_bytes = most_mb * 1_000_000, 0
-    with _content(path) as stream, _unpacking(path.name):
+    with _content(path) as stream, _unpacking(spoken_name(path)):
         for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
             n_bytes, is_long, part = n_bytes + len(line), len(line) > MAX_ROW, line
             while is_long and part and not part.endswith(b"\n") and n_bytes <= most:
                 part = stream.readline(1 << 20)
                 n_bytes += len(part)
             if n_bytes > most:
-                raise BadInput(f"{path.name} unpacks to more than {most_mb:,} MB; unpack and split it.")
+                raise BadInput(f"{spoken_name(path)} unpacks to more than {most_mb:,} MB; unpack and split it.")
             yield number, None if is_long else line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
 
 
@@ -153,8 +157,8 @@ def _document(path: Path) -> Iterator[Row]:
 
     Raises BadInput for anything else, and for one value above MAX_ROW."""
     number, values, wrapper = 0, {}, None
-    with _unpacking(path.name):
-        source = Source(path, path.name, MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
+    with _unpacking(spoken_name(path)):
+        source = Source(path, spoken_name(path), MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
         for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
             if isinstance(key, ListKey) and wrapper in (None, key):
                 wrapper, number = key, number + 1
@@ -231,7 +235,9 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         if not columns:
             columns = tuple(cells)
             if len(set(columns)) < len(columns):
-                raise BadInput(f"{path.name} names a column twice: {', '.join(columns)}. Give every column its own name.")
+                raise BadInput(
+                    f"{spoken_name(path)} names a column twice: {', '.join(columns)}. Give every column its own name."
+                )
         elif cells and len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif cells:
@@ -239,7 +245,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _parquet(path: Path, most_mb: int) -> Iterator[Row]:
-    rows = parquet_rows(path, path.name, most_mb * 1_000_000)
+    rows = parquet_rows(path, spoken_name(path), most_mb * 1_000_000)
     return (Row(number, values) for number, values in enumerate(rows, start=1))
 
 
