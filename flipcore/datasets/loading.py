@@ -36,6 +36,8 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     if not items:
         raise BadInput(f"None of the {len(rows):,} rows of {_name_of(source)} could be used. {refusals[0][1]}")
     mapping = understood([row.values for row in rows if not row.problem], source.columns) if dataset.maker else {}
+    if "key" in mapping:
+        _check_ids(items, lines, mapping["key"])
     selection, notes = _sample(_where(_of_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(mapping), *notes]
@@ -47,6 +49,19 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
 def _name_of(source: ItemSource) -> str:
     """A source as the user calls it: its file, else its dataset."""
     return spoken_name(source.path) if source.path else source.dataset
+
+
+def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> None:
+    """Two items under one id could not be told apart on any page."""
+    first: dict[str, Item] = {}
+    for item in items:
+        other = first.setdefault(item.item_id.rpartition("@")[0], item)
+        if other is not item:
+            name = item.item_id.rpartition("@")[0].partition("/")[2]
+            raise BadInput(
+                f"The id should be in the column {column!r}, but line {lines[other.item_id]} and line {lines[item.item_id]} both have "
+                f"{name!r} there. Choose a column whose values differ, or none: then rows are numbered."
+            )
 
 
 def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], list[tuple[int, str]]]:

@@ -23,6 +23,7 @@ NAMES = {
         "question_text",
         "question_stem",
         "prompt",
+        "prompt_text",
         "query",
         "problem",
         "stem",
@@ -50,10 +51,29 @@ NAMES = {
         "answer_index",
         "best_answer",
         "correct_option",
+        "correct_choice",
+        "right_option",
         "solution_number",
+        "key",
     ),
     "category": ("category", "subject", "topic", "domain", "task", "type"),
-    "key": ("key", "id", "question_id", "qid", "q_id", "item_id", "item", "idx", "index", "uid", "number", "no"),
+    "key": (
+        "key",
+        "id",
+        "question_id",
+        "qid",
+        "q_id",
+        "item_id",
+        "item",
+        "idx",
+        "index",
+        "uid",
+        "number",
+        "no",
+        "nr",
+        "num",
+        "#",
+    ),
     "solution": ("solution", "rationale", "explanation", "cot_content"),
     "published": ("published", "date", "publication_date"),
     "source_id": ("source_id", "source_item", "written_from", "based_on"),
@@ -61,20 +81,31 @@ NAMES = {
 FIELDS = (*NAMES, "target_as")
 LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals
 TARGET_FORMS = ("text", "letter", "index", "index1")
+_WORDS = {  # of a column's name that is none of the above: what it may then be, where its values fit
+    "question": {"question", "prompt", "problem", "stem"},
+    "target": {"answer", "key", "correct", "gold", "right"},
+    "category": {"category", "subject", "topic", "domain"},
+    "key": {"id", "nr", "no", "number"},
+}
 _OPTION_COLUMN = re.compile(r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE)
 
 
 def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The likeliest mapping for these rows; fields for which nothing fits are left out."""
+    """The likeliest mapping for these rows, by the columns' names and by what stands in them; fields for which nothing fits are left
+    out. A column whose values repeat is never the id, and one called "key" that holds options' letters is the right answer."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     mapping: dict[str, Any] = {}
     for field, names in NAMES.items():
-        columns_so_far = set(map(str, mapping.values()))
-        fitting: list = [
-            column for name in names for column in columns if _plain(column) == name and column not in columns_so_far
-        ]
+        columns_so_far = {one for column in mapping.values() for one in ([column] if isinstance(column, str) else column)}
+        free = [column for column in columns if column not in columns_so_far]
+        fitting: list = [column for name in names for column in free if _plain(column) == name]
         if field == "options":
-            fitting = [column for column in fitting if _looks_like_options(rows, column)] or _option_columns(columns)
+            fitting = [column for column in fitting if _looks_like_options(rows, column)] or _option_columns(free)
+        else:
+            by_word = [one for one in free if _WORDS.get(field, set()) & set(_plain(one).split("_")) and one not in fitting]
+            fitting = [one for one in fitting if _may_be(field, one, rows, mapping, is_named=True)] + [
+                one for one in by_word if _may_be(field, one, rows, mapping, is_named=False)
+            ]
         if fitting:
             mapping[field] = fitting[0]
     if (
@@ -84,6 +115,35 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if "options" in mapping and "target" in mapping:
         mapping["target_as"] = target_form(rows, mapping)
     return mapping
+
+
+def _may_be(field: str, column: str, rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any], *, is_named: bool) -> bool:
+    """Whether what stands in a column allows it to be this field, after its name did: as one of the field's names, or (not
+    `is_named`) by a word in it."""
+    if field == "key":
+        return not _repeats(rows, column)
+    values = [row.get(column) for row in rows if not _missing(row.get(column))]
+    if field == "question" and not is_named:
+        return (
+            bool(values)
+            and all(isinstance(one, str) for one in values)
+            and sum(" " in str(one) for one in values) > len(values) / 2
+        )
+    if field == "target" and (not is_named or _plain(column) == "key"):
+        if "options" not in mapping:
+            return is_named and _repeats(rows, column)
+        form = target_form(rows, {**mapping, "target": column})
+        n_fitting = sum(
+            _place(row.get(column), options_in(row, mapping["options"]), form, row, mapping) is not None for row in rows
+        )
+        return n_fitting > len(rows) / 2 and (form in ("letter", "text") or _repeats(rows, column))
+    return True
+
+
+def _repeats(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Whether two different rows have the same value in a column."""
+    first: dict[str, Mapping[str, Any]] = {}
+    return any(first.setdefault(str(row[column]), row) != row for row in rows if not _missing(row.get(column)))
 
 
 def _plain(column: str) -> str:
@@ -180,9 +240,12 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         column = mapping.get(field)
         if column:
             where = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
-            what = {"target": "right answer is", "options": "options are", "source_id": "item it was written from is"}.get(
-                field, f"{field} is"
-            )
+            what = {
+                "target": "right answer is",
+                "options": "options are",
+                "key": "id is",
+                "source_id": "item it was written from is",
+            }.get(field, f"{field} is")
             sentences.append(f"The {what} read from {where}.")
     forms = {
         "text": "as the option's text",
@@ -190,6 +253,8 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         "index": "as a number counted from 0",
         "index1": "as a number counted from 1",
     }
+    if "target" not in mapping and "options" in mapping:
+        sentences.append("No column holds a right answer: no score, flips only.")
     if mapping.get("target_as"):
         sentences.append(f"The right answer is written {forms[mapping['target_as']]}.")
     return sentences

@@ -9,6 +9,7 @@ from flipcore.datasets.reading.columns import options_in
 from tests.datasets.files import written
 
 LISTED = ["tin", "oak"]
+OWN = {"Prompt text": "Which is a metal?", "Choice 1": "tin", "Choice 2": "oak", "Choice 3": "ash", "Topic": "metals"}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,35 @@ LISTED = ["tin", "oak"]
             {"key": "qid", "question": "question text", "target": "right answer", "category": "topic"},
         ),
         ([{"text": "The harbour wakes."}], {"question": "text"}),
+        (
+            [OWN | {"Nr": i, "Key": letter} for i, letter in enumerate("BBADC")],
+            {
+                "key": "Nr",
+                "question": "Prompt text",
+                "options": ["Choice 1", "Choice 2", "Choice 3"],
+                "target": "Key",
+                "target_as": "letter",
+                "category": "Topic",
+            },
+        ),
+        (
+            [
+                {"Item no": i, "The question asked": "Which is it now?", "A": "tin", "B": "oak", "Right one": i % 2}
+                for i in range(4)
+            ],
+            {
+                "key": "Item no",
+                "question": "The question asked",
+                "options": ["A", "B"],
+                "target": "Right one",
+                "target_as": "index",
+            },
+        ),
+        (  # numbers that never repeat are ids, whatever options there are
+            [{"key": i, "question": "?", "A": "tin", "B": "oak", "C": "ash", "D": "elm"} for i in range(4)],
+            {"key": "key", "question": "question", "options": ["A", "B", "C", "D"]},
+        ),
+        ([{"id": "a", "question": "one"}, {"id": "a", "question": "two"}], {"question": "question"}),
         ([{"x": 1}], {}),
     ],
 )
@@ -116,8 +146,22 @@ def test_a_guess_is_explained_in_sentences_and_can_be_corrected(tmp_path):
     assert (item.question, item.target) == ("the real one", "0")
 
 
-def test_several_option_columns_are_explained():
-    assert explain({"options": ["A", "B"]}) == ["The options are read from columns A, B."]
+def test_several_option_columns_are_explained_and_that_there_is_no_right_answer():
+    assert explain({"options": ["A", "B"], "key": "Nr"}) == [
+        "The options are read from columns A, B.",
+        "The id is read from column 'Nr'.",
+        "No column holds a right answer: no score, flips only.",
+    ]
+
+
+def test_one_id_for_different_rows_is_refused_with_a_sentence(tmp_path):
+    rows = [{"Nr": i, "question": f"Which is {i}?", "A": "tin", "B": "oak", "Key": "AB"[i % 2]} for i in range(5)]
+    path = written(tmp_path / "a.jsonl", rows).path
+    columns = {"question": "question", "options": ["A", "B"], "key": "Key"}
+    with pytest.raises(
+        BadInput, match="The id should be in the column 'Key', but line 1 and line 3 both have 'A' there. Choose"
+    ):
+        load_report(ItemSource("file", path=path, columns=columns))
 
 
 @pytest.mark.parametrize(
