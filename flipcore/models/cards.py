@@ -3,9 +3,11 @@
 import math
 import re
 import tomllib
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,6 +72,22 @@ def place_of(card: ModelCard) -> str:
         prompt = "its chat template" if card.api == "chat" else "raw text"
         return f"{card.model} in this process, {prompt}, {card.options.get('dtype', DTYPES[0])}"
     return f"{card.model} at {card.endpoint}, {card.api} API"
+
+
+def is_near(endpoint: str) -> bool:
+    """Whether an address means the machine that asks."""
+    host = ""
+    with suppress(ValueError):  # no address at all, then a name in place of a number
+        host = urlsplit(endpoint).hostname or ""
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def with_own_price(card: ModelCard) -> ModelCard:
+    """The card; a server of this machine costs nothing where nobody says a price."""
+    if card.price_in is None and card.price_out is None and is_near(card.endpoint):
+        return replace(card, price_in=0.0, price_out=0.0)
+    return card
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:

@@ -10,7 +10,7 @@ from flipcore.access.observers import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write
-from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own
+from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own, with_own_price
 from flipcore.models.probe_record import FOUND_OUT
 
 _HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
@@ -58,7 +58,7 @@ def remove(name: str) -> None:
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
     """The card with other values. One that now means another model has to be tested again: what was found out is forgotten."""
-    after = replace(card, **changes)
+    after = with_own_price(replace(card, **changes))
     if all(getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")) and _dtype(after) == _dtype(card):
         return after
     options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}

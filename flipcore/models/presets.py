@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.models.cards import SERVED, UNTESTED, ModelCard
+from flipcore.models.cards import SERVED, UNTESTED, ModelCard, with_own_price
 
 NEVER = "never tried against the service"
 
@@ -52,7 +52,8 @@ def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
         **prices,
     }
     overrides = {key: value for key, value in changes.items() if value is not None}
-    return ModelCard(name, one.backend, model, abilities=UNTESTED[one.backend], preset=preset_name, **own | overrides)
+    card = ModelCard(name, one.backend, model, abilities=UNTESTED[one.backend], preset=preset_name, **own | overrides)
+    return with_own_price(card)
 
 
 def preset_line(one: Preset) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import model_cards, own_models
-from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard, place_of
+from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard, is_near, place_of
 from flipcore.models.openai.client import missing_key
 from flipcore.models.openai.probe import listed_models
 from flipcore.models.own_models import own_cards
@@ -124,7 +124,9 @@ def _fields(start: ModelCard, key: str) -> dict:
         key=f"{key}-after-rl",
         help="After pre-training, as its maker says. Losses then show less of what it read; Memorization says so.",
     )
-    return values if start.backend == WEIGHTS else values | _prices_and_limits(start, first, second, key)
+    if start.backend == WEIGHTS:
+        return values
+    return values | _prices_and_limits(start, is_near(values["endpoint"]), first, second, key)
 
 
 def _weights(start: ModelCard, column, place, key: str) -> dict:
@@ -162,7 +164,7 @@ def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
     return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
 
 
-def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
+def _prices_and_limits(start: ModelCard, is_here: bool, first, second, key: str) -> dict:
     values: dict[str, Any] = {}
     for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
         values[field] = column.number_input(
@@ -171,7 +173,7 @@ def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
             1e5,
             getattr(start, field),
             key=f"{key}-{field}",
-            placeholder="not known",
+            placeholder="0: a server on this machine" if is_here else "not known",
         )
     for column, label, field in ((first, "Requests", "requests_per_minute"), (second, "Tokens", "tokens_per_minute")):
         limit = column.number_input(
@@ -183,15 +185,17 @@ def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
 
 def _model(start: ModelCard, values: dict, place, key: str) -> str:
     """The model's name at the server: typed, or chosen from the server's own list once that was asked for."""
-    listed = st.session_state.get(f"{key}-listed")
-    if listed:
-        return place.selectbox("Model", listed, None, key=f"{key}-chosen", accept_new_options=True) or ""
-    model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
+    server, names = st.session_state.get(f"{key}-listed", ("", []))
+    if names and server == values["endpoint"]:
+        first = names.index(start.model) if start.model in names else 0 if len(names) == 1 else None
+        model = place.selectbox("Model", names, first, key=f"{key}-chosen", accept_new_options=True) or ""
+    else:
+        model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
     if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
         with shown_problem():
             where = {field: values[field] for field in ("endpoint", "api_key_env")}
             names = list(listed_models(card_from(values["name"], "other", "any", **where)))
-            st.session_state[f"{key}-listed"] = names
+            st.session_state[f"{key}-listed"] = values["endpoint"], names
             if names:
                 st.rerun()
             st.info("The server has no list of models. Type the name.", icon=":material/edit:")

@@ -132,6 +132,17 @@ def test_every_preset_makes_a_card_and_says_where_it_was_read_and_whether_it_was
     assert {"openai", "anthropic", "gemini", "openrouter", "vllm", "llama.cpp", "ollama"} <= set(PRESETS)
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "price"),
+    [("http://localhost:8/v1", 0.0), ("http://127.0.0.1:8/v1", 0.0), ("http://[::1]:8/v1", 0.0), ("http://10.0.0.1/v1", None)]
+    + [("http://localhost.example.org/v1", None), ("http://[", None)],
+)
+def test_a_server_of_this_machine_costs_nothing_unless_somebody_says_a_price(endpoint, price):
+    assert card_from("x", "other", "m", endpoint=endpoint).price_in == price
+    assert card_from("x", "other", "m", endpoint=endpoint, price_in=2.0).price_out is None
+    assert own_models.edited(card_from("x", "other", "m"), endpoint=endpoint).price_out == price
+
+
 def test_the_command_line_adds_tests_lists_and_removes(capsys, monkeypatch, home):
     monkeypatch.setenv("LAB_KEY", KEY)
     with Mannered(BY_NAME["refuses temperature"]) as server:

@@ -40,7 +40,7 @@ def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
         assert app.selectbox(key="new-other-chosen").options == ["m", "other"]
         app.selectbox(key="new-other-chosen").set_value("m")
         app.button(key="add-and-test").click().run()
-        assert not app.exception and "Tested by" in said(app) and "price is unknown" in said(app)
+        assert not app.exception and "Tested by" in said(app) and "It costs nothing." in said(app)
         assert own_models.own_cards()["mine"].refuses == ("temperature",)
         app.button(key="test-mine").click().run()
         assert "Nothing changed since the last test." in said(app)
@@ -51,6 +51,19 @@ def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
     assert "LAB_KEY" in said(app) and "$0.5 a million" in said(app) and own_models.own_cards()["mine"].refuses
     app.button(key="remove-mine").click().run()
     assert not app.exception and own_models.own_cards() == {}
+
+
+def test_the_one_model_that_a_server_lists_is_chosen(opened):
+    alone = Manner("alone", models={"data": [{"id": "only"}]})
+    with Mannered(alone) as server:
+        app = opened()
+        app.selectbox(key="model-preset").set_value("vllm").run()
+        app.text_input(key="new-vllm-name").set_value("mine")
+        app.text_input(key="new-vllm-endpoint").set_value(server.url).run()
+        app.button(key="new-vllm-list").click().run()
+        assert app.selectbox(key="new-vllm-chosen").value == "only" and app.button(key="new-vllm-list")
+        app.button(key="add-and-test").click().run()
+    assert not app.exception and own_models.own_cards()["mine"].model == "only" and "Say which model" not in said(app)
 
 
 def test_a_server_that_is_down_and_a_key_in_the_wrong_place_are_sentences(opened):

@@ -7,12 +7,10 @@ has its own, and each takes what its card says; else there is one server, and th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import ModelCard
-from flipcore.models.cards import SERVED
+from flipcore.models.cards import SERVED, is_near
 from flipcore.models.slots import FEW_AT_ONCE
 
 
@@ -48,7 +46,7 @@ def worker_slots(card: ModelCard | None, machines: Sequence[Machine], name: str,
         rooms = [n_at_once] * len(spots)
     elif card is not None and card.backend == SERVED:
         spots = usable
-        rooms = [n_at_once] * len(spots) if _is_near(card.endpoint) else shares(n_at_once, len(spots))
+        rooms = [n_at_once] * len(spots) if is_near(card.endpoint) else shares(n_at_once, len(spots))
     else:
         spots = [machine for machine in usable for _ in range(int(machine.n_cpus))]
         rooms = [n_at_once] * len(spots)
@@ -68,12 +66,3 @@ def worker_slots(card: ModelCard | None, machines: Sequence[Machine], name: str,
 def shares(n: int, n_parts: int) -> list[int]:
     """`n` in parts that differ by one at most; their sum is `n`."""
     return [n // n_parts + (i < n % n_parts) for i in range(n_parts)] if n_parts else []
-
-
-def _is_near(endpoint: str) -> bool:
-    """Whether an address means the machine that asks."""
-    host = urlsplit(endpoint).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
