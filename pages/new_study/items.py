@@ -11,6 +11,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, rows_of
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
 from flipcore.store.queries import holdout
+from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.computing import computed
@@ -83,13 +84,19 @@ def _report(source: ItemSource, number: int) -> None:
             f"{count_of(n_hidden, 'item is', 'items are')} not shown: a study set them aside. A new study asks them, hidden until it "
             "is locked or deleted."
         )
+    _first(items, str(number))
+
+
+def _first(items: Sequence[Item], key: str) -> None:
+    """The first items as they will be asked, each with its right answer."""
     show_table(
-        f"first-items-{number}",
+        f"first-items-{key}",
         [
             {
-                "item": item.item_id.split("@")[0],
+                "item": item.item_id.rpartition("@")[0],
                 "question": item.question,
                 "options": " | ".join(item.options),
+                "right answer": answer_text(item, item.target),
                 "category": item.category,
             }
             for item in items[:5]
@@ -109,6 +116,10 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
+    if dataset in OWN:
+        for note in probe.notes:
+            st.caption(plain(note))
+        _first(shown_items(source), "add")
     categories = sorted({item.category for item in probe.items if item.category})
     left, middle, right = st.columns(3)
     role = left.selectbox(

@@ -234,3 +234,23 @@ def test_the_progress_of_a_run_on_a_cluster_lists_its_workers():
     assert app.dataframe[0].value.to_dict("records") == [
         {"worker": "10.0.0.2 #1", "model": "lab", "state": "lost", "answers": 5, "failed": 1, "lost": 2, "why": "Gone."}
     ]
+
+
+UNKIND = "Nr,Prompt text,Choice 1,Choice 2,Choice 3,Choice 4,Key,Topic\n" + "".join(
+    f"{i},Which of these is a metal no. {i}?,tin {i},oak,ash,elm,{'ABCD'[i % 4]},metals\n" for i in range(12)
+)
+
+
+def test_a_file_with_unkind_headers_is_guessed_and_its_right_answers_are_previewed(app):
+    app.selectbox(key="add-dataset").set_value("file").run()
+    app.file_uploader(key="add-file").set_value([("mine.csv", UNKIND.encode(), "text/csv")]).run()
+    assert not app.exception
+    fields = {field: app.selectbox(key=f"map-{field}").value for field in ("question", "target", "category", "key")}
+    assert fields == {"question": "Prompt text", "target": "Key", "category": "Topic", "key": "Nr"}
+    first = next(one.value for one in app.dataframe if "right answer" in one.value and "metal" in one.value["question"][0])
+    assert list(first["right answer"])[:2] == ["tin 0", "oak"] and first["item"][1] == "file/1"
+    app.selectbox(key="map-target").select_index(0).run()
+    assert "No column holds a right answer: no score, flips only." in words(app)
+    app.selectbox(key="map-key").set_value("Key").run()
+    assert "line 2 and line 6 both have 'A' there" in words(app)
+    assert not any(one.key == "add-items" for one in app.button)
