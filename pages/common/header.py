@@ -5,13 +5,15 @@ from typing import Literal
 
 import streamlit as st
 
+from flipcore.access.acting import acting
+from flipcore.access.levels import Permission
 from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.runs.progress import QUEUED, STOPPING
 from flipcore.store.queries import locks, studies
 from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
-from pages.common.links import say_missing
+from pages.common.links import remember_missing, say_missing
 from pages.common.notes import plain
 from pages.navigation import BY_FOLDER, PAGES
 
@@ -67,6 +69,10 @@ def page_header(
     with line:
         study_id = session.chosen_study(fits) if choose else None
     if not choose:
+        link = st.query_params.get("study", "")
+        if link and acting().may(Permission.READ):
+            remember_missing("study", link, session.names_of_studies(), link)
+            say_missing("study", f"{BY_FOLDER[folder].title} of all studies")
         return None
     if study_id is None:
         st.info("Nothing has been measured yet.", icon=":material/science:")

@@ -39,7 +39,11 @@ def set_choice() -> tuple[str, str]:
         for row in reversed(holdout.versions(session.store()))
     }
     names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
-    candidates = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
+    link = st.query_params.get("sets", "")
+    study_id = st.query_params.get("study", "")  # as the other pages are linked to; it may have no two sets
+    if not link and study_id and (f"study:{study_id}" in names or study_id not in session.names_of_studies()):
+        link = f"study:{study_id}"
+    candidates = [one for one in (link, st.session_state.get("sets-chosen")) if one in names]
     start = candidates[0] if candidates else next(iter(names))
     choice = st.selectbox(
         "Sets",
@@ -50,7 +54,7 @@ def set_choice() -> tuple[str, str]:
         label_visibility="collapsed",
         width=430,
     )
-    remember_missing("sets", st.query_params.get("sets", ""), names, choice)
+    remember_missing("sets", link, names, choice)
     st.session_state["sets-chosen"] = st.query_params["sets"] = choice
     return choice, names[choice]
 

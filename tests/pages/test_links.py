@@ -50,6 +50,15 @@ def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("page", ["studies", "record", "paraphrase_review", "holdout"])
+def test_a_page_of_all_studies_says_it_too_of_a_link_to_one(show, page):
+    app = show(page, {"study": "nonsense"} | ({"part": "Guide"} if page == "holdout" else {}))
+    assert len(said(app)) == 1 and len(said(app.run())) == 1
+    if page != "holdout":  # whose sets have keys of their own
+        assert said(show(page, {"study": STUDY.study_id})) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["flips", "holdout"])
 def test_a_link_to_a_study_that_is_here_says_nothing(show, page):
     name = {"flips": {"study": STUDY.study_id}, "holdout": {"sets": "pocket", "part": "Guide"}}[page]
