@@ -10,7 +10,9 @@ from flipcore.core.version import __version__ as __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flipcore.api import Flipscope
+    import pandas as pd
+
+    from flipcore.api import Flipscope, StudyView
 
 # Before numpy and scipy are imported: one thread for linear algebra, unless the environment says otherwise. The matrices are
 # small and sessions many; threads that wait for one another made 19 permutations of a classifier on 2,630 entries take 381 s
@@ -23,3 +25,11 @@ def open(path: str | Path | None = None) -> Flipscope:
     from flipcore.api import open_store
 
     return open_store(path)
+
+
+def read(source: pd.DataFrame | str | Path, *words: str, name: str = "table") -> StudyView:
+    """Logs, or any table of scores or outputs as a DataFrame, as a study in memory: `flipcore.read(frame, "score=points").audit()`.
+    `words` correct a guess, as --map does; `name` is what a DataFrame is called."""
+    from flipcore.api import study_in_memory
+
+    return study_in_memory(source, words, name)

@@ -7,21 +7,27 @@ open dashboard, which holds it, `open` raises a sentence that says who has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from flipcore.claims.claim import Claim, description
+from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
+from flipcore.reports.audit import Verdict, audit, verdict
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.rows import Row
 from flipcore.reports.score import score_bars
 from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey, tables_in
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
@@ -77,6 +83,10 @@ class StudyView:
     def text(self) -> str:
         """The whole report, as the command line prints it."""
         return self.whole.text()
+
+    def audit(self) -> Verdict:
+        """What the rows say, what of it does not hold, and what to do: `.text()` is what `audit` prints, `.as_dict()` its --json."""
+        return verdict(self.whole, audit(self.store, self.study_id))
 
     def readouts(self, everything: bool = False) -> pd.DataFrame:
         """A row a readout of which flips are made; with `everything` also losses, similarities and rewritten items."""
@@ -201,6 +211,18 @@ def open_store(path: str | Path | None = None) -> Flipscope:
     if path is not None and not Path(path).is_file():
         raise BadInput(f"There is no database at {path}. Run a study first, or give the path of another file.")
     return Flipscope(Store.open(path))
+
+
+def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = (), name: str = "table") -> StudyView:
+    """Files as `import` takes them, or a DataFrame, as a study that no database keeps. Raises BadInput for what cannot be read."""
+    store = Store.open(":memory:")
+    with TemporaryDirectory() as folder:
+        path = Path(source) if not isinstance(source, pd.DataFrame) else Path(folder, f"{name}.jsonl")
+        if isinstance(source, pd.DataFrame):
+            source.to_json(path, orient="records", lines=True)
+        folders.admit(path if path.is_dir() else path.parent)
+        corrections = corrections_of(words, bool(tables_in([path], words)))
+        return StudyView(store, store_logs(survey([path], corrections), store, is_checked=False))
 
 
 def _table(rows: Iterable[Row]) -> pd.DataFrame:

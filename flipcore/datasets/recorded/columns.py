@@ -1,5 +1,6 @@
 """Which column of a recording holds what: guessed from its first rows, and corrected by `key=column` words."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,8 @@ class Recording:
     column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
     ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
 
-    `score` is what a scorer gave the row, and `scorer` the column that names it; a table of scores needs neither prompt nor output.
+    `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
+    scores needs neither prompt nor output.
     `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share.
     """
 
@@ -69,11 +71,16 @@ class Recording:
         return self.answers or ("choice" if self.options or self.option_pattern else "number")
 
     @property
+    def scores(self) -> tuple[str, ...]:
+        """The columns of scores."""
+        return tuple(filter(None, (one.strip() for one in self.score.split(","))))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Every name of a column, or path to one, that the recording uses."""
         own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
         inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
-        more = (self.score, self.scorer, self.tasks, self.category, self.cluster)
+        more = (*self.scores, self.scorer, self.tasks, self.category, self.cluster)
         return (*own, self.models, self.axes, self.role, self.harmless, self.sample, self.pair, *more, *inner)
 
 
@@ -176,6 +183,8 @@ def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]
 def guessed(path: str) -> Recording:
     """The likeliest recording; what does not fit is left empty, and everything can be corrected."""
     rows = looked_at(path)
+    if is_of_inspect(rows) and (scores := [one for one in rows[0] if _is_inspect_score(rows, one)]):
+        return _of_inspect(path, rows, scores)
     nested = _nested(rows)
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
@@ -218,6 +227,54 @@ def guessed(path: str) -> Recording:
         fields=_fields(variants, columns),
         **guess,
     )
+
+
+# What Inspect's `analysis.samples_df` gives, alone or beside columns of `evals_df`: a row a sample and epoch, a column a scorer.
+
+_INSPECT = {"sample_id", "eval_id", "id", "epoch"}
+SCORER = "score_"
+
+
+def is_of_inspect(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether it is such a frame."""
+    return _INSPECT <= rows[0].keys()
+
+
+def _is_inspect_score(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    of_evals = name.startswith(f"{SCORER}headline") or name.endswith(("_accuracy", "_stderr", "_mean", "_std"))
+    return name.startswith(SCORER) and not of_evals and _are_scores(rows, name)
+
+
+def _of_inspect(path: str, rows: Sequence[Mapping[str, Any]], scores: Sequence[str]) -> Recording:
+    """The sample's `id` is the item: `sample_id` is one of each epoch. The model is a column of `evals_df`; without it the one that was
+    used."""
+    columns = columns_of(rows)
+    models = next((one for one in ("model", "eval_model") if one in columns), "")
+    return Recording(
+        Path(path).stem,
+        _model(rows, models) if models else _used_model(rows),
+        prompt="",
+        item="id",
+        question="input" if "input" in columns else "",
+        answers="text",
+        axis="recorded",
+        models=models,
+        sample="epoch",
+        score=",".join(scores),
+        tasks=next((one for one in ("task_display_name", "task_name") if one in columns), ""),
+    )
+
+
+def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The one model of `model_usage`, which is an object or its JSON; a grader's is another and leaves the name open."""
+    names: set[str] = set()
+    for row in rows:
+        usage = row.get("model_usage")
+        try:
+            names |= set(json.loads(usage) if isinstance(usage, str) else usage or ())
+        except (ValueError, TypeError):
+            continue
+    return names.pop() if len(names) == 1 else "recorded model"
 
 
 def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = ()) -> list[str]:
@@ -401,9 +458,11 @@ def _answers(variants: Sequence[Mapping], target: str) -> str:
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Columns of the file that the recording makes no use of."""
-    names_in_use = {getattr(recording, key) for key in COLUMNS} | {
-        name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)
-    }
+    names_in_use = (
+        {getattr(recording, key) for key in COLUMNS}
+        | set(recording.scores)
+        | {name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
+    )
     return [
         name for name in columns if name not in names_in_use and not (recording.nested and name.startswith(recording.nested))
     ]

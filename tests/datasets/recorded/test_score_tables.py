@@ -5,6 +5,7 @@ import random
 import pandas as pd
 import pytest
 
+import flipcore
 from flipcore.core.errors import BadInput
 from flipcore.reports.audit import audit
 from flipcore.reports.log_scores import task_scores
@@ -182,6 +183,55 @@ def test_a_table_without_a_score_says_what_its_columns_are_and_which_one_holds_r
     rows = [{"aufgabe": i, "punkte": i % 2, "modell": "m"} for i in range(20)]
     with pytest.raises(BadInput, match=r"The columns are aufgabe, punkte, modell.*--map score=punkte"):
         survey([written(tmp_path, rows)])
+
+
+def inspect_frame(n=20, **more):
+    """As Inspect's `samples_df` gives it (inspect-ai 0.3.285): a row a sample and epoch, a column a scorer, no model."""
+    return pd.DataFrame(
+        [
+            {
+                "sample_id": f"u{i}-{e}",
+                "eval_id": "ev",
+                "log": "woods.eval",
+                "id": f"q{i}",
+                "epoch": e,
+                "input": f"user:\nWhich is {i}?\n",
+                "target": "A",
+                "score_match": "CI"[(i + e) % 3 == 0],
+                "score_model_graded_qa": "CPI"[i % 3],
+                "model_usage": '{"openai/m-1": {"total_tokens": 8}}',
+            }
+            | more
+            for i in range(n)
+            for e in (1, 2)
+        ]
+    )
+
+
+def test_inspects_data_frames_come_in_as_they_are(tmp_path):
+    frame = inspect_frame()
+    view = flipcore.read(frame, name="woods")
+    said = {one.scorer: one for one in task_scores(view.store, view.study_id, view.whole.study)}
+    assert said["match"].mean.value == pytest.approx((frame["score_match"] == "C").mean()) and said["match"].n_epochs == 2
+    assert said["model_graded_qa"].mean.value == pytest.approx(
+        frame["score_model_graded_qa"].map({"C": 1, "P": 0.5, "I": 0}).mean()
+    )
+    assert said["match"].model == "openai/m-1" and "two columns" not in {one.about for one in view.audit().audit.findings}
+    with_model = flipcore.read(inspect_frame(model="m-2", task_name="trees", score_match_accuracy=0.7))
+    assert with_model.whole.models == ["m-2"] and set(with_model.readouts(everything=True)["extractor"]) == {
+        "match",
+        "model_graded_qa",
+    }
+
+
+def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
+    frame = pd.DataFrame({"item": range(40), "points_won": [i % 4 > 0 for i in range(40)]})
+    with pytest.raises(BadInput, match="--map score=points_won"):
+        flipcore.read(frame)
+    view = flipcore.read(frame, "score=points_won", "model=m-7", name="woods")
+    assert view.audit().text().startswith("m-7 answers 0.75 right.") and view.score().frame["value"].iloc[0] == pytest.approx(
+        0.75
+    )
 
 
 @pytest.mark.stand_in("test_item_model_score_and_epoch_are_enough")

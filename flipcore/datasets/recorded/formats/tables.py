@@ -21,11 +21,13 @@ from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
     ITEMS,
     KEYS,
+    SCORER,
     Recording,
     columns_of,
     corrected,
     guessed,
     holders_of_scores,
+    is_of_inspect,
     looked_at,
     mapping_of,
     score_columns,
@@ -107,7 +109,7 @@ def _readable(recording: Recording, columns: Sequence[str] = (), scores: Sequenc
     if not names and not recording.text and not recording.score:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
-            "nothing to read. Name at least one."
+            f"nothing to read.{there} Name at least one."
         )
     return recording
 
@@ -121,7 +123,7 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
     if recording.score:
-        notes += _percent_notes(recording.score, [row.get(recording.score) for row in rows])
+        notes += [one for name in recording.scores for one in _percent_notes(name, [row.get(name) for row in rows])]
         doubts = list(_doubts(recording, rows, unused_columns))
         if not recording.prompt:
             notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
@@ -149,13 +151,13 @@ def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
 
 def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Columns that could be read two ways: another score, another item."""
-    second = next((one for one in score_columns(rows, [recording.score]) if one in others), "")
+    second = next((one for one in score_columns(rows, recording.scores) if one in others), "")
     if second:
         yield (
             "two columns",
             f"{second} could be the score too; {recording.score} is used. For the other: --map score={second}.",
         )
-    second = next((one for one in ITEMS if one in others), "")
+    second = "" if is_of_inspect(rows) else next((one for one in ITEMS if one in others), "")
     if second and recording.item and not recording.prompt:
         n, n_other = (len({str(row.get(one)) for row in rows}) for one in (recording.item, second))
         if n != n_other:
@@ -273,24 +275,27 @@ class _Rows:
         return runs.setdefault(str(value), len(runs))
 
     def _scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
-        """The scorer's readout. A score that is there already, of the same sample by the same scorer, is refused."""
+        """The scorers' readouts. A score that is there already, of the same sample by the same scorer, is refused."""
         recording = self.recording
-        if not recording.score:
-            return
-        scorer = str(values.get(recording.scorer) or recording.score) if recording.scorer else recording.score
-        readout = scorer_readout(scorer, values.get(recording.score))
-        if recording.sample:
-            place = (*key, name, str(values.get(recording.sample)), scorer)
-            if place in self.scores:
-                same = (
-                    "the same score" if self.scores[place] == readout.score else f"another score, {self.scores[place]} before"
-                )
-                raise BadInput(
-                    f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
-                    "what tells them apart: --map sample=COLUMN"
-                )
-            self.scores[place] = readout.score
-        yield readout
+        for column in recording.scores:
+            names = len(recording.scores) > 1 or column.startswith(SCORER)
+            scorer = column.removeprefix(SCORER) if names else column
+            scorer = str(values.get(recording.scorer) or scorer) if recording.scorer else scorer
+            readout = scorer_readout(scorer, values.get(column))
+            if recording.sample:
+                place = (*key, name, str(values.get(recording.sample)), scorer)
+                if place in self.scores:
+                    same = (
+                        "the same score"
+                        if self.scores[place] == readout.score
+                        else f"another score, {self.scores[place]} before"
+                    )
+                    raise BadInput(
+                        f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
+                        "what tells them apart: --map sample=COLUMN"
+                    )
+                self.scores[place] = readout.score
+            yield readout
 
     def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         """The generated text, and why there is none."""
