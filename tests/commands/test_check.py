@@ -1,6 +1,12 @@
 """`check OLD NEW`: a verdict as an exit code, its summaries, and every error apart."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -8,6 +14,7 @@ import pytest
 from flipcore import __main__ as command
 from flipcore.commands.check import margin_of
 from flipcore.core.errors import BadInput
+from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files as made
 
 
@@ -96,3 +103,29 @@ def test_columns_are_mapped_in_both_runs(folder, capsys):
     assert command.main(["check", old, new, "--margin", "2pp"]) == 3
     assert "--map score=COLUMN" in capsys.readouterr()[1]
     assert command.main(["check", old, new, "--margin", "2pp", "--map", "score=outcome"]) == 0
+
+
+def step_of_workflow():
+    """The step that judges the new run, in the workflow on the page of the command line."""
+    (step,) = re.findall(
+        r"name: Judge the new run\n +run: \|\n((?: {10}.*\n)+)", next((ROOT / "docs").glob("command*")).read_text("utf-8")
+    )
+    return textwrap.dedent(step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_new", "code", "word"), [(150, 0, "PASS"), (100, 1, "FAIL"), (148, 0, "UNDECIDED")])
+def test_the_workflow_of_the_docs_runs_as_a_script(folder, n_new, code, word):
+    for name, n_right in (("old", 150), ("new", n_new)):
+        (folder / "logs" / name).mkdir(parents=True)
+        run_of(folder / "logs" / name, "woods", n_right)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-e", "-c", step_of_workflow()],
+        env=os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "GITHUB_STEP_SUMMARY": str(folder / "summary.txt")},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == code, ended.stderr
+    assert f"{word} |" in (folder / "summary.txt").read_text() and (folder / "report.html").stat().st_size > 10_000
+    assert ("::warning::" in ended.stdout) == (word == "UNDECIDED")
