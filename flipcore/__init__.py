@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flipcore.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pandas as pd
 
     from flipcore.api import Flipscope, StudyView
 
@@ -27,8 +25,8 @@ def open(path: str | Path | None = None) -> Flipscope:
     return open_store(path)
 
 
-def read(source: pd.DataFrame | str | Path, *words: str, name: str = "table") -> StudyView:
-    """Logs, or any table of scores or outputs as a DataFrame, as a study in memory: `flipcore.read(frame, "score=points").audit()`.
+def read(source: Any, *words: str, name: str = "table") -> StudyView:
+    """A path to logs, or any table of scores or outputs as a DataFrame, as a study in memory: `read(frame, "score=points").audit()`.
     `words` correct a guess, as --map does; `name` is what a DataFrame is called."""
     from flipcore.api import study_in_memory
 

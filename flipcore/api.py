@@ -17,17 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim, description
-from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
 from flipcore.reports.audit import Verdict, audit, verdict
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.rows import Row
 from flipcore.reports.score import score_bars
-from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
-from flipcore.runs.log_corrections import corrections_of
-from flipcore.runs.log_import import store_logs
-from flipcore.runs.log_survey import survey, tables_in
+from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
@@ -220,9 +216,7 @@ def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = ()
         path = Path(source) if not isinstance(source, pd.DataFrame) else Path(folder, f"{name}.jsonl")
         if isinstance(source, pd.DataFrame):
             source.to_json(path, orient="records", lines=True)
-        folders.admit(path if path.is_dir() else path.parent)
-        corrections = corrections_of(words, bool(tables_in([path], words)))
-        return StudyView(store, store_logs(survey([path], corrections), store, is_checked=False))
+        return StudyView(store, imported(path, words, store))
 
 
 def _table(rows: Iterable[Row]) -> pd.DataFrame:

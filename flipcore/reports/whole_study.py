@@ -4,6 +4,7 @@ tables and dataset are views of it."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from flipcore.annotation.gates import reasons
 from flipcore.annotation.judge_labels import labelled_readouts
 from flipcore.claims.claim import Claim, description
+from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
@@ -26,6 +28,9 @@ from flipcore.reports.rows import Row
 from flipcore.reports.score import ScoreReport, score_report
 from flipcore.reports.study import Report, study_report
 from flipcore.reports.truncation import Truncation, truncations
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey, tables_in
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.memory import frames
@@ -226,3 +231,10 @@ def study_of(store: Store, query: str) -> str:
         what = "No study matches" if not study_ids else f"{len(study_ids)} studies match"
         raise BadInput(f"{what} {query!r}. {'They' if study_ids else 'There'} are: {there}.")
     return study_ids[0]
+
+
+def imported(path: Path, words: Sequence[str], store: Store) -> str:
+    """The id of the study that files are, stored for a moment; `words` correct a guess, as --map does."""
+    folders.admit(path if path.is_dir() else path.parent)
+    corrections = corrections_of(words, bool(tables_in([path], words)))
+    return store_logs(survey([path], corrections), store, is_checked=False)
