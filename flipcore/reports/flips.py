@@ -61,15 +61,17 @@ def headline(
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
     by_task: bool = False,
+    is_begun: bool = False,
 ) -> Headline:
     """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
     the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor, or the `scores` that
-    a log's own scorers gave. `by_task`: of a recording, whose tasks are not pooled into one accuracy."""
+    a log's own scorers gave. `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were answered,
+    which are read once their item has all of its answers."""
     if frame.empty:
         return (
             scores_alone(scores, scores[0].model, n_models)
             if scores
-            else Headline((description("No answer has come back yet."),))
+            else Headline((description("No item has all of its answers yet." if is_begun else "No answer has come back yet."),))
         )
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
@@ -195,12 +197,13 @@ def claimed_headline(
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
     by_task: bool = False,
+    is_begun: bool = False,
 ) -> Headline:
     """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named. `estimates` are of
     all of `frame`."""
     claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
     is_whole = len(claimed) == len(frame)
-    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores, by_task)
+    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores, by_task, is_begun)
     if is_whole:
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)

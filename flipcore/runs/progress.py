@@ -20,7 +20,7 @@ STOPPING = "stopping"  # somebody cancelled it, and calls that are on their way 
 class Progress:
     """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
     `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about
-    answers that were cut off. `rate_per_s` is `Speed`'s. `cost_usd` is this run's. `workers` are those of a cluster."""
+    answers that were cut off. `rate_per_s` and `eta_s` are `Pace`'s. `cost_usd` is this run's. `workers` are those of a cluster."""
 
     n_calls: int = 0
     n_done: int = 0
@@ -66,6 +66,22 @@ class Speed:
         (start, n_start), (last, n_last) = self._points[0], self._points[-1]
         span = (last if seconds - last < WINDOW_S else seconds) - start  # answers come in batches; a stall counts
         return (n_last - n_start) / span if span >= LEAST_S else 0.0
+
+
+@dataclass
+class Pace:
+    """Of a run: how fast it asks, and how long it still takes. Some of its calls are answered by the store, which takes no time, and
+    items come in random order, so that of the calls that are left about as many need asking as of those that came of late."""
+
+    _asking: Speed = field(default_factory=Speed)
+    _both: Speed = field(default_factory=Speed)
+
+    def measure(self, p: Progress, seconds: float) -> None:
+        """Sets the rate and the time left of `p`, at this moment of a steady clock."""
+        n_sent = p.n_done - p.n_reused
+        p.rate_per_s = self._asking.at(seconds, n_sent)
+        pace = self._both.at(seconds, p.n_done if n_sent else 0)
+        p.eta_s = (p.n_calls - p.n_done) / pace if p.rate_per_s > 0 and pace > 0 and p.n_calls > p.n_done else None
 
 
 def calls_text(n_calls: int, n_reused: int) -> str:

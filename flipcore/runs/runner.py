@@ -26,7 +26,7 @@ from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.origins import origins, study_row
 from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, plan_inputs, plan_of, projection, remaining
-from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, Speed, end_message
+from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Pace, Progress, end_message
 from flipcore.runs.truncation import CutCount
 from flipcore.store import rows
 from flipcore.store.archives import check_here
@@ -217,7 +217,7 @@ class _Run:
     def __init__(self, study_plan: Plan, store: Store, runs: ItemRuns, on_progress, record: bool) -> None:
         self.plan, self.store, self.runs, self.on_progress, self.record = study_plan, store, runs, on_progress, record
         self.study, self.study_id = study_plan.study, study_plan.study.study_id
-        self.speed, self.cut = Speed(), CutCount()
+        self.pace, self.cut = Pace(), CutCount()
 
     async def go(self) -> Progress:
         try:
@@ -296,8 +296,7 @@ class _Run:
 
     def _measure(self) -> None:
         p = self.asking.progress
-        p.rate_per_s = self.speed.at(time.monotonic(), p.n_done - p.n_reused)
-        p.eta_s = (p.n_calls - p.n_done) / p.rate_per_s if p.rate_per_s > 0 and p.n_calls > p.n_done else None
+        self.pace.measure(p, time.monotonic())
         waiting = " The run is stopping: calls that are on their way come in." if self.asking.ending else ""
         p.trouble = " ".join(one.trouble for one in self.asking.backends.values()).strip() + waiting
         p.workers = self.asking.place.workers()

@@ -47,19 +47,28 @@ def _revision(study_id: str) -> int:
 
 def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
-    models = session.study_row(study_id)["models"]
-    return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), session.temperature(study_id, models[0]))
+    row = session.study_row(study_id)
+    models, is_begun = row["models"], bool(row["n_calls_done"])
+    heat = session.temperature(study_id, models[0])
+    return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), heat, is_begun)
 
 
 @cached("Reading the answers", 64, _revision)
-def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
+def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None, is_begun: bool) -> Headline:
     start = time.monotonic()
     frame = session.readouts(study_id)
     say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
     study = session.declared(study_id)
     scores = task_scores(session.store(), study_id, study)
     return claimed_headline(
-        frame, closed_gates, n_models, heat, partial(cells.estimates, study_id), scores, by_task=study.is_recorded
+        frame,
+        closed_gates,
+        n_models,
+        heat,
+        partial(cells.estimates, study_id),
+        scores,
+        by_task=study.is_recorded,
+        is_begun=is_begun,
     )
 
 

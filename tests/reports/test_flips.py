@@ -20,6 +20,7 @@ def two_readouts(first, written, n=12):
 
 def test_nothing_yet_is_a_sentence():
     assert headline(frame([])).sentence == "No answer has come back yet."
+    assert claimed_headline(frame([]), (), is_begun=True).sentence == "No item has all of its answers yet."
 
 
 def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():

@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
 from flipcore.runs.cost import call_bound, call_price, dollars
-from flipcore.runs.progress import Progress, Speed, calls_text, end_message, window_title
+from flipcore.runs.progress import Pace, Progress, Speed, calls_text, end_message, window_title
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0)
 
@@ -46,6 +46,20 @@ def test_the_time_left_counts_neither_the_start_nor_what_was_stored_and_follows_
     assert 0 < rate < 0.01  # nothing comes any more
     assert Progress(rate_per_s=rate).outlook == f", {60 * rate:.1f} a minute"
     assert Progress(rate_per_s=12.4, eta_s=900.0).outlook == ", 12 a second, about 900 s left"
+
+
+def test_the_time_left_is_that_of_the_calls_that_still_need_asking():
+    """Nine of ten calls are stored answers, which take no time; the others come at two a second."""
+    pace, p, lefts = Pace(), Progress(n_calls=1_000), {}
+    for second in range(1, 46):
+        p.n_done, p.n_reused = 20 * second, 18 * second
+        pace.measure(p, float(second))
+        lefts[second] = p.eta_s
+    assert p.rate_per_s == pytest.approx(2.0) and lefts[1] is None
+    assert all(lefts[second] == pytest.approx(50 - second) for second in range(5, 46))
+    p.n_done = p.n_reused = 1_000
+    Pace().measure(p, 50.0)
+    assert p.eta_s is None
 
 
 def test_an_incomplete_run_says_what_failed_and_what_resume_does():
