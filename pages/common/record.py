@@ -15,6 +15,7 @@ from pages.common.notes import plain
 from pages.navigation import title_of
 
 NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
+MANY_SENTENCES, MANY_SENTENCES_PX = 4, 260  # more are scrolled, so that the name and the button stay in sight
 
 
 def log_move(study_id: str, moved: dict | None) -> None:
@@ -43,7 +44,8 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         max_chars=decisions.MOST_LETTERS,
         placeholder="to report both scores, and to ask 100 more questions before the release",
     )
-    sentence = st.radio("Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain)
+    with st.container(height=MANY_SENTENCES_PX if len(sentences) > MANY_SENTENCES else "content", border=False):
+        sentence = st.radio("Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain)
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
