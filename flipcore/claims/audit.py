@@ -249,7 +249,8 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     else:
         differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
         sentence = f"{differ}: {gap.text_pp()} ({higher} − {lower}), {p_text(p)}."
-    only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}."
+    partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
+    only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}{partly}."
     unpaired = (
         scores.unpaired
         if sign > 0

@@ -214,6 +214,15 @@ def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
         assert (claim.numbers["difference"].low > 0) == claim.is_made
 
 
+def test_what_differs_in_some_samples_only_is_counted_too():
+    """3 items of one of two samples and 2 whole ones make the difference: 3.5 of 40."""
+    first = np.ones(40)
+    second = np.concatenate([np.zeros(2), np.full(3, 0.5), np.ones(35)])
+    claim = readout_claims([ReadoutPair("m", "a", "b", first, second)])[0]
+    assert "+8.8 pp" in claim.text
+    assert claim.detail.startswith("Right only under a: 2; only under b: 0; otherwise in some samples: 3.")
+
+
 def prompts_of(answers: dict[str, list[str | None]]) -> pd.DataFrame:
     """Readouts of one item: variant -> its samples' answers; None is an answer that was cut off."""
     return pd.DataFrame(
