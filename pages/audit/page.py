@@ -16,6 +16,7 @@ from flipcore.store.queries import budgets
 from pages.common import session
 from pages.common.cached import cached
 from pages.common.header import page_header
+from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import RETRO, how_to_read, plain, shown_problem
 
@@ -131,6 +132,8 @@ if study_id is not None:
         st.stop()
     n = len(report.findings)
     st.markdown(f"## {plain(report.headline)}")
+    for sentence in score_sentences(study_id):
+        st.markdown(plain(sentence))
     st.caption(plain(f"{report.recognised} {ALONE}"))
     ways_on(study_id)
     number_in_link = st.query_params.get("finding", "")

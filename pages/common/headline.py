@@ -11,7 +11,7 @@ from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
-from flipcore.reports.score import score_report
+from flipcore.reports.score import ScoreReport, score_report
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import cells, gates, session
@@ -117,19 +117,28 @@ def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) 
 
 def score_headline(study_id: str) -> tuple[Claim, ...]:
     """The sentence of each model whose score was asked in several wordings; of any other its accuracy says "questions only"."""
-    return _score_headline(study_id, tuple(gates.closed_in(study_id).items()))
+    report = _score(study_id, tuple(gates.closed_in(study_id).items()))
+    return report.whole_claims if report else ()
+
+
+def score_sentences(study_id: str) -> list[str]:
+    """The score of each model with as much of its error bar as was measured; where a log's score is no mean, what the log gives."""
+    report = _score(study_id, tuple(gates.closed_in(study_id).items()))
+    if report is not None:
+        return [one.claim.text for one in report.models]
+    score = headline(study_id).score
+    return [score.text] if score else []
 
 
 @cached("Adding up the error bar", 64, _revision)
-def _score_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[Claim, ...]:
+def _score(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> ScoreReport | None:
     study = session.declared(study_id)
-    report = score_report(
+    return score_report(
         session.readouts(study_id, of_scores=True),
         is_recorded=study.is_recorded,
         closed_gates=dict(closed_gates),
         scorers=study.scorers,
     )
-    return report.whole_claims if report else ()
 
 
 def harness_headline(study_id: str) -> str:
