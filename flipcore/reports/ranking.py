@@ -18,6 +18,7 @@ from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base import accuracy as base
 from flipcore.stats.base.estimate import Estimate, p_text
 from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order, rank_limits
 from flipcore.stats.ranking.ways import scores
 
@@ -96,8 +97,9 @@ def compares_models(study: Study) -> bool:
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
-    """The roles of the items in the study's order. Sets in different roles are not pooled: what differs between them is asked."""
-    return list(dict.fromkeys(frame["role"])) if len(frame) else []
+    """The roles of the items, those that are judged before those that they are compared with. Sets in different roles are not pooled:
+    what differs between them is asked."""
+    return sorted(dict.fromkeys(frame["role"]), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
 
 
 def ranking_report(

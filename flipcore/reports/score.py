@@ -14,14 +14,14 @@ import pandas as pd
 from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
-from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.records import BASE, CUT, IDENTITY, UNREADABLE
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import tasks_of
-from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.stats.base.estimate import Estimate, number_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
@@ -32,7 +32,8 @@ from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
-COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family")]
+COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family", "status")]
+MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
 MOST_QUESTIONS = 100_000  # that a budget may be split into
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
 INTERVALS = {
@@ -48,7 +49,8 @@ class ModelScore:
     """One model under the reference reader. A wording is named by its way ("option_order|rotate-1"). `readers` are the bars of all readers
     of the same wordings, `changes` that of each axis whose wordings are not among them (the study's own prompt and one change at a
     time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
-    `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any."""
+    `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any, `unread`
+    the share of the answers that state none or were cut off, which count as wrong."""
 
     model: str
     reader: str
@@ -61,6 +63,7 @@ class ModelScore:
     why_not: str = ""
     closed_readers: frozenset[str] = frozenset()
     people: tuple[ReaderErrors, ...] = ()
+    unread: float = 0.0
 
     def at(self, level: float) -> "ModelScore":
         """The same at another level."""
@@ -87,7 +90,12 @@ class ModelScore:
     @property
     def claim(self) -> Claim:
         """The sentence."""
-        return claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, self.own.value if self.own else None)
+        own = self.own.value if self.own else None
+        made = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
+        if self.unread < MANY_UNREAD:
+            return made
+        unread = f"{percent_text(self.unread)} of its answers could not be read and count as wrong."
+        return replace(made, sentence=f"{made.sentence} {unread}")
 
     @property
     def elsewhere(self) -> Claim:
@@ -146,6 +154,7 @@ class ModelScore:
             "outcome": claim.word,
             "is_claimed": claim.is_made,
             "score": plain(bar.value),
+            "unread": plain(self.unread),
             "n_questions": bar.cells.shape[0],
             "n_wordings": bar.cells.shape[1],
             "n_runs": bar.n_runs,
@@ -356,6 +365,7 @@ def _model_score(
         corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
         for name, bar in (bars.items() if labelled else ())
     )
+    is_counted = same["axis"].isin(axes) | ((same["variant"] == BASE) & (COMBINED not in axes))
     return ModelScore(
         model,
         reader,
@@ -368,6 +378,7 @@ def _model_score(
         shut.get(reader, ""),
         frozenset(name for name in readers if name in shut),
         tuple(filter(None, people)),
+        float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean()),
     )
 
 
@@ -445,7 +456,8 @@ def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str
         yield "Each wording changes one thing: ways that change several at once may lie further apart."
     left = max((one.bar.cells.n_questions_left for one in models), default=0)
     if left:
-        yield f"Up to {count_of(left, 'question lacks', 'questions lack')} an answer in some wording and are left out."
+        several = "Up to " if len({one.bar.cells.n_questions_left for one in models}) > 1 else ""
+        yield f"{several}{count_of(left, 'question lacks', 'questions lack')} an answer in some wording and are left out."
     wordings = sorted({one.title(way) for one in models for way in one.bar.cells.wordings_left})
     if wordings:
         yield f"Asked of less than half of the questions, left out: {', '.join(wordings)}."

@@ -220,3 +220,21 @@ def test_few_disagreements_and_few_labels_say_how_many_are_missing():
     (five,) = score_report(frame, labelled=labelled(asked, 5)).models[0].people
     assert "Label about 5 more" in five.narrower and "No interval: 5 labels" in five.sentence
     assert score_report(frame).models[0].people == () and score_report(frame).as_dict()["models"][0]["people"] == []
+
+
+def test_a_score_says_how_many_answers_were_not_read():
+    frame = readouts("option_order")
+    base = frame["variant"] == BASE
+    few, many = (frame.assign(status=np.where(base & (frame["sample"] == 0) & unread, "unreadable", "ok")) for unread in
+                 (frame["item_id"].isin(frame["item_id"].unique()[:2]), True))  # fmt: skip
+    assert "could not be read" not in score_report(few).claims[0].text
+    report = score_report(many)
+    assert report.claims[0].text.endswith("50 % of its answers could not be read and count as wrong.")
+    assert report.models[0].as_dict()["unread"] == 0.5  # of the counted wording, not of the changes beside it
+
+
+def test_what_is_judged_comes_before_what_it_is_compared_with():
+    control = readouts("option_order").assign(role="control")
+    benchmark = readouts("option_order", seed=1).assign(role="benchmark")
+    benchmark["item_id"] = benchmark["family"] = "b" + benchmark["item_id"]
+    assert score_report(pd.concat([control, benchmark])).role == "benchmark"
