@@ -11,6 +11,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
+from flipcore.reports.ranking import roles_of
 from flipcore.stats.base.accuracy import accuracy_of, tasks_of
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -111,23 +112,28 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
 
 
-def by_wording(frame: pd.DataFrame, items: pd.DataFrame, by_task: bool = False) -> str:
-    """Accuracy and flips of the first model with each wording as one unit, where a tenth of the items repeat another's: what stands
-    beside intervals over items. "" where none do. `items` have item_id, question and family."""
+def by_wording(
+    frame: pd.DataFrame, items: pd.DataFrame, temperatures: Mapping[str, float | None], by_task: bool = False
+) -> dict[str, str]:
+    """Model -> what its headline says with each wording as one unit, and its accuracy, where a tenth of the items repeat another's
+    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id, question and family;
+    `temperatures` as in `study_report`."""
     questions, families = list(items["question"]), list(items["family"])
     if frame.empty or not repeated_templates(questions, families):
-        return ""
+        return {}
     units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
-    model = frame["model"].iloc[0]
-    own = frame[frame["model"] == model]
     # a category maps to a category of other values as long as no two items that were asked share their wording
-    of_units = headline(own.assign(family=own["item_id"].astype(object).map(units)), by_task=by_task)
-    parts = [
-        f"{f'accuracy {role}'.rstrip()} {one.text()}" for role, one in of_units.accuracies.items() if not math.isnan(one.value)
-    ]
-    if of_units.total is not None:
-        parts.append(f"pairs that flip {of_units.total.text()}")
-    return f"With each wording as one unit, {model}: {', '.join(parts)}." if parts else ""
+    of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
+    sentences = {}
+    for model, own in of_units.groupby("model", sort=False, observed=True):
+        one = headline(own, temperature=temperatures.get(str(model)), by_task=by_task)
+        parts = [
+            f"{f'accuracy {role}'.rstrip()} {of.text()}" for role, of in one.accuracies.items() if not math.isnan(of.value)
+        ]
+        parts += [] if one.flips is None else [one.claims[0].text.rstrip(".")]
+        if parts:
+            sentences[str(model)] = f"With each wording as one unit, {model}: {'; '.join(parts)}."
+    return sentences
 
 
 def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
@@ -151,7 +157,7 @@ def _sets(base: pd.DataFrame, reference: str, by_task: bool) -> dict[str, pd.Dat
 
 
 def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    roles = list(base["role"].unique()) if "role" in base else []
+    roles = roles_of(base) if "role" in base else []
     return {role: base[base["role"] == role] for role in roles} if len(roles) > 1 else {"": base}
 
 
@@ -186,7 +192,7 @@ def _inflation_words(base: pd.DataFrame) -> str:
         return ""
     family = answers["family"] if "family" in answers else answers["item_id"]
     own = answers.assign(layout="", source_id=family.where(family != answers["item_id"], None), is_cut=answers["status"] == CUT)
-    return f": inflation {conditions(own, least=1)[0].inflation().text_pp()}"
+    return f": {conditions(own, least=1)[0].inflation().text_pp()} (inflation if the holdout is fair)"
 
 
 def claimed_headline(

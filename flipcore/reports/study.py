@@ -21,13 +21,14 @@ from flipcore.stats.memory.rewritten import HarnessAccuracy
 
 @dataclass(frozen=True)
 class Report:
-    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
-    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any. `closed_gates` are
-    the axes and extractors that are not claimed, each with what is missing."""
+    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]` the tests of
+    items against controls, `memory_claims[model]` which kinds of evidence agree, `harness[model]` what rotation adds to a single vote,
+    where there are any. `closed_gates` are the axes and extractors that are not claimed, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
     memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
+    memory_claims: dict[str, Claim] = field(default_factory=dict)
     harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
     closed_gates: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, list[Claim]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Report:
             lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._stated_claims(model)]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
+            lines += [f"  {self.memory_claims[model].text}"] if model in self.memory_claims else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
@@ -77,6 +79,7 @@ class Report:
                     "not_claimed": [claim.withheld for claim in self.claims.get(model, []) if claim.withheld],
                     "notes": list(self.notes.get(model, ())),
                     "harness": _harness(self.harness.get(model)),
+                    "memory_headline": self.memory_claims[model].text if model in self.memory_claims else None,
                     "memory": [one.as_dict() for one in self.memory.get(model, ())],
                 }
                 for model, cells in self.decompositions.items()
@@ -90,7 +93,7 @@ def study_report(
     reference: str | None = None,
     closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
-    repeats: str = "",
+    repeats: Mapping[str, str] | None = None,
     scores: Sequence[TaskScore] = (),
     by_task: bool = False,
     **settings,
@@ -98,7 +101,7 @@ def study_report(
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
     first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
     and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
-    are the models' own, `repeats` what is said of repeated templates; `by_task` as in `headline`.
+    are the models' own, `repeats` what is said of each where templates repeat; `by_task` as in `headline`.
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
@@ -117,7 +120,7 @@ def study_report(
             else [f"Reference extractor: {flips.title_of(reference_name).lower()}."]
         )
         passes = [words for one in leading(own, model) if (words := one.passes_words())]
-        notes[model] = [*reference_notes, *passes, *([repeats] if repeats else [])]
+        notes[model] = [*reference_notes, *passes, *filter(None, [(repeats or {}).get(model)])]
         if reference_name not in answers.extractors:
             cells[model], claimed[model] = [], [flips.lacking_reference(reference_name, answers.extractors)]
             headlines[model] = replace(headlines[model], claims=(claimed[model][0],))

@@ -22,7 +22,7 @@ from flipcore.reports.flips import Headline, by_wording, scores_alone
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.log_scores import leading, task_scores
-from flipcore.reports.memory import memory_tests
+from flipcore.reports.memory import memory_tests, summary
 from flipcore.reports.ranking import RankingReport, ranking_report
 from flipcore.reports.rows import Row
 from flipcore.reports.score import ScoreReport, score_report
@@ -176,25 +176,38 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     """Everything that may be said of a study now; `reference` as in `study_report`. What is set aside stays unseen."""
     frame, everything = (studies.readouts(store, study_id, everything=one) for one in (False, True))
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
-    repeats = repeated_templates(list(items["question"]), list(items["family"]))
-    repeats = f"{repeats} {by_wording(frame, items, study.is_recorded)}".strip()
+    warning = repeated_templates(list(items["question"]), list(items["family"]))
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}
+    repeats = {model: f"{warning} {said}" for model, said in by_wording(frame, items, heat, study.is_recorded).items()}
     report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded)
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
     values_alone = [model for model in models if model not in report.decompositions]
+    sharers = queries.sharers(store, study_id, study.scorers)
+    score = score_report(
+        studies.readouts(store, study_id, shares_of=sharers) if sharers else frame,
+        is_recorded=study.is_recorded,
+        reader=reference,
+        closed_gates=gates,
+        scorers=study.scorers,
+        reported=reported(study),
+        labelled=labelled_readouts(store, study_id),
+    )
+    memory = memory_tests(everything, study, items, gates, pairs)
     report = replace(
         report,
-        headlines=report.headlines
+        headlines={model: _beside(score, one) for model, one in report.headlines.items()}
         | {model: scores_alone(scores, model) if leading(scores, model) else NO_ANSWERS for model in values_alone},
         decompositions=report.decompositions | {model: [] for model in values_alone},
-        memory={model: [] for model in models} | memory_tests(everything, study, items, gates, pairs),
+        memory={model: [] for model in models} | memory,
+        memory_claims={
+            model: summary(tests, frames.compared_sets(by_model[model], study)) for model, tests in memory.items() if tests
+        },
         harness={model: one for model, one in accuracies.items() if one},
     )
-    sharers = queries.sharers(store, study_id, study.scorers)
     rows = studies.studies(store)
     return WholeStudy(
         store,
@@ -208,17 +221,16 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         pairs,
         report,
         truncations(endings(store, study_id), frame),
-        score_report(
-            studies.readouts(store, study_id, shares_of=sharers) if sharers else frame,
-            is_recorded=study.is_recorded,
-            reader=reference,
-            closed_gates=gates,
-            scorers=study.scorers,
-            reported=reported(study),
-            labelled=labelled_readouts(store, study_id),
-        ),
+        score,
         ranking_report(frame, reference, gates, scorers=study.scorer_names),
     )
+
+
+def _beside(score: ScoreReport | None, headline: Headline) -> Headline:
+    """A model that was asked in several wordings has one score, on one set of questions: its accuracy at the own prompt is left to it."""
+    if not score or not any(one.model == headline.model for one in score.models if one.bar.by_wordings.has_interval):
+        return headline
+    return replace(headline, claims=tuple(one for one in headline.claims if one is not headline.score))
 
 
 def study_of(store: Store, query: str) -> str:

@@ -31,8 +31,8 @@ def _warn(warning: str) -> None:
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     warning = repeated_templates(list(items["question"]), list(items["family"]))
-    return (
-        f"{warning} {by_wording(session.readouts(study_id), items, session.declared(study_id).is_recorded)}".strip()
-        if warning
-        else ""
-    )
+    if not warning:
+        return ""
+    frame, study = session.readouts(study_id), session.declared(study_id)
+    heat = {use.name: use.temperature for use in study.models}
+    return " ".join([warning, *by_wording(frame, items, heat, study.is_recorded).values()])
