@@ -2,6 +2,8 @@
 // computed. Item text reaches the page through textContent and fillText, never as HTML.
 const ROW = 24;
 const HEAD = 82;
+const TIGHT = 26; // below it two lines of a name have no room beside each other: one line, and a taller head for it
+const TALL = 112;
 const NARROW = 36; // a column below it has its name upright, and its number in the tip
 const MEAN = 40;
 const MARK = 9; // room for the mark of what is selected
@@ -44,6 +46,7 @@ export default function (component) {
   const accent = style.getPropertyValue("--st-primary-color").trim() || colours.artifact;
   const stops = signed ? [colours.genuine, colours.flip[0], colours.artifact] : colours.flip;
   const scale = signed ? (value) => (value + 1) / 2 : (value) => value;
+  let head = HEAD;
   let display = new Int32Array(0); // what stands in each row: a bin of this zoom, or -1 - g for the header of group g
   let press = null;
 
@@ -63,6 +66,11 @@ export default function (component) {
     return low;
   }
 
+  function stretch() {
+    filler.style.height = `${head + display.length * ROW + 4}px`;
+    root.style.height = `${Math.min(data.height, head + Math.max(display.length, 6) * ROW + 8)}px`;
+  }
+
   function build() {
     const of = starts[state.zoom];
     const rows = [];
@@ -72,8 +80,8 @@ export default function (component) {
       for (let b = firstBin(of, group.start); b < of.length && of[b] < group.end; b += 1) rows.push(b);
     });
     display = Int32Array.from(rows);
-    filler.style.height = `${HEAD + display.length * ROW + 4}px`;
-    root.style.height = `${Math.min(data.height, HEAD + Math.max(display.length, 6) * ROW + 8)}px`;
+    geometry();
+    stretch();
     scroller.setAttribute("aria-rowcount", String(display.length));
     scroller.setAttribute("aria-colcount", String(columns.length));
     state.row = Math.min(state.row, Math.max(display.length - 1, 0));
@@ -143,11 +151,12 @@ export default function (component) {
     const label = Math.min(300, width * 0.24);
     const gap = 14;
     const panel = (width - label - gap * (panels.length - 1) - 4) / panels.length;
+    head = (panel - MEAN) / columns.length < TIGHT ? TALL : HEAD;
     return { width, label, gap, panel, cell: (panel - MEAN) / columns.length };
   }
 
   function overviewNeeded() {
-    return !map.grouped && display.length * ROW > 3 * (root.clientHeight - HEAD);
+    return !map.grouped && display.length * ROW > 3 * (root.clientHeight - head);
   }
 
   function sized(one, width, height) {
@@ -165,7 +174,9 @@ export default function (component) {
   }
 
   function draw() {
+    const before = head;
     const g = geometry();
+    if (head !== before) stretch();
     const height = root.clientHeight;
     paint(sized(canvas, g.width, height), g, height);
     drawOverview();
@@ -175,12 +186,12 @@ export default function (component) {
   function paint(ctx, g, height) {
     const first = Math.floor(scroller.scrollTop / ROW);
     const shift = scroller.scrollTop - first * ROW;
-    const last = Math.min(display.length, first + Math.ceil((height - HEAD) / ROW) + 1);
+    const last = Math.min(display.length, first + Math.ceil((height - head) / ROW) + 1);
     ctx.save();
     ctx.beginPath();
-    ctx.rect(0, HEAD, g.width, height - HEAD);
+    ctx.rect(0, head, g.width, height - head);
     ctx.clip();
-    for (let r = first; r < last; r += 1) drawRow(ctx, g, r, HEAD + (r - first) * ROW - shift);
+    for (let r = first; r < last; r += 1) drawRow(ctx, g, r, head + (r - first) * ROW - shift);
     ctx.restore();
     drawHead(ctx, g);
   }
@@ -261,8 +272,8 @@ export default function (component) {
       ctx.fillStyle = colours.muted;
       ctx.textAlign = "left";
       const x = left + g.cell * columns.length + 4;
-      ctx.fillText("mean", x, 62);
-      whisker(ctx, x, 71, MEAN - 8, panel.strip.at(-1), scale, colours.muted);
+      ctx.fillText("mean", x, head - 20);
+      whisker(ctx, x, head - 11, MEAN - 8, panel.strip.at(-1), scale, colours.muted);
     });
   }
 
@@ -272,9 +283,9 @@ export default function (component) {
     ctx.fillStyle = column.variant ? colours.muted : colours.text;
     if (cell < NARROW) {
       ctx.font = `${weight}11px ${font}`;
-      const upright = lines(ctx, column.label, 46);
-      upright.forEach((line, i) => upwards(ctx, line, middle + 4 + 12 * (i - (upright.length - 1) / 2), 65));
-      whisker(ctx, x + 3, 72, cell - 6, told, scale, colours.muted);
+      const upright = cell < TIGHT ? [fitted(ctx, column.label, head - 36)] : lines(ctx, column.label, head - 36);
+      upright.forEach((line, i) => upwards(ctx, line, middle + 4 + 12 * (i - (upright.length - 1) / 2), head - 17));
+      whisker(ctx, x + 3, head - 10, cell - 6, told, scale, colours.muted);
       return;
     }
     const text = column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label;
@@ -301,9 +312,9 @@ export default function (component) {
     const needed = overviewNeeded();
     overview.hidden = !needed;
     if (!needed) return;
-    const room = root.clientHeight - HEAD;
+    const room = root.clientHeight - head;
     overview.style.right = `${root.clientWidth - scroller.clientWidth}px`;
-    overview.style.top = `${HEAD}px`;
+    overview.style.top = `${head}px`;
     const ctx = sized(overview, 14, room);
     let level = 0;
     while (level < sizes.length - 1 && starts[level].length > 2 * room) level += 1;
@@ -325,7 +336,7 @@ export default function (component) {
     const g = geometry();
     const x = event.clientX - box.left - g.label;
     const y = event.clientY - box.top;
-    const r = y < HEAD ? -1 : Math.floor((y - HEAD + scroller.scrollTop) / ROW);
+    const r = y < head ? -1 : Math.floor((y - head + scroller.scrollTop) / ROW);
     if (r >= display.length || x >= g.width - g.label) return null;
     if (x < 0) return r < 0 ? null : { row: r, column: -1, panel: 0 };
     const p = Math.floor(x / (g.panel + g.gap));
@@ -416,12 +427,12 @@ export default function (component) {
   const without = (from, to) => state.selection.flatMap(([a, b]) => [[a, Math.min(b, from)], [Math.max(a, to), b]]);
 
   function rowAt(event) {
-    const y = event.clientY - scroller.getBoundingClientRect().top - HEAD + scroller.scrollTop;
+    const y = event.clientY - scroller.getBoundingClientRect().top - head + scroller.scrollTop;
     return Math.min(Math.max(Math.floor(y / ROW), 0), display.length - 1);
   }
 
   scroller.onmousedown = (event) => {
-    if (event.button !== 0 || event.clientY - scroller.getBoundingClientRect().top < HEAD || !display.length) return;
+    if (event.button !== 0 || event.clientY - scroller.getBoundingClientRect().top < head || !display.length) return;
     if (event.offsetX > scroller.clientWidth) return; // the scroll bar
     const more = event.ctrlKey || event.metaKey;
     press = { row: rowAt(event), y: event.clientY, more, brushing: false, old: more ? state.selection : [] };
@@ -432,7 +443,7 @@ export default function (component) {
     event.preventDefault();
     const box = scroller.getBoundingClientRect();
     if (event.clientY > box.bottom - 10) scroller.scrollTop += ROW;
-    if (event.clientY < box.top + HEAD) scroller.scrollTop -= ROW;
+    if (event.clientY < box.top + head) scroller.scrollTop -= ROW;
     select([...press.old, rowsSpan(press.row, rowAt(event))]);
   };
   const released = () => {
@@ -443,7 +454,7 @@ export default function (component) {
   // ---- saving what is seen, with its caption
   function captioned() {
     const first = Math.floor(scroller.scrollTop / ROW);
-    const last = Math.min(display.length, first + Math.floor((root.clientHeight - HEAD) / ROW));
+    const last = Math.min(display.length, first + Math.floor((root.clientHeight - head) / ROW));
     if (!display.length) return data.caption;
     const rows = `Rows ${numberText(first + 1, 0)} to ${numberText(last, 0)} of ${numberText(display.length, 0)} in sight; `
       + (map.grouped ? "a header is a group, " : "")
@@ -493,7 +504,7 @@ export default function (component) {
   // ---- keys
   function intoSight() {
     const top = state.row * ROW;
-    const room = root.clientHeight - HEAD - ROW;
+    const room = root.clientHeight - head - ROW;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
     if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
   }
@@ -526,7 +537,7 @@ export default function (component) {
     if (columns[c].opens) send({ kind: "column", axis: columns[c].axis });
   }
 
-  const page = () => Math.max(1, Math.floor((root.clientHeight - HEAD) / ROW) - 1);
+  const page = () => Math.max(1, Math.floor((root.clientHeight - head) / ROW) - 1);
   const actions = {
     ArrowDown: (event) => move(1, 0, event.shiftKey), ArrowUp: (event) => move(-1, 0, event.shiftKey),
     ArrowRight: () => move(0, 1), ArrowLeft: () => move(0, -1),
@@ -571,7 +582,7 @@ export default function (component) {
 
   const jump = (event) => {
     const box = overview.getBoundingClientRect();
-    scroller.scrollTop = ((event.clientY - box.top) / box.height) * display.length * ROW - (root.clientHeight - HEAD) / 2;
+    scroller.scrollTop = ((event.clientY - box.top) / box.height) * display.length * ROW - (root.clientHeight - head) / 2;
   };
   overview.onpointerdown = (event) => { overview.setPointerCapture(event.pointerId); jump(event); };
   overview.onpointermove = (event) => { if (event.buttons) jump(event); };
