@@ -366,9 +366,7 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
         what = "answers" if column else "scores"
         sentence = f"{model}: noise floor, {floor.text()} of repeated {what} differ {under}."
-        detail = (
-            "Of the study's own prompt: as often a single run and its rerun disagree on an item, which says nothing of a score."
-        )
+        detail = "How often two runs of the study's own prompt disagree on an item. A score over many items moves far less."
         claim = description(sentence, "floor", detail, floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))

@@ -132,7 +132,7 @@ class ScoreDetector(Detector):
         mine = frame[(frame["extractor"] == self.measure) & frame["role"].isin(roles)]
         if len(mine) and (mine["status"] == ABSENT).all():
             reason = mine["reason"].mode() if "reason" in mine else mine["status"].head(0)
-            raise BadInput(f"It does not judge: {reason.iloc[0] if len(reason) else 'every readout is absent.'}")
+            raise BadInput(str(reason.iloc[0]) if len(reason) else "Every readout is absent.")
 
 
 def detector_fault(detector: Detector) -> str:
