@@ -147,7 +147,13 @@ def detail(bar: ErrorBar) -> str:
 def share_words(parts: Mapping[str, Estimate]) -> str:
     """Whose the uncertainty is, the largest share first; "" where wordings were not measured."""
     there = sorted((one for one in parts.items() if not math.isnan(one[1].value)), key=lambda one: -one[1].value)
-    return f"Of the variance: {', '.join(f'{name} {percent_text(one.value)}' for name, one in there)}." if there else ""
+    return f"Of the variance: {', '.join(f'{name} {_share(one)}' for name, one in there)}." if there else ""
+
+
+def _share(one: Estimate) -> str:
+    """ "45 % [16, 69]": few wordings say little of whose the variance is."""
+    limits = f" [{number_text(100 * one.low, 0)}, {number_text(100 * one.high, 0)}]" if one.has_interval else ""
+    return f"{percent_text(one.value)}{limits}"
 
 
 def next_words(now: float, more: Mapping[str, Design], n_calls: int) -> str:

@@ -73,7 +73,8 @@ def test_small_sentences_name_the_largest_first():
     bar = error_bar(score_cells(rows_of(n=60)))
     parts = shares(bar)
     first = max(parts, key=lambda name: parts[name].value)
-    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f} %")
+    low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
+    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f} % [{low}, {high}], ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
     assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == ("", "", "", "Read otherwise: 0.50.")
