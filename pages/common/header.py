@@ -11,6 +11,7 @@ from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.runs.progress import QUEUED, STOPPING
 from flipcore.store.queries import locks, studies
+from flipcore.text.counts import count_of
 from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
 from pages.common.links import remember_missing, say_missing
@@ -26,6 +27,7 @@ BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", 
     "UNREVIEWED PARAPHRASES": "orange",
     "JUDGE NOT PASSED": "orange",
 }
+MOST_LETTERS = 24  # of the models' names in the header's line
 
 
 def badges(row: dict) -> list[tuple[str, str]]:
@@ -103,8 +105,12 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
 def _provenance(row: dict) -> None:
     """Models and items in sight; date, version and id behind them."""
     models = ", ".join(row["models"]) or "no model"
-    n = int(row["n_items"])
-    with st.popover(plain(f"{models[:24]} · {n:,} item{'s' * (n != 1)}"), type="tertiary", help="Where this study comes from"):
+    many = count_of(len(row["models"]), "model") if len(row["models"]) > 1 else f"{models[:MOST_LETTERS]}…"
+    short = models if len(models) <= MOST_LETTERS else many
+    label = plain(f"{short} · {count_of(int(row['n_items']), 'item')}")
+    with st.popover(label, type="tertiary", help="Where this study comes from"):
+        if short != models:
+            st.caption(plain(models))
         when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] is not None else "unknown"
         st.caption(f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`")
         st.code(studies.toml(session.store(), row["study_id"]), language="toml", height=320)
