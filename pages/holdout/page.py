@@ -86,11 +86,11 @@ if whole is not None and sets is not None:
         st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
     else:
         layouts(session.store()).warm()
-        tests.what_is_compared(sets)
-        repeats.show_of([*sets.target, *sets.retro])
         place = board.BoardPlace()
         place.first(sets, view, mode, "semantic", "prediction")
         inflation.in_a_line(sets, mode == "locked")
+        tests.what_is_compared(sets)
+        repeats.show_of([*sets.target, *sets.retro])
         part = screen.segments("Part", PARTS, "part")
         # the cross-validation takes longest, so what does not need it is drawn before
         part_place = st.container()
