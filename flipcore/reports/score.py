@@ -91,11 +91,11 @@ class ModelScore:
     def claim(self) -> Claim:
         """The sentence."""
         own = self.own.value if self.own else None
-        made = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
+        claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
         if self.unread < MANY_UNREAD:
-            return made
-        unread = f"{percent_text(self.unread)} of its answers could not be read and count as wrong."
-        return replace(made, sentence=f"{made.sentence} {unread}")
+            return claim
+        unread = f"{percent_text(self.unread)} unread, counted as wrong."
+        return replace(claim, sentence=f"{claim.sentence} {unread}")
 
     @property
     def elsewhere(self) -> Claim:

@@ -180,7 +180,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}
-    repeats = {model: f"{warning} {said}" for model, said in by_wording(frame, items, heat, study.is_recorded).items()}
+    repeats = {model: f"{warning} {sentence}" for model, sentence in by_wording(frame, items, heat, study.is_recorded).items()}
     report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded)
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}

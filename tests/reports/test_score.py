@@ -227,9 +227,9 @@ def test_a_score_says_how_many_answers_were_not_read():
     base = frame["variant"] == BASE
     few, many = (frame.assign(status=np.where(base & (frame["sample"] == 0) & unread, "unreadable", "ok")) for unread in
                  (frame["item_id"].isin(frame["item_id"].unique()[:2]), True))  # fmt: skip
-    assert "could not be read" not in score_report(few).claims[0].text
+    assert "unread" not in score_report(few).claims[0].text
     report = score_report(many)
-    assert report.claims[0].text.endswith("50 % of its answers could not be read and count as wrong.")
+    assert report.claims[0].text.endswith("50 % unread, counted as wrong.")
     assert report.models[0].as_dict()["unread"] == 0.5  # of the counted wording, not of the changes beside it
 
 
