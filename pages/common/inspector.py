@@ -11,7 +11,7 @@ from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
-from pages.common import session
+from pages.common import session, trajectories
 from pages.common.copying import copy_link
 from pages.common.evidence import other_side, side
 from pages.common.flip_verdicts import flip_verdict_bar
@@ -86,6 +86,7 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", view, other, base, before, as_losses=True)
     with right:
         other_side(f"Variant: {key}", view, pairs[key])
+    trajectories.show(pairs[key])
     if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
         _judge(study_id, model, axis, extractor_name, view, pairs[key])
 

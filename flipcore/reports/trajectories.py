@@ -1,0 +1,95 @@
+"""What an agent did, turn by turn, and where two trials of one task part."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.datasets.recorded.log_records import as_text
+from flipcore.text.counts import count_of
+
+ACTORS = ("assistant",)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message. `calls` are the tools that it calls, "name(arguments)"."""
+
+    role: str
+    text: str
+    calls: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """In one line: who, and what is called, else how the text begins."""
+        return f"{self.role}: {'; '.join(self.calls) or ' '.join(self.text.split())}"
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Two trials of one task; `first_at` and `second_at` are the turns at which their actions part, None where one has no such action."""
+
+    first: tuple[Turn, ...]
+    second: tuple[Turn, ...]
+    n_alike: int
+    first_at: int | None
+    second_at: int | None
+
+    @property
+    def sentence(self) -> str:
+        """Where they part."""
+        if self.first_at is None and self.second_at is None:
+            return f"Both trials call the same tools: {count_of(self.n_alike, 'call')}. What differs is what was said."
+        none = "no further call" if self.n_alike else "no call"
+        here, there = (
+            none if at is None else "; ".join(turns[at].calls)
+            for turns, at in ((self.first, self.first_at), (self.second, self.second_at))
+        )
+        alike = f"{count_of(self.n_alike, 'call')} {'is' if self.n_alike == 1 else 'are'} alike, then"
+        return f"{alike if self.n_alike else 'They differ from the first call on:'} {here} against {there}."
+
+
+def turns_of(raw_reply: str) -> tuple[Turn, ...]:
+    """The turns of a completion that was stored with its messages (OpenAI's or Inspect's form); none of any other."""
+    try:
+        body = json.loads(raw_reply) if raw_reply.startswith("{") else {}
+    except ValueError:
+        return ()
+    messages = body.get("messages") if isinstance(body, Mapping) else None
+    rows = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+    return tuple(
+        Turn(str(row.get("role") or "?"), as_text(row.get("content") or ""), tuple(_calls(row.get("tool_calls"))))
+        for row in rows
+    )
+
+
+def trials(first: Sequence[Turn], second: Sequence[Turn]) -> Trials:
+    """Two trials beside each other, held against one another by the tools that they call."""
+    left, right = (
+        [(at, call) for at, turn in enumerate(turns) if turn.role in ACTORS for call in turn.calls] for turns in (first, second)
+    )
+    n = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a[1] != b[1]), min(len(left), len(right)))
+    at_left, at_right = (side[n][0] if n < len(side) else None for side in (left, right))
+    return Trials(tuple(first), tuple(second), n, at_left, at_right)
+
+
+def _calls(tools: Any) -> Iterator[str]:
+    for one in tools if isinstance(tools, list) else ():
+        function = one.get("function") if isinstance(one, Mapping) else None
+        name, arguments = (
+            (function.get("name"), function.get("arguments"))
+            if isinstance(function, Mapping)
+            else (function, one.get("arguments") if isinstance(one, Mapping) else "")
+        )
+        yield f"{name or '?'}({_arguments(arguments)})"
+
+
+def _arguments(arguments: Any) -> str:
+    """As "key=value", in one order: models write the same arguments with other blanks and in another order."""
+    try:
+        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return str(arguments)
+    if not isinstance(value, Mapping):
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return ", ".join(f"{key}={json.dumps(value[key], ensure_ascii=False, sort_keys=True)}" for key in sorted(value))
