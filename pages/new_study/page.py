@@ -100,7 +100,9 @@ def step(number: int, title: str, icon: str):
 
 
 with steps:
-    name = st.text_input("Name", base.name or f"Study of {datetime.date.today()}", key="study-name", max_chars=120)
+    name = st.text_input(
+        "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name", max_chars=120
+    )
     with step(1, "Items", ":material/list:"):
         offer_own()
         sources = items_step(st.session_state["draft-sources"])
