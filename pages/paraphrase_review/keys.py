@@ -1,6 +1,7 @@
 """Keys: is the answer of this item right? Suspects are reviewed as a question without its key; what people say disputes it."""
 
 import json
+from functools import partial
 
 import streamlit as st
 
@@ -34,7 +35,7 @@ from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
 from pages.paraphrase_review.judging import reviewer
-from pages.paraphrase_review.outputs import answer_row
+from pages.paraphrase_review.outputs import answer_row, way_out
 
 ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
 LETTERS = [chr(ord("A") + i) for i in range(26)]
@@ -136,18 +137,12 @@ def _review(of: list[Suspect], name: str) -> None:
         _question(items[open_ids[0]], name, by_suspicion)
     else:
         st.success("Every item of this order is reviewed. Thank you.")
-    with st.container(horizontal=True):
-        if mine:
-            st.button(
-                "Take the last one back",
-                key="unkey",
-                shortcut="z",
-                icon=":material/undo:",
-                on_click=lambda: keys.keep_key_verdicts(store, [undo_key_verdict(mine[-1])]),
-            )
-        if st.button("Stop, and see what people say", key="keys-stop", icon=":material/logout:"):
-            st.session_state.pop("reviews-keys-as")
-            st.rerun()
+    take_back = partial(_take_back, mine[-1]) if mine else None
+    way_out(take_back, "unkey", "Stop, and see what people say", "keys-stop", "reviews-keys-as")
+
+
+def _take_back(row: dict) -> None:
+    keys.keep_key_verdicts(session.store(), [undo_key_verdict(row)])
 
 
 def _question(item: Item, name: str, by_choice: bool) -> None:

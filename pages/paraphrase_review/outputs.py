@@ -150,18 +150,8 @@ def _label(study_id: str, name: str) -> None:
         _text(judges.output(store, study_id, open_ids[0]), name, by_doubt)
     else:
         st.success("Every output that is yours to label has a label. Thank you.")
-    with st.container(horizontal=True):
-        if mine:
-            st.button(
-                "Take the last one back",
-                key="unlabel",
-                shortcut="z",
-                icon=":material/undo:",
-                on_click=lambda: judges.keep_labels(store, [undo_row(mine[-1])]),
-            )
-        if st.button("Stop, and see the errors", key="unlabelled", icon=":material/logout:"):
-            st.session_state.pop("labels-as")
-            st.rerun()
+    take_back = partial(_take_back, mine[-1]) if mine else None
+    way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", "labels-as")
 
 
 def _text(text: dict, name: str, by_choice: bool) -> None:
@@ -206,6 +196,20 @@ def answer_row(
             args=(str(option),),
         )
     return row
+
+
+def way_out(take_back: Callable[[], None] | None, key: str, stop: str, stop_key: str, who: str) -> None:
+    """Under every question: the last answer is taken back, or the review ends; `who` names its reviewer in the session."""
+    with st.container(horizontal=True):
+        if take_back is not None:
+            st.button("Take the last one back", key=key, shortcut="z", icon=":material/undo:", on_click=take_back)
+        if st.button(stop, key=stop_key, icon=":material/logout:"):
+            st.session_state.pop(who)
+            st.rerun()
+
+
+def _take_back(row: dict) -> None:
+    judges.keep_labels(session.store(), [undo_row(row)])
 
 
 def _typed(key: str, on_answer: Callable[[str], None]) -> None:
