@@ -53,7 +53,7 @@ def turns_of(raw_reply: str) -> tuple[Turn, ...]:
     """The turns of a completion that was stored with its messages (OpenAI's or Inspect's form); none of any other."""
     try:
         body = json.loads(raw_reply) if raw_reply.startswith("{") else {}
-    except ValueError:
+    except (ValueError, RecursionError):  # a server's reply may be nested to any depth
         return ()
     messages = body.get("messages") if isinstance(body, Mapping) else None
     rows = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []

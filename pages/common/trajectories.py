@@ -7,7 +7,7 @@ from flipcore.reports.trajectories import Turn, trials, turns_of
 from flipcore.text.counts import count_of
 from pages.common.notes import plain
 
-MOST_LETTERS, MOST_TURNS = 160, 80
+MOST_LETTERS, MOST_TURNS, MOST_TEXT = 160, 80, 8_000
 
 
 def show(pair: tuple[Side, Side]) -> None:
@@ -30,7 +30,7 @@ def _turns(turns: tuple[Turn, ...], at: int | None) -> None:
     """Those before the parting are folded together, so that both sides begin with the action that differs."""
     if at:
         with st.expander(f"{count_of(at, 'turn')} before"):
-            for number, turn in enumerate(turns[:at], 1):
+            for number, turn in list(enumerate(turns[:at], 1))[-MOST_TURNS:]:
                 _turn(number, turn)
     for number, turn in enumerate(turns[at or 0 :][:MOST_TURNS], (at or 0) + 1):
         with st.expander(_title(number, turn), expanded=number - 1 == at):
@@ -53,4 +53,4 @@ def _turn(number: int, turn: Turn) -> None:
 def _body(turn: Turn) -> None:
     for text in (turn.text, *turn.calls):
         if text:
-            st.code(text, language=None, wrap_lines=True)
+            st.code(text[:MOST_TEXT] + "…" * (len(text) > MOST_TEXT), language=None, wrap_lines=True)

@@ -34,6 +34,22 @@ def test_what_holds_no_messages_has_no_turns():
     assert [turns_of(text) for text in ("", "plain", "{broken", "{}", '{"messages": 3}', '{"messages": [1]}')] == [()] * 6
 
 
+def test_no_depth_and_no_length_of_a_reply_ends_the_page():
+    assert turns_of('{"messages": ' + "[" * 100_000 + "]" * 100_000 + "}") == ()
+
+    def script(text: str):
+        from types import SimpleNamespace
+
+        from pages.common import trajectories
+
+        trajectories.show(((None, [SimpleNamespace(raw_reply=text)]),) * 2)
+
+    long = [{"role": "user", "content": "x" * 1_000_000}, *[REFUSES] * 500]
+    app = AppTest.from_function(script, args=(reply(*long),)).run()
+    assert not app.exception and len(app.expander) == 80 and max(len(one.value) for one in app.code) < 10_000
+    assert any("421 further turns in the raw reply" in one.value for one in app.caption)
+
+
 def test_two_trials_part_at_the_first_call_that_differs():
     first, second = turns_of(reply(ASKS, LOOKS, TOLD, CANCELS)), turns_of(reply(ASKS, LOOKS, TOLD, REFUSES))
     both = trials(first, second)
