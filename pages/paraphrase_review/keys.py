@@ -117,7 +117,7 @@ def _who() -> None:
     with st.form("keys-as", border=False):
         name = name_field("Your name, to review keys", "key-name", value=reviewer(), max_chars=80, width=320)
         order = st.selectbox("Order", list(ORDERS), key="key-order", format_func=ORDERS.__getitem__, width=320)
-        if st.form_submit_button("Review keys", type="primary", icon=":material/key:") and name.strip():
+        if st.form_submit_button("Review keys", type="primary", icon=":material/key:"):
             with shown_problem():
                 st.session_state["reviews-keys-as"] = reviewer_name(name)
                 st.session_state["keys-by-suspicion"] = order == "suspects"

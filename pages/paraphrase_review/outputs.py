@@ -126,7 +126,7 @@ def _who() -> None:
     with st.form("label-as", border=False):
         name = name_field("Your name, to label outputs", "judge-name", value=reviewer(), max_chars=80, width=320)
         order = st.selectbox("Order", list(ORDERS), key="label-order", format_func=ORDERS.__getitem__, width=320)
-        if st.form_submit_button("Label outputs", type="primary", icon=":material/label:") and name.strip():
+        if st.form_submit_button("Label outputs", type="primary", icon=":material/label:"):
             with shown_problem():
                 st.session_state["labels-as"] = reviewer_name(name)
                 st.session_state["labels-by-doubt"] = order == "doubt"
