@@ -116,12 +116,12 @@ def by_wording(
     frame: pd.DataFrame, items: pd.DataFrame, temperatures: Mapping[str, float | None], by_task: bool = False
 ) -> dict[str, str]:
     """Model -> what its headline says with each wording as one unit, and its accuracy, where a tenth of the items repeat another's
-    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id, question and family;
+    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id, question, family and options;
     `temperatures` as in `study_report`."""
-    questions, families = list(items["question"]), list(items["family"])
-    if frame.empty or not repeated_templates(questions, families):
+    made_from = [list(items[name]) for name in ("question", "family", "options")]
+    if frame.empty or not repeated_templates(*made_from):
         return {}
-    units = dict(zip(items["item_id"], wordings(questions, families), strict=True))
+    units = dict(zip(items["item_id"], wordings(*made_from), strict=True))
     # a category maps to a category of other values as long as no two items that were asked share their wording
     of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}

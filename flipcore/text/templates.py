@@ -15,9 +15,14 @@ def template(question: str) -> str:
     return " ".join(_NAME.sub("@", _NUMBER.sub("#", question)).lower().split())
 
 
-def wordings(questions: Sequence[str], families: Sequence[str]) -> list[str]:
+def _wording(question: str, options: Sequence[str]) -> str:
+    """The template of a question together with those of its options: "Which of these is a bird?" of other options is no repetition."""
+    return " / ".join([template(question), *sorted(map(template, options))])
+
+
+def wordings(questions: Sequence[str], families: Sequence[str], options: Sequence[Sequence[str]]) -> list[str]:
     """What each item would be a member of if wordings were units: its wording where another family has it too, else its family."""
-    names = [template(q) if len(q.split()) >= FEWEST_WORDS else "" for q in questions]
+    names = [_wording(q, o) if len(q.split()) >= FEWEST_WORDS else "" for q, o in zip(questions, options, strict=True)]
     n_families = Counter(wording for wording, _ in set(zip(names, families, strict=True)))
     return [
         f"wording {wording}" if wording and n_families[wording] > 1 else str(family)
@@ -25,11 +30,13 @@ def wordings(questions: Sequence[str], families: Sequence[str]) -> list[str]:
     ]
 
 
-def repeated_templates(questions: Sequence[str], families: Sequence[str]) -> str:
-    """A sentence where a tenth of the items or more repeat another's wording and are families of their own; else empty.
+def repeated_templates(questions: Sequence[str], families: Sequence[str], options: Sequence[Sequence[str]]) -> str:
+    """A sentence where a tenth of the items or more repeat another's wording, its options' too, and are families of their own; else
+    empty.
 
     `families` names what each item was made from. Questions of fewer than eight words are not looked at."""
-    pairs = [(template(q), family) for q, family in zip(questions, families, strict=True) if len(q.split()) >= FEWEST_WORDS]
+    every = zip(questions, families, options, strict=True)
+    pairs = [(_wording(question, of_it), family) for question, family, of_it in every if len(question.split()) >= FEWEST_WORDS]
     distinct = set(pairs)
     n_families = Counter(wording for wording, _ in distinct)
     n_repeated = sum(n_families[wording] > 1 for wording, _ in pairs)

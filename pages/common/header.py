@@ -49,12 +49,12 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
             st.badge(text, color=BADGES[badge], help=MEANINGS[badge])
 
 
-def header_line(folder: str):
-    """The line at the top with the title and question of a page, open for what belongs beside them."""
+def header_line(folder: str, question: str = ""):
+    """The line at the top with the title of a page and its question, or that of its part in view; open for what belongs beside them."""
     page = BY_FOLDER[folder]
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
     line.title(page.title, anchor=False, width="content")
-    line.markdown(page.question, width="content")
+    line.markdown(question or page.question, width="content")
     with line.popover("More", icon=":material/menu:", type="tertiary", key="more", help="Report, decisions, models, words"):
         for one in PAGES:
             if one.in_menu:
@@ -63,11 +63,16 @@ def header_line(folder: str):
 
 
 def page_header(
-    folder: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = (), fits: Callable[[Study], bool] | None = None
+    folder: str,
+    *,
+    choose: bool = True,
+    extra: tuple[tuple[str, str], ...] = (),
+    fits: Callable[[Study], bool] | None = None,
+    question: str = "",
 ) -> str | None:
     """Title and question of the page in this folder, the study, its badges and where it comes from, on one line; the study's id, or
-    None after saying how to get one. `fits` tells which studies the page can show anything of."""
-    line = header_line(folder)
+    None after saying how to get one. `fits` tells which studies the page can show anything of; `question` is that of a part of it."""
+    line = header_line(folder, question)
     with line:
         study_id = session.chosen_study(fits) if choose else None
     if not choose:

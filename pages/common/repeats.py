@@ -19,7 +19,8 @@ def show(study_id: str) -> None:
 
 def show_of(items: Sequence[Item]) -> None:
     """The same of items that need not be a study's."""
-    _warn(repeated_templates([one.question for one in items], [one.source_id or one.item_id for one in items]))
+    made_from = [one.source_id or one.item_id for one in items]
+    _warn(repeated_templates([one.question for one in items], made_from, [one.options for one in items]))
 
 
 def _warn(warning: str) -> None:
@@ -30,7 +31,7 @@ def _warn(warning: str) -> None:
 @cached()
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
-    warning = repeated_templates(list(items["question"]), list(items["family"]))
+    warning = repeated_templates(items["question"], items["family"], items["options"])
     if not warning:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)

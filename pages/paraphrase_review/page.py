@@ -9,13 +9,14 @@ from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs, proposing
 
 PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
+QUESTIONS = {"Outputs": "What does this output answer?", "Keys": "Is the key of this question right?"}  # the others ask the page's own
 
 if acting().level is Level.REVIEWER:
     judging.show(st.container())
     st.stop()
-focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0]
-if not focused:
-    page_header("paraphrase_review", choose=False)
+in_view = st.session_state.get("part") or st.query_params.get("part", PARTS[0])
+if not (judging.reviewer() and in_view == PARTS[0]):
+    page_header("paraphrase_review", choose=False, question=QUESTIONS.get(in_view, ""))
 with st.container(horizontal=True, vertical_alignment="center"):
     part = screen.segments("Part", PARTS, "part")
     beside = st.container(width="content")

@@ -19,8 +19,8 @@ def test_items_that_repeat_a_template_are_named_on_a_page(tmp_path, tmp_path_fac
     monkeypatch.setattr("pages.common.repeats.repeated_templates", lambda *words: asked.append(words) or WARNING)
     app = opened(f"{page}/page.py", **link)
     assert not app.exception and [one.value for one in app.warning if "repeat another" in one.value]
-    ((questions, families),) = asked
-    assert len(questions) == len(families) == 96
+    ((questions, families, options),) = asked
+    assert len(questions) == len(families) == len(options) == 96
     app.run()
     assert len(asked) == 1 and [one.value for one in app.warning if "repeat another" in one.value]
 

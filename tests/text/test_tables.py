@@ -8,7 +8,7 @@ import pytest
 
 from flipcore.text.counts import count_of
 from flipcore.text.tables import FORMATS, latex, table_text
-from flipcore.text.templates import repeated_templates, template
+from flipcore.text.templates import repeated_templates, template, wordings
 from tests import hostile
 
 ROWS = [
@@ -77,11 +77,18 @@ def test_numbers_and_names_do_not_tell_wordings_apart():
 
 
 def test_repeats_are_said_and_declared_families_are_not():
-    assert repeated_templates(MADE, ["a", "b", "c", "d"]).startswith("4 of 4 items repeat another item's wording")
-    assert repeated_templates(MADE, ["bakery"] * 4) == ""
+    assert repeated_templates(MADE, ["a", "b", "c", "d"], [()] * 4).startswith("4 of 4 items repeat another item's wording")
+    assert repeated_templates(MADE, ["bakery"] * 4, [()] * 4) == ""
+
+
+def test_one_stem_with_other_options_is_no_repetition_and_with_other_numbers_it_is():
+    stem, names = ["Which one of the following birds builds no nest?"] * 2, ["a", "b"]
+    assert repeated_templates(stem, names, [("heron", "finch"), ("stork", "cuckoo")]) == ""
+    assert repeated_templates(MADE[:2], names, [("3 loaves", "4 loaves"), ("6 loaves", "5 loaves")]).startswith("2 of 2 items")
+    assert wordings(stem, names, [("heron", "finch"), ("finch", "heron")])[0].startswith("wording")
 
 
 def test_short_questions_and_few_repeats_are_left_alone():
-    assert repeated_templates(["Which of these is true?"] * 4, list("abcd")) == ""
+    assert repeated_templates(["Which of these is true?"] * 4, list("abcd"), [()] * 4) == ""
     others = [f"A question of its own about topic {chr(97 + i) * 9} and nothing else at all" for i in range(26)]
-    assert repeated_templates([*others, *MADE[:2]], list(map(str, range(28)))) == ""
+    assert repeated_templates([*others, *MADE[:2]], list(map(str, range(28))), [()] * 28) == ""
