@@ -49,7 +49,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         index=list(names).index(start),
         key=f"study-{start}",
         label_visibility="collapsed",
-        width=330,
+        width=440,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
     remember_missing("study", link, names, choice)

@@ -114,6 +114,7 @@ export default function (component) {
       list.textContent = "Counting for these settings …";  // of many items only what is chosen comes with the page
       return;
     }
+    list.appendChild(axis());
     rows.forEach((row, r) => {
       if (row.hidden) return;  // rows over all axes carry the headline and come last
       const box = document.createElement("div");
@@ -148,6 +149,21 @@ export default function (component) {
       parts.push({ sign, sentence, ...bar(svg, t, r) });
     });
     paint();
+  }
+
+  // above the bars: what their length is
+  function axis() {
+    const line = document.createElement("div"), ticks = document.createElement("div"), of = document.createElement("div");
+    line.className = "axis";
+    ticks.className = "ticks";
+    of.textContent = "share of pairs";
+    for (const tick of ["0", ".25", ".5", ".75", "1"]) {
+      const label = document.createElement("span");
+      label.textContent = tick;
+      ticks.append(label);
+    }
+    line.append(document.createElement("span"), of, ticks);
+    return line;
   }
 
   // from the left: under the compared extractor alone, under both, under the reference alone
