@@ -62,11 +62,12 @@ async def seen(socket, page: str, start: float) -> dict[str, float]:
     begin = BackMsg()
     begin.rerun_script.page_name = "" if page == "studies" else page  # which is the page at /
     await socket.send(begin.SerializeToString())
-    while "end" not in seconds:
+    while "end" not in seconds or "title" not in seconds:
         message = ForwardMsg()
         message.ParseFromString(await socket.recv())
         now = time.perf_counter() - start
-        if message.WhichOneof("type") == "script_finished":
+        # a part of the page before that draws itself again, or a run that gives way to the next, ends as well
+        if message.WhichOneof("type") == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
             seconds["end"] = now
         element = message.delta.new_element
         kind = element.WhichOneof("type")
