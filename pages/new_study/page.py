@@ -20,6 +20,9 @@ from pages.new_study.models import models_step, reference
 from pages.new_study.price import price_panel
 from pages.new_study.questions import questions_step
 
+MOST_LETTERS = 120  # of a study's name
+
+
 # Where a new study starts from: the default, or the study that is being duplicated (`?from_study=`).
 
 
@@ -100,9 +103,14 @@ def step(number: int, title: str, icon: str):
 
 
 with steps:
-    name = st.text_input(
-        "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name", max_chars=120
-    )
+    # Streamlit's own limit keeps the name before instead, and says so in small print at most
+    entered = st.text_input("Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name")
+    name = entered[:MOST_LETTERS].strip()
+    if len(entered) > MOST_LETTERS:
+        st.info(
+            f"A name has at most {MOST_LETTERS} characters; these {len(entered):,} are cut there.",
+            icon=":material/content_cut:",
+        )
     with step(1, "Items", ":material/list:"):
         offer_own()
         sources = items_step(st.session_state["draft-sources"])

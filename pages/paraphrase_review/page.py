@@ -9,7 +9,7 @@ from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs, proposing
 
 PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
-QUESTIONS = {"Outputs": "What does this output answer?", "Keys": "Is the key of this question right?"}  # the others ask the page's own
+QUESTIONS = {"Outputs": "What does this output answer?", "Keys": "Is this question's key right?"}  # others: the page's own
 
 if acting().level is Level.REVIEWER:
     judging.show(st.container())

@@ -35,6 +35,13 @@ def test_a_step_that_is_done_folds_and_opens_the_next(app):
     assert app.session_state["summary-1"] == "60 of Pocket: choices, 20 of Pocket: word problems"
 
 
+def test_a_name_that_is_too_long_is_cut_with_a_sentence(app):
+    app.text_input(key="study-name").set_value("a" * 200).run()
+    assert not app.exception and "A name has at most 120 characters; these 200 are cut there." in words(app)
+    (declared,) = [block.value for block in app.code if block.value.startswith("name = ")]
+    assert declared.startswith(f'name = "{"a" * 120}"\n')
+
+
 def test_items_are_filtered_by_their_own_data(app):
     app.selectbox(key="add-dataset").set_value("pocket_problems").run()
     app.multiselect(key="add-where-pocket_problems-dose").set_value([256]).run()
