@@ -25,9 +25,17 @@ LOCKED = Assertion(
 ASSERTIONS = (LOCKED,)
 
 
-def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0, after: str = "") -> Claim:
+def locked_claim(
+    lock: Mapping[str, Any],
+    all_locks: Sequence[Mapping[str, Any]],
+    n_changed: int = 0,
+    after: str = "",
+    is_first: bool = False,
+    n_elsewhere: int = 0,
+) -> Claim:
     """`all_locks` are those of the study, oldest first; `n_changed` verdicts stand differently today; `after` says what was asked,
-    read or merged since, "" where nothing was.
+    read or merged since, "" where nothing was. `is_first`: the lock was stored before any answer; `n_elsewhere` items have answers
+    that are older than it all the same, which a merge brought.
 
     Withheld where the lock was changed, keeps no state or no readouts, came after another lock had opened the same items, or where
     somebody could have read what the same models answered: in another study, or before this one was declared."""
@@ -39,17 +47,18 @@ def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
     )
     later = " ".join(filter(None, (verdicts, after))) or "Nothing has changed since."
     n = len(state["items"]) if state else 0
+    before = "any of these models was asked them" if is_first else "anybody could read what the models answered to them"
     claim = Claim(
         LOCKED,
         "locked",
-        f"Locked: {count_of(n, 'item was', 'items were')} set aside, and these settings were stored before anybody could read what the "
-        "models answered to them.",
+        f"Locked: {count_of(n, 'item was', 'items were')} set aside, and these settings were stored before {before}.",
         True,
         " ".join(filter(None, (_questions_shown(state), later))),
         "",
         {"n_items": n, "n_verdicts_changed": n_changed},
     )
-    return claim.not_claimed(_why_not(lock, state, all_locks))
+    older = f"{count_of(n_elsewhere, 'item has an answer', 'items have answers')} that {'is' if n_elsewhere == 1 else 'are'} older than "
+    return claim.not_claimed(_why_not(lock, state, all_locks) or (f"{older}this lock." if n_elsewhere else ""))
 
 
 def _questions_shown(state: Mapping[str, Any] | None) -> str:

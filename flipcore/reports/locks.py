@@ -6,6 +6,7 @@ from typing import Any
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import locked_claim
 from flipcore.core.errors import BadInput
+from flipcore.core.locks import STATE
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks as lock_queries
 
@@ -19,7 +20,15 @@ def locked(store: Store, record_id: str, page: str) -> Claim | None:
 
 def claim_of(store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]) -> Claim:
     """What may be said of one lock of a record, with what changed since."""
-    return locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock), lock_queries.came_after(store, lock))
+    is_first = lock_queries.is_before_answers(lock["settings"].get(STATE) or {})
+    return locked_claim(
+        lock,
+        all_locks,
+        lock_queries.n_verdicts_changed(store, lock),
+        lock_queries.came_after(store, lock),
+        is_first,
+        lock_queries.n_answered_before(store, lock) if is_first else 0,
+    )
 
 
 def check(store: Store, record_id: str, page: str) -> str:

@@ -176,7 +176,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     """Everything that may be said of a study now; `reference` as in `study_report`. What is set aside stays unseen."""
     frame, everything = (studies.readouts(store, study_id, everything=one) for one in (False, True))
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
-    warning = repeated_templates(items["question"], items["family"], items["options"])
+    warning = repeated_templates(*(list(items[name]) for name in ("question", "family", "options")))
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}

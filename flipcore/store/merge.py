@@ -186,6 +186,7 @@ _TEMPORARY = (
     "fresh_readouts",
     "theirs_first",
     "fixed_places",
+    "late_keys",
 )
 
 # Calls whose completion here is not the one that the other file read.
@@ -252,12 +253,19 @@ def add(
 
 
 def _put_late_ones_apart(connection, skipped: Counter[tuple[str, str]]) -> None:
-    """Readouts of items whose state a lock has fixed come in beside it; `fixed_places` are those items."""
-    connection.execute("CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT)")
-    if not (places := sorted(late_readouts.fixed(connection))):
+    """Readouts of items whose state a lock has fixed come in beside it; `fixed_places` are those items, each with the extractors of
+    which the lock lets in what is not here yet."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT, extractors TEXT[])")
+    if not (places := late_readouts.fixed(connection)):
         return
-    connection.executemany("INSERT INTO fixed_places VALUES (?, ?)", places)
-    late = "(study_id, item_id) IN (SELECT (study_id, item_id) FROM fixed_places)"
+    rows = [(study, item, extractors) for (study, item), extractors in places.items()]
+    connection.executemany("INSERT INTO fixed_places VALUES (?, ?, ?)", rows)
+    every = f"SELECT {_KEY} FROM theirs_readouts UNION SELECT {_KEY} FROM theirs_readout_sources"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE late_keys AS SELECT {_KEY} FROM ({every}) t JOIN fixed_places f USING (study_id, item_id) "
+        f"WHERE NOT list_contains(f.extractors, t.extractor) OR EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')})"
+    )
+    late = f"({_KEY}) IN (SELECT ({_KEY}) FROM late_keys)"
     names = ", ".join(row[0] for row in connection.execute("DESCRIBE theirs_readouts").fetchall())
     connection.execute(
         f"INSERT INTO main.late_readouts ({names}) SELECT {names} FROM theirs_readouts t WHERE {late} "

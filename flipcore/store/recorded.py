@@ -1,6 +1,6 @@
 """What only imports ask of the store: how far one came, what it stored, and bases repeated under every axis."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -103,14 +103,22 @@ def remove_astray(store: Store, study_id: str) -> None:
 
 
 _OTHERS = """
-SELECT DISTINCT c.model FROM study_calls s JOIN completions c USING (call_id)
-WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision ORDER BY c.model
+SELECT DISTINCT c.model, s.item_id FROM readout_sources s JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision ORDER BY ALL
 """
 
 
-def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> list[str]:
-    """Those of the models whose answers in this study came from elsewhere than from this revision."""
-    return [model for (model,) in store.rows(_OTHERS, study_id=study_id, models=models, revision=revision)]
+def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> list[tuple[str, str]]:
+    """(model, item) whose answers in this study came from elsewhere than from this revision."""
+    return list(store.rows(_OTHERS, study_id=study_id, models=models, revision=revision))
+
+
+def other_calls(store: Store, study_id: str, models: list[str], call_ids: Collection[str]) -> tuple[int, int]:
+    """(calls of these models in the study but these, how many of them failed)."""
+    sql = """SELECT call_id, status FROM study_calls JOIN completions USING (call_id)
+             WHERE study_id = $study_id AND model IN (SELECT unnest($models))"""
+    others = [status for call_id, status in store.rows(sql, study_id=study_id, models=models) if call_id not in call_ids]
+    return len(others), sum(status != "ok" for status in others)
 
 
 _AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"

@@ -31,7 +31,7 @@ def _warn(warning: str) -> None:
 @cached()
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
-    warning = repeated_templates(items["question"], items["family"], items["options"])
+    warning = repeated_templates(*(list(items[name]) for name in ("question", "family", "options")))
     if not warning:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)

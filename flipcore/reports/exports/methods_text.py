@@ -107,7 +107,7 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
 
 
 def _closing(c: WholeStudy) -> Iterator[str]:
-    if repeats := repeated_templates(c.items["question"], c.items["family"], c.items["options"]):
+    if repeats := repeated_templates(*(list(c.items[name]) for name in ("question", "family", "options"))):
         yield repeats
     if c.closed_gates:
         names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates))

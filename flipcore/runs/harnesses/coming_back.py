@@ -1,7 +1,7 @@
 """What another harness wrote for planned prompts becomes that study: its items, variants and readouts, as if asked from here."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from flipcore.core.errors import BadInput
@@ -18,7 +18,7 @@ from flipcore.runs.plan import ItemPlan, Plan
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
-from flipcore.store.recorded import other_revisions
+from flipcore.store.recorded import other_calls, other_revisions
 
 _EVERY = 500
 
@@ -56,6 +56,15 @@ class _Answers:
     first: dict[str, Completion] = field(default_factory=dict)  # of each call, over all items
     n_repeated: int = 0
     misfits: list[str] = field(default_factory=list)
+    n_left_out: int = 0
+
+    def leave_out(self, places: Iterable[tuple[str, str]]) -> None:
+        """Drops the answers to what an earlier log answered: what was set aside comes in a log of its own, once it is opened."""
+        dropped = [self.completions.pop(place) for place in places if place in self.completions]
+        self.n_left_out = len(dropped)
+        kept_calls = {key for several in self.completions.values() for key in several}
+        self.calls = {key: one for key, one in self.calls.items() if key in kept_calls}
+        self.first = {key: one for key, one in self.first.items() if key in kept_calls}
 
 
 def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None) -> str:
@@ -67,15 +76,17 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
             f"None of the answers fits the study {study.name!r}. {answers.misfits[0] if answers.misfits else ''}".strip()
         )
     models = sorted({model for model, _ in answers.completions})
-    if other := other_revisions(store, study_id, models, revision):
+    others = other_revisions(store, study_id, models, revision)
+    if all(place in others for place in answers.completions):
         raise BadInput(
-            f"{study.name!r} holds answers of {', '.join(other)} from elsewhere already. Import these into another database "
-            "(FLIPSCOPE_DB), or delete the study first."
+            f"{study.name!r} holds answers of {', '.join(sorted({model for model, _ in others}))} from elsewhere already. Import these "
+            "into another database (FLIPSCOPE_DB), or delete the study first."
         )
+    answers.leave_out(others)
     readouts, n_planned = _read(study_plan, answers, models, revision)
     readout_rows, source_rows = rows.readout_rows(study_id, readouts)
     completions = answers.first
-    state, message = _ended(answers, completions, n_planned)
+    state, message = _ended(answers, completions, n_planned, *other_calls(store, study_id, models, completions))
     store.writer.add_together(
         [
             *declared_rows(study_plan),
@@ -155,12 +166,17 @@ def _read(study_plan: Plan, answers: _Answers, models: list[str], revision: str)
     return readouts, n_planned
 
 
-def _ended(answers: _Answers, completions: dict[str, Completion], n_planned: int) -> tuple[str, str]:
-    n_failed = sum(one.status != "ok" for one in completions.values())
-    message = f"Asked by another harness: {len(completions):,} of {n_planned:,} prompts are answered."
+def _ended(
+    answers: _Answers, completions: dict[str, Completion], n_planned: int, n_before: int, n_failed_before: int
+) -> tuple[str, str]:
+    """`n_before` answers are here of an earlier import, of other items."""
+    n_failed = sum(one.status != "ok" for one in completions.values()) + n_failed_before
+    n = len(completions) + n_before
+    message = f"Asked by another harness: {n:,} of {n_planned:,} prompts are answered."
     message += f" {n_failed:,} failed." if n_failed else ""
     if any(one.status == "ok" and not one.finish_reason for one in completions.values()):
         message += " The log does not say how answers ended, so one that was cut off is read like a whole one."
     message += f" {answers.n_repeated:,} further answers to the same prompts were left out." if answers.n_repeated else ""
+    message += f" {answers.n_left_out:,} items are answered by an earlier log, which counts." if answers.n_left_out else ""
     message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}" if answers.misfits else ""
-    return "done" if len(completions) == n_planned and not n_failed else "incomplete", message
+    return "done" if n == n_planned and not n_failed else "incomplete", message

@@ -4,7 +4,7 @@ A lock holds the settings of a page together with the state that a result depend
 roles, the models, what stood of every paraphrase that the study asked, and hashes of the declaration, of the questions and of every
 readout of theirs. Its id is the hash of all of it. Reading under a lock goes back to that state, whatever was reviewed since; what is
 asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). A lock that does not match its id, or whose readouts
-are not here, is refused.
+are not here, is refused. One that was stored before any answer is read under once every answer is here.
 """
 
 import json
@@ -47,8 +47,9 @@ def keep_lock(
     if not reviewer:
         raise BadInput("A lock needs the name of whoever stores it.")
     store.writer.flush()
-    _check_ended(store, record_id)
     state = _state(store, record_id) if items is None else {"items": [[item, ""] for item in sorted(items)]}
+    if not is_before_answers(state):
+        _check_ended(store, record_id)
     if not state["items"]:
         raise BadInput(_nothing_to_lock(store, record_id))
     fixed = json.loads(json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str))
@@ -56,6 +57,11 @@ def keep_lock(
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
     store.touch([""])  # what another study set aside may be visible now
     return row["lock_id"]
+
+
+def is_before_answers(state: Mapping[str, Any]) -> bool:
+    """Whether the lock of this state was stored before any of its models had answered what was set aside."""
+    return state.get("readouts", [1])[0] == 0 and bool(state.get("extractors"))
 
 
 _ENDED = ("done", "incomplete")  # every planned call was made, whether it was answered or failed
@@ -90,13 +96,29 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
         raise BadInput("This lock was changed after it was stored, so it is refused. Results under it are not shown.")
     state = settings[STATE]
     items = tuple(item for item, _ in state["items"])
-    if "readouts" in state and (now_there := _readouts_print(store, study_id, items, state["models"])) != state["readouts"]:
+    if is_before_answers(state):
+        _check_complete(store, study_id, state)
+    elif "readouts" in state and (now_there := _readouts_print(store, study_id, items, state["models"])) != state["readouts"]:
         raise BadInput(
             f"The readouts under this lock are not those that it was stored over: {state['readouts'][0]:,} then, {now_there[0]:,} here"
             f"{'' if now_there[0] != state['readouts'][0] else ' with another content'}. Results under it are not shown. Merge a file "
             "that holds them."
         )
     return Sight(True, items, tuple(state.get("models", ())), dict(state.get("verdicts", {})))
+
+
+def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> None:
+    """Refuses what somebody could stop when it looks well: a part of the answers to a lock that came before all of them."""
+    items, models = [item for item, _ in state["items"]], state["models"]
+    sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
+             WHERE study_id = $study_id AND item_id IN (SELECT unnest($items)) AND model IN (SELECT unnest($models))"""
+    n, n_all = store.rows(sql, study_id=study_id, items=items, models=models)[0][0], len(items) * len(models)
+    if n < n_all:
+        raise BadInput(
+            f"Locked before the first answer: {n:,} of {n_all:,} items (each of each model) are answered. The result is shown when all "
+            "are, so that nobody stops where it looks well."
+        )
+    _check_ended(store, study_id)
 
 
 _PRINT = """
@@ -130,7 +152,7 @@ def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
     now_there = {
         "declaration": _declaration_print(store, study_id),
         "questions": list(store.rows(_ITEMS_PRINT, items=items or [""])[0]),
-        "readouts": _readouts_print(store, study_id, items, state["models"]),
+        "readouts": state["readouts"] if is_before_answers(state) else _readouts_print(store, study_id, items, state["models"]),
     }
     return [
         f"{what} was stored over another state of the {name}: {state[name]} then, {there} here."
@@ -195,6 +217,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         "declaration": _declaration_print(store, study_id),
         "questions": list(store.rows(_ITEMS_PRINT, items=items)[0]),
         "readouts": _readouts_print(store, study_id, items, names),
+        "extractors": sorted(part.name for part in declared.extractors) if declared else [],
         "versions": [tomls[0][1] if tomls else "", __version__],
         "seen": [list(row) for row in store.rows(_SHOWS, study_id=study_id, items=items, models=names or [""])],
         "n_older": store.rows(_OLDER, study_id=study_id, items=items)[0][0],
@@ -247,6 +270,14 @@ def came_after(store: Store, lock: Mapping[str, Any]) -> str:
         return ""
     other = f", {n_differ:,} of them with another content" if n_differ else ""
     return f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{other}: not counted."
+
+
+def n_answered_before(store: Store, lock: Mapping[str, Any]) -> int:
+    """Items of a lock with an answer that is older than it."""
+    sql = """SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id)
+             WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND c.created_at < $created_at"""
+    items = [item for item, _ in lock["settings"][STATE]["items"]]
+    return store.rows(sql, study_id=lock["study_id"], items=items, created_at=lock["created_at"])[0][0]
 
 
 def n_set_aside(store: Store, study_id: str, role: str | None = None) -> int:

@@ -8,13 +8,17 @@ from flipcore.__main__ import parser
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import ROOT
 from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
+from flipcore.reports.locks import locked
 from flipcore.runs import runner
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.harnesses.writing import HARNESSES, write_variants, zipped_variants
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
+from flipcore.runs.rereading import reread
 from flipcore.store.connection import Store
+from flipcore.store.merge import merge
 from flipcore.store.queries import locks, studies
+from flipcore.store.verifying import problems
 from tests.datasets.recorded import harness_files as written
 
 
@@ -131,6 +135,69 @@ def test_items_that_are_set_aside_are_in_no_file_before_a_lock(tmp_path, stores)
     locks.keep_lock(own, study.study_id, "decomposition", {"level": 0.95}, "somebody")
     text = write_variants(own, study, "jsonl", tmp_path / "locked").files[0].read_text(encoding="utf-8")
     assert all(json.dumps(item.question)[1:-1] in text for item in hidden)
+
+
+@pytest.mark.slow
+def test_a_lock_before_the_first_answer_counts_what_comes_first_and_shows_it_when_all_of_it_is_there(tmp_path, stores):
+    own, other = stores
+    study = study_of(name="locked first", confirmatory_share=0.5)
+    runner.run(study, own)
+    texts = answers(own)
+    write_variants(other, study, "jsonl", tmp_path / "open")
+    lock = locks.keep_lock(other, study.study_id, "decomposition", {"level": 0.95}, "Ada")  # while it is planned
+    write_variants(other, study, "jsonl", tmp_path / "all")
+    rows = answered(tmp_path / "all", texts)
+
+    def comes_in(rows):
+        store_survey(survey([written.lines(tmp_path / "answers.jsonl", rows)]), other)
+        return locked(other, study.study_id, "decomposition")
+
+    missing = next(one.item.question for one in plan(study, other).items if one.confirmatory)
+    comes_in([row for row in rows if missing not in row["messages"][-1]["content"]])
+    with pytest.raises(BadInput, match=r"Locked before the first answer: \d of \d items .* are answered"):
+        locks.sight(other, study.study_id, lock)
+    claim = comes_in(rows)
+    assert claim.is_made and "stored before any of these models was asked them" in claim.text
+    assert "Nothing has changed since" in claim.detail
+    before = studies.readouts(other, study.study_id, lock=lock).astype(str).to_csv()
+    own_lock = locks.keep_lock(own, study.study_id, "decomposition", {"level": 0.95}, "Ada")
+    assert before == studies.readouts(own, study.study_id, lock=own_lock).astype(str).to_csv()
+    reread(other, study.study_id, "pattern", {"expression": r"([A-Z])"})
+    assert before == studies.readouts(other, study.study_id, lock=lock).astype(str).to_csv()
+    assert "came after the lock" in locked(other, study.study_id, "decomposition").detail
+    assert problems(other) == []
+
+
+@pytest.mark.slow
+def test_what_was_set_aside_comes_in_a_log_of_its_own_after_the_open_items_were_looked_at(tmp_path, stores):
+    own, other = stores
+    study = study_of(name="open first", confirmatory_share=0.5)
+    runner.run(study, own)
+    for folder in ("open", "all"):
+        write_variants(other, study, "jsonl", tmp_path / folder)
+        rows = answered(tmp_path / folder, answers(own))
+        store_survey(survey([written.lines(tmp_path / folder / "answers.jsonl", rows)]), other)
+        if folder == "open":
+            lock = locks.keep_lock(other, study.study_id, "decomposition", {"level": 0.95}, "Ada")
+    (row,) = studies.studies(other).to_dict("records")
+    assert row["state"] == "done" and "26 of 26 prompts are answered" in row["message"]
+    assert "items are answered by an earlier log, which counts" in row["message"]
+    assert locked(other, study.study_id, "decomposition").is_made
+    n_aside = sum(one.confirmatory for one in plan(study, own).items)
+    assert studies.readouts(other, study.study_id, lock=lock)["item_id"].nunique() == n_aside
+
+
+@pytest.mark.slow
+def test_answers_that_are_older_than_a_lock_take_its_word_away(tmp_path, stores):
+    own, other = stores
+    study = study_of(name="answered before", confirmatory_share=0.5)
+    runner.run(study, own)
+    own.close()
+    write_variants(other, study, "jsonl", tmp_path / "open")
+    locks.keep_lock(other, study.study_id, "decomposition", {"level": 0.95}, "Ada")
+    merge([own.path], other)
+    claim = locked(other, study.study_id, "decomposition")
+    assert not claim.is_made and "older than this lock" in claim.text + claim.detail
 
 
 @pytest.mark.slow
