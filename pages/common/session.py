@@ -49,7 +49,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         index=list(names).index(start),
         key=f"study-{start}",
         label_visibility="collapsed",
-        width=440,
+        width=400,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
     remember_missing("study", link, names, choice)
