@@ -145,3 +145,36 @@ def test_damaged_weights_are_a_sentence(tmp_path):
     (folder / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="could not be loaded"):
         OpenModel.load(folder)
+
+
+@pytest.fixture(scope="module")
+def untrained(tmp_path_factory):
+    """A tiny model of random weights, of another architecture than the pocket model's, and its library's own objects."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    folder = copy(tmp_path_factory.mktemp("untrained"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    torch.manual_seed(7)
+    sizes = dict(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=256, initializer_range=0.5)
+    ends = dict(bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id)
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes, **ends)).eval()
+    model.save_pretrained(folder)
+    return OpenModel.load(folder, device="cpu"), model, tokenizer
+
+
+def test_the_spread_over_the_vocabulary_and_min_k_plus_are_those_of_the_authors_formula(untrained):
+    torch = pytest.importorskip("torch")
+    ours, model, tokenizer = untrained
+    for text in PROMPTS[:10]:
+        (pieces, spread) = ours.score_with_spread([("", text)])[0]
+        ids = tokenizer(text, return_tensors="pt").input_ids
+        with torch.inference_mode():
+            logs = torch.log_softmax(model(ids).logits[0, :-1].double(), dim=-1)
+        shares = logs.exp()  # arXiv:2404.02936: mean and standard deviation of log p(z) where z is drawn from p
+        mean = (shares * logs).sum(-1)
+        deviation = ((shares * logs.square()).sum(-1) - mean.square()).sqrt()
+        of_tokens = logs.gather(-1, ids[0, 1:, None])[:, 0]
+        assert len(pieces) == len(of_tokens) > 5 and len({round(one, 3) for _, one in spread}) > 5
+        assert np.array(spread) == pytest.approx(torch.stack([mean, deviation], 1).numpy(), abs=1e-6)
+        lowest = ((of_tokens - mean) / deviation).sort().values[: max(1, len(of_tokens) // 5)].mean()
+        mine = sorted((nats - m) / sd for (_, nats), (m, sd) in zip(pieces, spread, strict=True))
+        assert np.mean(mine[: max(1, len(mine) // 5)]) == pytest.approx(float(lowest), abs=1e-6)
