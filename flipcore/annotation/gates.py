@@ -20,6 +20,7 @@ _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is claimed of them. Rewrites with a right "
     "answer of their own (--map axis:NAME=numeric_resample) need no review."
 )
+_AGAIN = " Import the same files again: paraphrases then come into Review."
 _OF = {COMBINED: "Paraphrases", PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
 
 
@@ -66,5 +67,5 @@ def _wordings(store: Store, study_id: str, axis: str) -> str:
         return ""
     declared = studies.study(store, study_id)
     if declared is not None and declared.is_recorded:
-        return _RECORDED.format(what=_OF[axis])
+        return _RECORDED.format(what=_OF[axis]) + (_AGAIN if axis == PARAPHRASE else "")
     return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN

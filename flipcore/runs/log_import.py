@@ -33,6 +33,7 @@ from flipcore.store.recorded import (
     completions_at,
     import_mark,
     import_state,
+    offer_paraphrases,
     remove_astray,
     repeat_bases,
     sources_of,
@@ -180,6 +181,7 @@ def store_logs(
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
     before = import_mark(store, study.study_id)
     if before >= n_all and import_state(store, study.study_id)[0] == DONE:
+        offer_paraphrases(store, study.study_id, study.name)  # an earlier release left them out
         return study.study_id
     require_unchanged(survey)
     if not before:
@@ -192,6 +194,7 @@ def store_logs(
         if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
+        n_paraphrases = offer_paraphrases(store, study.study_id, study.name)
         is_checked |= before > 0
         outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop) if is_checked else (0, _Sentences())
     if outcome is None:
@@ -211,6 +214,8 @@ def store_logs(
         sentence += (
             f" Read again, {'its one output is' if n_outputs == 1 else f'all {n_outputs:,} outputs are'} stored as written."
         )
+    if n_paraphrases:
+        sentence += f" {count_of(n_paraphrases, 'paraphrase waits', 'paraphrases wait')} for reviewers under Review."
     state = INCOMPLETE if astray.n_rows else DONE
     row = study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()

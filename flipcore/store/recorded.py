@@ -1,5 +1,6 @@
 """What only imports ask of the store: how far one came, what it stored, and bases repeated under every axis."""
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -8,7 +9,8 @@ import pyarrow.parquet
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.levels import Permission
-from flipcore.core.records import Completion
+from flipcore.core.records import Completion, digest
+from flipcore.core.wordings import PARAPHRASE
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
@@ -149,3 +151,46 @@ def repeat_bases(store: Store, study_id: str, own: str) -> None:
 
     store.writer.transact(repeat, Permission.BRING, changes={study_id}).result()
     store.touch([study_id])
+
+
+_UNOFFERED = """
+SELECT v.variant_id, v.item_id, i.dataset, p.parts AS original, w.parts AS paraphrase
+FROM study_variants v JOIN items i USING (item_id) JOIN variants w USING (variant_id)
+JOIN study_variants b ON (b.study_id, b.item_id, b.axis, b.key) = (v.study_id, v.item_id, v.axis, v.compared_with)
+JOIN variants p ON p.variant_id = b.variant_id
+WHERE v.study_id = $study_id AND v.axis = $axis AND v.key <> 'base' AND v.material_id IS NULL ORDER BY v.item_id, v.position
+"""
+_OFFERED = """
+UPDATE study_variants v SET material_id = o.pair_id FROM (SELECT unnest($variants) AS variant_id, unnest($pairs) AS pair_id) o
+WHERE v.study_id = $study_id AND v.axis = $axis AND v.variant_id = o.variant_id
+"""
+
+
+def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
+    """Makes what a recording calls paraphrases pairs of Review, each prompt beside the one that it is compared with, so that people judge
+    them and the gate opens as it does for a study that asked them; how many are new. Their source is the recording's `name`."""
+    store.writer.flush()
+    pair_of: dict[str, str] = {}
+    pairs: dict[str, dict] = {}
+    for row in store.rows_of(_UNOFFERED, study_id=study_id, axis=PARAPHRASE):
+        before, after = ("".join(text for _, text in json.loads(row[one])) for one in ("original", "paraphrase"))
+        pair = {
+            "dataset": row["dataset"],
+            "item_id": row["item_id"],
+            "original": before,
+            "paraphrase": after,
+            "generator": name,
+        }
+        pair_id = f"{row['dataset']}/{digest(row['dataset'], name, before, after)}"
+        pairs[pair_id] = {"pair_id": pair_id, **pair, "change": PARAPHRASE, "created_at": rows.now()}
+        pair_of[row["variant_id"]] = pair_id
+
+    def offer(connection: DuckDBPyConnection) -> None:
+        params = {"study_id": study_id, "axis": PARAPHRASE, "variants": list(pair_of), "pairs": list(pair_of.values())}
+        connection.execute(_OFFERED, params)
+
+    if pairs:
+        store.writer.add("paraphrases", list(pairs.values()))
+        store.writer.transact(offer, Permission.BRING, changes={study_id}).result()
+        store.touch([study_id])
+    return len(pairs)

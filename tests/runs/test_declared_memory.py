@@ -5,10 +5,14 @@ import json
 import pytest
 
 from flipcore import __main__ as command
+from flipcore.annotation.gates import reasons
+from flipcore.annotation.paraphrases.queue import queue
+from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.reports.exports.document import report
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
+from flipcore.store.queries import review
 from flipcore.store.queries.pairs import control_pairs
 
 SIDES = {"old": (30, 12), "new": (29, 28)}  # right as published and reworded, of 30
@@ -155,11 +159,57 @@ def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(
     tests = {one.detector: one for one in whole.report.memory["m"]}
     gap = tests["drop gap, paraphrased"]
     assert gap.claim.outcome == "memory" and gap.decision == "not claimed" and not gap.claim.is_made
-    why = "Not claimed: Paraphrases came with a recording, and nobody reviewed them"
+    why = "Not claimed: Paraphrases of table by table, recorded: No pair has been reviewed yet; "
     assert gap.sentence.startswith(why) and tests["published score"].decision == "none shown"
     (said,) = [one for one in whole.as_dict()["models"]["m"]["memory"] if "gap" in one]
     assert said["decision"] == "not claimed" and said["asserted"] is False and said["sentence"].startswith(why)
     assert {row.claim.word for row in whole.rows if "drop gap" in row.where} == {"not claimed"}
     assert why in whole.text() and why in report(store, whole.study_id)
     assert not [one for one in whole.claims if one.is_made and "Memory" in one.text]
+    store.close()
+
+
+def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_studys_own_do(tmp_path, monkeypatch, capsys):
+    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+    study_id = whole.study.study_id
+    assert "60 paraphrases wait for reviewers under Review." in store.rows("SELECT message FROM studies")[0][0]
+    every = {pair["pair_id"]: pair for pair in review.pairs(store)}
+    assert len(every) == 60 and {(one["dataset"], one["generator"]) for one in every.values()} == {("table", "table, recorded")}
+    order = [place.pair_id for place in queue(review.strata(store), "ann")]
+    assert every[order[0]]["original"].startswith("published: what does") and every[order[0]]["paraphrase"].startswith(
+        "reworded: "
+    )
+    assert set(review.materials(store, study_id).values()) == set(order)
+
+    def judged(pair_ids, word):
+        review.keep_verdicts(store, [verdict_row(every[one], "ann", {"meaning": word}) for one in pair_ids])
+        tests = {one.detector: one for one in whole_study(store, study_id).report.memory["m"]}
+        return tests["drop gap, paraphrased"]
+
+    assert "Review 40 more to open the gate" in judged(order[:10], "yes").sentence
+    opened = judged(order[10:], "yes")
+    assert opened.decision == "memory" and opened.claim.is_made and not reasons(store, study_id)
+    struck = judged(order[:1], "no")
+    assert struck.claim.is_made and (opened.numbers["gap"].n, struck.numbers["gap"].n) == (60, 59)
+    store.close()
+
+
+def test_a_recording_that_an_earlier_release_imported_comes_into_review_when_it_is_imported_again(
+    tmp_path, monkeypatch, capsys
+):
+    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+
+    def earlier(connection):
+        connection.execute("DELETE FROM paraphrases")
+        connection.execute("UPDATE study_variants SET material_id = NULL")
+
+    store.writer.transact(earlier, changes=()).result()
+    store.touch([whole.study.study_id])
+    (why,) = reasons(store, whole.study.study_id).values()
+    assert why.startswith("Paraphrases came with a recording") and why.endswith(
+        "Import the same files again: paraphrases then come into Review."
+    )
+    store.close()
+    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+    assert review.n_pairs(store) == 60 and "No pair has been reviewed yet" in reasons(store, whole.study.study_id)["paraphrase"]
     store.close()
