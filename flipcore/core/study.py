@@ -32,6 +32,7 @@ _LATER: dict[str, Any] = {
     "prompt": None,
     "detectors": DETECTORS,
     "reference_model": "",
+    "reference_models": (),
 }
 
 
@@ -115,6 +116,7 @@ class Study:
     are stored), `calibrated` on known doses of this model, or `other`. `judge_sees_retro` lets a judge on a network read items of
     a retro set. `detectors` are the family over which verdicts on memory hold their error rate, by name; others are shown outside it.
     `reference_model` is one of the study's models: losses of the others are also taken less its own on the same text.
+    `reference_models` are some, by whose scores on both sets the hardness curve expects those of the others.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Study:
     prompt: OwnPrompt | None = None
     detectors: tuple[str, ...] = DETECTORS
     reference_model: str = ""
+    reference_models: tuple[str, ...] = ()
 
     @property
     def roles(self) -> set[str]:
@@ -227,6 +230,10 @@ def _study(table: dict) -> Study:
         raise BadInput(
             f"The study has reference_model = {study.reference_model[:60]!r}, which is none of its models. Add it under [[models]]: what "
             "it answered before is not asked again."
+        )
+    if unknown := [name for name in study.reference_models if name not in {use.name for use in study.models}]:
+        raise BadInput(
+            f"The study has reference_models with {unknown[0][:60]!r}, which is none of its models. Add it under [[models]]."
         )
     return study
 

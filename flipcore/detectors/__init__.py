@@ -12,9 +12,10 @@ from flipcore.core.plugins import SHIPPED, Origin, Registry
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as NAMED_BY_ALL
 from flipcore.core.study import RANDOM_CONTROL, Study
-from flipcore.detectors import completion, drop_gap, losses, pearl, published
+from flipcore.detectors import completion, drop_gap, hardness_curve, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
+from flipcore.detectors.hardness_curve import HardnessCurve
 from flipcore.detectors.losses import Loss, MinK, OverReference
 from flipcore.detectors.pearl import Pearl
 from flipcore.detectors.published import PublishedScore
@@ -26,7 +27,14 @@ DETECTORS: Registry[Detector] = Registry(
     "detector",
     "detectors",
     Detector,
-    (*drop_gap.DETECTORS, *published.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS, *completion.DETECTORS),
+    (
+        *drop_gap.DETECTORS,
+        *published.DETECTORS,
+        *losses.DETECTORS,
+        *pearl.DETECTORS,
+        *completion.DETECTORS,
+        *hardness_curve.DETECTORS,
+    ),
     detector_fault,
 )
 
@@ -58,7 +66,8 @@ def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
     return frames.compares(roles or study.roles) and any(
         (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
         for one in detectors()
-        if study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore)
+        if (study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore))
+        and (study.reference_models or not isinstance(one, HardnessCurve))
     )
 
 
@@ -67,7 +76,7 @@ def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> 
     no study names by itself and that what is new feeds."""
 
     def feeds(one: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
-        if isinstance(one, OverReference):
+        if isinstance(one, OverReference | HardnessCurve):
             return False  # its scores are shown outside the family until it may speak
         return (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
 

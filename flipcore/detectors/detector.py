@@ -18,6 +18,7 @@ from flipcore.core.records import ABSENT
 from flipcore.stats.memory import drop_gap_analysis, pearl_analysis
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.published_score import ScoreGap
@@ -28,12 +29,13 @@ LARGE, SMALL = "large", "small"  # in which direction the measured value points 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A drop gap, a published score, or a test of the whole set. `n_named` single items stand out where `names_items`; `templated`
-    items of other templates than the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested,
-    `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
+    """A drop gap, a published score, its excess over a hardness curve, or a test of the whole set. `n_named` single items stand out
+    where `names_items`; `templated` items of other templates than the controls' make no claim; `withheld` says why nothing is claimed
+    of a set that was tested, `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
 
     gap: GapDecision | None = None
     score: ScoreGap | None = None
+    curve: Excess | None = None
     set_test: SetTest | None = None
     templated: bool = False
     n_named: int = 0

@@ -12,6 +12,7 @@ import pandas as pd
 from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import Witness, adjusted, after_rl, n_tests, summary_claim
+from flipcore.claims.memory_curve import curve_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_score import score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
@@ -37,6 +38,7 @@ from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
@@ -68,6 +70,7 @@ class Measurement:
     measure: str
     gap: GapDecision | None = None
     score: ScoreGap | None = None
+    curve: Excess | None = None
     set_test: SetTest | None = None
     templated: bool = False
     n_named: int = 0
@@ -306,6 +309,9 @@ def _test(
     if claim:
         numbers = {**one.numbers, "p": _one_sided_p(one), "p_adjusted": p}
         return MemoryTest(items, one.detector, claim.not_claimed(why), (), numbers, one, n_family, score)
+    if one.curve:
+        numbers = {**one.numbers, "p": one.curve.p}
+        return MemoryTest(items, one.detector, curve_claim(one.curve).not_claimed(why), (), numbers, one, n_family)
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)

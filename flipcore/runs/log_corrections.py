@@ -18,6 +18,7 @@ KEYS = (
     "kind",
     "role",
     "control",
+    "reference",
     "name",
     "format",
     "leave",
@@ -104,7 +105,8 @@ def in_order(files: Sequence[_File], corrections: Mapping[str, str], name_of: Ca
 
 
 def corrections_of(words: Iterable[str], of_tables: bool = False) -> dict[str, str]:
-    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `control=…` (what the controls are), `name=…`,
+    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `control=…` (what the controls are),
+    `reference=MODEL,…` (by whose scores the hardness curve expects those of the others), `name=…`,
     `format=…`, `leave=READOUT,…`, `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`,
     `harmless:AXIS=yes|no` (AXIS as it is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers
     are written; none leaves them out),

@@ -69,7 +69,7 @@ def study_of(survey: Survey) -> Study:
         return _study_of_table(survey, parts)
     source = ItemSource(
         RECORDED,
-        columns={key: value for key, value in survey.corrections.items() if key not in ("name", "control")},
+        columns={key: value for key, value in survey.corrections.items() if key not in ("name", "control", "reference")},
         options={
             "content": [file.revision for file in survey.files],
             "formats": sorted({file.about.format for file in survey.files}),
@@ -89,7 +89,16 @@ def study_of(survey: Survey) -> Study:
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
         protocol=Part(RECORDED),
         control=survey.corrections.get("control", OTHER_CONTROL),
+        reference_models=_references(survey),
     )
+
+
+def _references(survey: Survey) -> tuple[str, ...]:
+    """The models that a correction names as reference models; BadInput for one that is not in the logs."""
+    names = tuple(filter(None, (name.strip() for name in survey.corrections.get("reference", "").split(","))))
+    if unknown := [name for name in names if name not in survey.models]:
+        raise BadInput(f"reference={unknown[0][:60]} is none of the models: {', '.join(survey.models)}.")
+    return names
 
 
 def _scorers(survey: Survey) -> list[dict]:
@@ -140,7 +149,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     more = {
         key: value
         for key, value in survey.corrections.items()
-        if not is_of_columns(key) and key not in ("name", "format", "control")
+        if not is_of_columns(key) and key not in ("name", "format", "control", "reference")
     }
     return Study(
         survey.name,
@@ -150,6 +159,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
         tuple(ModelUse(model) for model in survey.models),
         protocol=Part(RECORDED),
         control=survey.corrections.get("control", OTHER_CONTROL),
+        reference_models=_references(survey),
     )
 
 

@@ -38,6 +38,11 @@ def test_a_reference_model_is_one_of_the_studys_models_and_moves_no_earlier_id()
     assert Study.from_toml(chosen.to_toml()) == chosen and chosen.study_id != study.study_id
     with pytest.raises(BadInput, match="none of its models"):
         replace(study, reference_model="other").checked()
+    assert "reference_models" not in study.to_toml()
+    several = replace(study, reference_models=("old",))
+    assert Study.from_toml(several.to_toml()) == several and several.study_id not in (study.study_id, chosen.study_id)
+    with pytest.raises(BadInput, match="reference_models with 'other', which is none of its models"):
+        replace(study, reference_models=("old", "other")).checked()
 
 
 # What a study's controls are is declared, and a declaration without it keeps the id that it had.

@@ -9,8 +9,10 @@ from flipcore.core.contracts import Backend
 from flipcore.core.records import ABILITIES, Call, Completion, Request
 from flipcore.detectors import DropGap, Pearl, PublishedScore, detectors
 from flipcore.detectors.completion import Completed
+from flipcore.detectors.hardness_curve import HardnessCurve
 from flipcore.detectors.losses import OverReference
 from flipcore.models import BACKENDS, model_cards, open_backend
+from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 from tests.reports.test_memory_headline import COLUMNS, rows_of
 
@@ -43,6 +45,11 @@ def test_a_model_answers_a_call_with_a_completion_of_that_call_and_says_what_it_
 
 def frame_of(detector):
     """20 judged items of which the model knows the published form, and 30 controls."""
+    if isinstance(detector, HardnessCurve):  # six reference models of other strengths, to which both sets are alike
+        frame = pd.DataFrame(rows_of("number", "identity", "regex", True, False), columns=COLUMNS)
+        right = {f"{frames.RIGHT}{k}": frame["item_id"].str[6:].astype(int) % 8 < k for k in range(1, 7)}
+        frame["is_correct"] = frame["role"] == "benchmark"
+        return frame.assign(**{name: one.astype(float) for name, one in right.items()})
     if isinstance(detector, DropGap | PublishedScore):
         rows = rows_of("number", detector.axis or "identity", "regex", True, False)
     elif isinstance(detector, Pearl):
@@ -60,7 +67,7 @@ def test_a_detector_says_what_it_is_and_hands_over_evidence(detector):
     frame = frame_of(detector)
     assert detector.is_in(frame) and not detector.is_in(frame.head(0))
     evidence = detector.evidence(frame, ["benchmark"], ["control"], Members("random"))
-    assert sum(one is not None for one in (evidence.gap, evidence.score, evidence.set_test)) == 1
+    assert sum(one is not None for one in (evidence.gap, evidence.score, evidence.curve, evidence.set_test)) == 1
     assert detector.evidence(frame.head(0), ["benchmark"], ["control"], Members("random")) is None
 
 

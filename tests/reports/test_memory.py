@@ -176,6 +176,43 @@ def test_a_reference_model_costs_no_call_that_is_stored_and_its_detector_makes_n
     assert not any(test.detector == "loss beside a reference model" for test in tests["early"])
 
 
+def test_reference_models_expect_a_score_and_too_few_say_what_the_curve_wants():
+    """Controls that are harder, as six models show that never read the benchmark; the seventh is better on the benchmark alone."""
+    skill = {"m": (0.9, 0.5), **{f"r{k}": (0.3 + 0.08 * k + 0.02 * (k % 2), 0.2 + 0.08 * k) for k in range(6)}}
+    rows = [
+        (model, "number", f"{role}{i}", role, "identity", "base", 0, 0, "regex", "ok", None, i < 100 * share)
+        for model, shares in skill.items()
+        for role, share in zip(("benchmark", "control"), shares, strict=True)
+        for i in range(100)
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    study = replace(
+        STUDY,
+        control="other",
+        axes=(Part("identity"),),
+        extractors=(Part("regex"),),
+        models=tuple(map(ModelUse, skill)),
+        reference_models=tuple(name for name in skill if name != "m"),
+    )
+    tests = memory_tests(frame, study)
+    (one,) = tests["m"]
+    assert (one.detector, one.decision) == ("hardness curve", "not claimed") and not any(
+        tests[name] for name in skill if name != "m"
+    )
+    excess, expected = one.numbers["excess"], one.numbers["expected"]
+    assert one.numbers["n_references"] == 6 and 0.5 < expected.value < 0.75 and excess.low > 0.1 and one.numbers["p"] < 0.001
+    assert re.search(
+        r"lies \+\d+\.\d pp \[.*\] from what 6 reference models expect \(p < \.001\)\. .*is a description", one.sentence
+    )
+    assert "raises their curve and is not seen" in one.claim.detail and one.as_dict()["excess"]["low"] == excess.low
+    few = memory_tests(frame, replace(study, reference_models=("r0", "r1")))["m"][0]
+    assert few.sentence == "Not claimed: a hardness curve wants at least 5 reference models; 2 answered."
+    assert memory_tests(frame, replace(study, reference_models=())) == {name: [] for name in skill}
+    assert sees_memory(study, ("benchmark", "control")) and not sees_memory(
+        replace(study, reference_models=()), ("benchmark", "control")
+    )
+
+
 def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():
     axes, extractors = ["bit_flip", "completion"], ["ncd", "rouge_l"]
     assert family(STUDY, axes, extractors) == (*STUDY.detectors, "completion_rouge_l")

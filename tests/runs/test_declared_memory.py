@@ -103,6 +103,36 @@ def test_a_control_that_is_none_of_the_kinds_is_refused(tmp_path, monkeypatch, c
     assert "control is one of random, paired, calibrated, other" in capsys.readouterr().err
 
 
+def test_reference_models_of_a_recording_are_declared_by_name(tmp_path, monkeypatch, capsys):
+    """The pairs of scores are exact; six models are the curve, and one that is not among the models is refused."""
+    right = {"m": (27, 15), **{f"r{k}": (10 + 3 * k, 6 + 3 * k) for k in range(6)}}
+
+    def of_models():
+        for model, by_set in right.items():
+            for side, n in zip(("benchmark", "control"), by_set, strict=True):
+                for i in range(30):
+                    output = "It costs 7." if i < n else "It costs 8."
+                    yield {
+                        "model": model,
+                        "id": f"{side}{i}",
+                        "set": side,
+                        "prompt": f"What does {side} {i} cost?",
+                        "output": output,
+                        "gold": "7",
+                    }
+
+    columns = ("prompt=prompt", "text=output", "target=gold", "item=id", "role=set", "read=")
+    monkeypatch.setattr("tests.runs.test_declared_memory.COLUMNS", columns)
+    store, whole = imported(tmp_path, monkeypatch, "reference=r0,r1,r2,r3,r4,r5", rows=of_models)
+    assert whole.study.reference_models == tuple(f"r{k}" for k in range(6)) and whole.study.models[0].name == "m"
+    (curve,) = whole.report.memory["m"]
+    assert curve.detector == "hardness curve" and curve.numbers["n_references"] == 6 and curve.numbers["excess"].value > 0.15
+    assert "from what 6 reference models expect" in curve.sentence and curve.sentence in whole.text()
+    store.close()
+    assert command.main(["import", "table.jsonl", "--map", *columns, "reference=r0,gpt"]) != 0
+    assert "reference=gpt is none of the models: m, r0" in capsys.readouterr().err
+
+
 def two_tasks():
     """Two tasks that share the keys of their items, as MathCheck's do: solving, whose answers are numbers, drops on the benchmark alone;
     judging, whose answers are words, drops on the control alone. Pooled they cancel."""

@@ -16,6 +16,7 @@ from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
 ITEM_ROLES, CONTROL_ROLES = ("benchmark", "target"), ("control", "non_member", "retro")
+RIGHT = "right: "  # begins the name of a column: whether this reference model is right
 
 
 def compares(roles: Collection[str]) -> bool:
@@ -44,7 +45,10 @@ def compared_sets(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
 
 def with_reference(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     """The rows of all models with a column `reference`: what the study's reference model has on the same text by the same extractor.
-    NaN where it has nothing, and on its own rows. The rows themselves where the study names none."""
+    NaN where it has nothing, and on its own rows. So, too, with a column for each of its reference models of a hardness curve: whether
+    its first answer to the item as published is right. The rows themselves where the study names none."""
+    if study.reference_models and not frame.empty:
+        frame = _with_right(frame, study.reference_models)
     if not study.reference_model or frame.empty:
         return frame
     keys = ["item_id", "axis", "variant", "sample", "extractor"]
@@ -52,6 +56,23 @@ def with_reference(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     own = frame.loc[is_own, [*keys, "value"]].rename(columns={"value": "reference"}).drop_duplicates(keys)
     beside = frame.merge(own, how="left", on=keys)
     return beside.assign(reference=pd.to_numeric(beside["reference"], errors="coerce").mask(is_own.to_numpy()))
+
+
+def _with_right(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
+    keys = ["item_id", "extractor"]
+    first = frame[(frame["variant"] == BASE) & (frame["sample"] == 0) & (frame["status"] == OK) & frame["model"].isin(models)]
+    first = first.drop_duplicates([*keys, "model"])
+    right = first.assign(right=pd.to_numeric(first["is_correct"], errors="coerce")).pivot(
+        index=keys, columns="model", values="right"
+    )
+    beside = frame.merge(right.astype(float).add_prefix(RIGHT), how="left", left_on=keys, right_index=True)
+    beside.loc[beside["model"].isin(models), beside.columns.str.startswith(RIGHT)] = np.nan
+    return beside
+
+
+def right_of_references(frame: pd.DataFrame) -> list[str]:
+    """The columns of reference models that `with_reference` gave."""
+    return [name for name in frame.columns if str(name).startswith(RIGHT)]
 
 
 def over_reference(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.DataFrame:
@@ -117,7 +138,7 @@ def published(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.D
     first = mine[(mine["variant"] == BASE) & (mine["sample"] == 0)].drop_duplicates("item_id")
     is_read = first["status"] == OK
     right = pd.to_numeric(first["is_correct"], errors="coerce").astype(float).where(is_read)
-    table = pd.DataFrame({"item_id": first["item_id"], "d": right})
+    table = pd.DataFrame({"item_id": first["item_id"], "d": right, **first[right_of_references(first)]})
     return table[right.notna() | ~is_read].reset_index(drop=True)  # an answer that is read and has no target is neither
 
 

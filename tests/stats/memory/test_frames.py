@@ -185,3 +185,20 @@ def test_a_reference_models_losses_stand_beside_those_on_the_same_text():
         {"item_id": "a", "original": 3.0, "reference": 4.5, "d": 1.5}
     ]  # b was not asked of the other
     assert frames.with_reference(both, replace(study, reference_model="")) is both
+
+
+def test_what_reference_models_answered_first_stands_beside_each_item():
+    uses = tuple(ModelUse(name) for name in ("m", "one", "two"))
+    study = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("regex"),), uses, reference_models=("one", "two"))
+    rows = frame(row("a", right=True), row("a", sample=1), row("a", variant="w"), row("b", right=False))
+    one = rows.assign(is_correct=[True, False, False, False])
+    two = rows.assign(is_correct=[False, True, True, True], status=["ok", "ok", "ok", "unreadable"])
+    every = pd.concat(
+        [part.assign(model=use.name) for part, use in zip((rows, one, two), uses, strict=True)], ignore_index=True
+    )
+    beside = frames.with_reference(every, study)
+    assert len(beside) == 12 and beside["model"].tolist() == every["model"].tolist()
+    assert frames.right_of_references(beside) == ["right: one", "right: two"]
+    assert beside.loc[beside["model"] != "m", ["right: one", "right: two"]].isna().all(axis=None)
+    mine = frames.published(beside[beside["model"] == "m"], "regex", ["benchmark"]).set_index("item_id")
+    assert mine["right: one"].tolist() == [1.0, 0.0] and mine["right: two"].fillna(-1).tolist() == [0.0, -1.0]

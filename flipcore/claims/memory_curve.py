@@ -1,0 +1,21 @@
+"""What is said of a score above the hardness curve: nothing is claimed of it, as its detector has no row of known doses."""
+
+from flipcore.claims.claim import Claim, description
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory.hardness_curve import Excess
+
+NO_DOSES = "What it sees of items that were read a known number of times has not been measured, so this is a description."
+BLIND = "What all reference models have read, too, raises their curve and is not seen; what some have read widens the interval."
+
+
+def curve_claim(curve: Excess) -> Claim:
+    """The figures and why they make no verdict, or what the detector wants."""
+    numbers = {"excess": curve.excess, "expected": curve.expected, "p": curve.p}
+    if curve.withheld:
+        return description("No curve.", "described", "", **numbers).not_claimed(curve.withheld)
+    figures = (
+        f"the benchmark score lies {curve.excess.text_pp()} from what {curve.n_references} reference models expect "
+        f"({p_text(curve.p)})."
+    )
+    detail = f"{curve.benchmark.text()} of {curve.benchmark.n:,} benchmark items, {curve.expected.text()} expected; {BLIND}"
+    return description(figures, "described", detail, **numbers).not_claimed(f"{figures} {NO_DOSES}")
