@@ -76,13 +76,18 @@ def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> 
     no study names by itself and that what is new feeds."""
 
     def feeds(one: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
-        if isinstance(one, OverReference | HardnessCurve):
-            return False  # its scores are shown outside the family until it may speak
+        if isinstance(one, HardnessCurve):
+            return False  # its figures are shown outside the family until it may speak
         return (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
 
     before = {part.name for part in study.axes}, {part.name for part in study.extractors}
     later = [one for name, one in DETECTORS.items() if DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL]
-    joining = [one.name for one in later if feeds(one, axes, extractors) and not feeds(one, *before)]
+    joining = [
+        one.name
+        for one in later
+        if feeds(one, axes, extractors)
+        and (study.reference_model if isinstance(one, OverReference) else not feeds(one, *before))
+    ]
     return (*study.detectors, *(name for name in joining if name not in study.detectors))
 
 

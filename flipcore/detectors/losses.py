@@ -12,7 +12,6 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 
 OVER_REFERENCE = "question_loss"  # the extractor whose losses are compared with a reference model's
-NO_DOSES = "what this detector sees of items that were read a known number of times has not been measured. Its scores are a description."
 NO_COMPLETION = "Cut off: not applicable, no completion is read."
 
 
@@ -62,8 +61,8 @@ class MinK(_Scored):
 
 @dataclass(frozen=True)
 class OverReference(_Scored):
-    """`d` is the loss of the published wording under the study's reference model less this model's own (Carlini et al. 2021): what is hard
-    for both says nothing. It has no row of known doses, as no second checkpoint is shipped, and so no verdict yet."""
+    """`d` is the loss of the published wording under the study's reference model less this model's own (Carlini et al. 2020): what is hard
+    for both says nothing."""
 
     unit: str = "D: loss under the reference model minus this model's, nats"
     null: str = "the same difference on controls"
@@ -78,12 +77,6 @@ class OverReference(_Scored):
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         return frames.over_reference(frame, self.measure, roles)
-
-    def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
-    ) -> Evidence | None:
-        evidence = super().evidence(frame, item_roles, control_roles, members)
-        return evidence and replace(evidence, withheld=NO_DOSES)
 
 
 DETECTORS = (

@@ -132,6 +132,7 @@ study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
     names = ([part.name for part in settings[what]] for what in ("axes", "extractors"))
     study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)  # what no control shows stays
+    base = replace(base, reference_model=reference_model)
     study = replace(study, detectors=family(base, *names), reference_model=reference_model)
 
 with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):

@@ -89,7 +89,8 @@ def test_a_reference_model_is_chosen_among_several_where_a_loss_is_read(app):
     assert not [one for one in app.selectbox if one.key == "reference-model"]
     app.toggle(key="extractor-question_loss").set_value(True).run()
     app.selectbox(key="reference-model").set_value("simulated-clean").run()
-    assert not app.exception and Study.from_toml(app.code[0].value).reference_model == "simulated-clean"
+    declared = Study.from_toml(app.code[0].value)
+    assert not app.exception and (declared.reference_model, declared.detectors[-1]) == ("simulated-clean", "over_reference")
 
 
 FULL = Study(

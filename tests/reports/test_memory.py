@@ -155,7 +155,9 @@ def test_losses_of_a_model_trained_by_reinforcement_learning_are_no_evidence_of_
     assert "reinforcement" not in memory_tests(frame, study)["m"][0].sentence
 
 
-def test_a_reference_model_costs_no_call_that_is_stored_and_its_detector_makes_no_verdict_yet(store, tmp_path, monkeypatch):
+def test_a_reference_model_costs_no_call_that_is_stored_and_judges_where_the_study_declares_its_detector(
+    store, tmp_path, monkeypatch
+):
     """The pocket model beside itself under another name: every difference is 0."""
     (tmp_path / "models.toml").write_text('[early]\nbackend = "pocket"\nprice_in = 0.0\nprice_out = 0.0\n', encoding="utf-8")
     monkeypatch.setattr("flipcore.models.cards.own_models_toml", lambda: tmp_path / "models.toml")
@@ -171,7 +173,12 @@ def test_a_reference_model_costs_no_call_that_is_stored_and_its_detector_makes_n
     assert (last.n_reused, last.n_done, last.n_failed) == (48, 96, 0)
     tests = memory_tests(studies.readouts(store, both.study_id, everything=True), both)
     (one,) = [test for test in tests["pocket"] if test.detector == "loss beside a reference model"]
-    assert one.decision == "not claimed" and "has not been measured" in one.sentence
+    assert one.decision == "not claimed" and "does not declare this detector" in one.sentence
+    declared = replace(both, detectors=family(both, ["identity"], ["question_loss"]))
+    assert declared.detectors == (*both.detectors, "over_reference")
+    tests = memory_tests(studies.readouts(store, both.study_id, everything=True), declared)
+    (one,) = [test for test in tests["pocket"] if test.detector == "loss beside a reference model"]
+    assert one.decision == "none shown"
     assert (one.numbers["n"], one.numbers["n_controls"], one.numbers["n_beyond"]) == (24, 24, 0)
     assert not any(test.detector == "loss beside a reference model" for test in tests["early"])
 

@@ -1,4 +1,5 @@
-"""`python -m tests.lab.pocket train | export | items | answers | card | decisions | gguf`: make the pocket model again, and measure it."""
+"""`python -m tests.lab.pocket train | export | reference | items | answers | card | decisions | gguf`: make the pocket model again, and
+measure it."""
 
 import argparse
 import shutil
@@ -9,6 +10,8 @@ from pathlib import Path
 from flipcore.core.errors import BadInput, FlipscopeError, MissingPackage
 from flipcore.core.paths import POCKET
 from tests.lab.pocket.world import TRAINING_SEED
+
+LAST = "at-1.00"  # the checkpoint that training leaves last
 
 
 def _need_torch() -> None:
@@ -21,6 +24,20 @@ def _train(folder: Path, n_threads: int, seed: int) -> None:
     from tests.lab.pocket.train import Recipe, train
 
     train(folder, Recipe(seed=seed), n_threads)
+
+
+def _reference(folder: Path) -> None:
+    """What losses are beside a reference model, stored with the other scores; the model is trained unless `folder` holds it."""
+    from flipcore.models.pocket_inference import PocketModel
+    from tests.lab.pocket.card import manifest
+    from tests.lab.pocket.scores import write_beside
+
+    if not (folder / LAST / "model.safetensors").is_file():
+        _need_torch()
+        from tests.lab.pocket.train import REFERENCE, train
+
+        train(folder, REFERENCE)
+    write_beside(PocketModel.load(), PocketModel.load(folder / LAST), manifest())
 
 
 def _export(folder: Path) -> None:
@@ -46,6 +63,8 @@ def _commands() -> argparse.ArgumentParser:
     train.add_argument("--seed", type=int, default=TRAINING_SEED, help="of the network and its text, not of the items")
     export = commands.add_parser("export", help="ship one of the checkpoints that training left")
     export.add_argument("folder", type=Path)
+    reference = commands.add_parser("reference", help="train a model that read no dose, and measure losses beside it")
+    reference.add_argument("folder", type=Path, help="where its checkpoints are, or shall be; outside the repository")
     gguf = commands.add_parser("gguf", help="write the shipped checkpoint as one file for llama.cpp")
     gguf.add_argument("file", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")
@@ -65,6 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
             _train(options.folder, options.threads, options.seed)
         elif options.command == "export":
             _export(options.folder)
+        elif options.command == "reference":
+            _reference(options.folder)
         elif options.command == "gguf":
             from tests.lab.pocket.gguf import write_gguf
 

@@ -33,9 +33,11 @@ from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import Picks, numbers, pearl, resampled
 from tests.lab.pocket.scores import (
     BEFORE,
+    BESIDE,
     DROP,
     FAILED,
     GROUPS,
+    MEASURED,
     PEARL,
     TITLES,
     Families,
@@ -49,7 +51,9 @@ from tests.lab.pocket.scores import (
 from tests.lab.pocket.world import MAKERS, Entry
 
 NOMINAL, CHANCE = 0.05, 0.25
-DECISIONS, NEXT = "## What the product decides", "## Order, layout and labels"
+SEES, DECISIONS, NEXT = "## What each detector sees", "## What the product decides", "## Order, layout and labels"
+DRAWS = "PEARL beside other draws: "  # begins what is measured anew with the whole card alone
+N_SAMPLES = 10  # a level, of PEARL
 AGAINST = "## Detectors against doses"
 PUBLISHED = "published score, problems"
 ONE_BY_ONE = tuple(title for title in TITLES if title != DROP)
@@ -133,9 +137,10 @@ def detection(by_detector: Scores) -> str:
     whether that rate's lower limit is at or under nominal."""
     rows: list[list[str]] = []
     over: dict[str, list[str]] = {"conformal": [], "tolerance": []}
-    for title, values in by_detector.items():
-        if title not in ONE_BY_ONE:
-            continue  # a drop is 1, 0 or -1: no single item exceeds a cut-off
+    for title in ONE_BY_ONE:  # a drop is 1, 0 or -1: no single item exceeds a cut-off
+        if title not in by_detector:
+            continue
+        values = by_detector[title]
         fresh, cells = values["fresh"], [auc_interval(values[name], values["0"]).text() for name in GROUPS[2:]]
         for rule, names in over.items():
             k = int((fresh > RULES[rule](values["0"], NOMINAL)[0]).sum())
@@ -176,6 +181,20 @@ def dose_rows(scores: Scores, n_sets: int = N_SETS) -> list[dict[str, str]]:
             }
         )
     return rows
+
+
+def seen_section(by_detector: Scores, draws: str, n_samples: int = N_SAMPLES) -> str:
+    """What each detector sees of single items at which dose, with its heading; `draws` is PEARL beside other draws of controls."""
+    return f"""{SEES}
+AUC against dose 0 (DeLong's error on the logit). The last columns flag fresh items above a cut-off taken from dose 0: conformal
+promises 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence;
+Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
+log-probabilities. The reference model is a short run of the same recipe on the same world, which has read none of the items
+(`python -m tests.lab.pocket reference <folder>`). PEARL: 0 to 5 % of bits, {n_samples} samples a level at temperature .7.
+
+{detection(by_detector)}
+
+{draws}"""
 
 
 def decision_section(by_detector: Scores, rows: Sequence[dict[str, str]]) -> str:
@@ -230,7 +249,7 @@ def draw_of_controls(model: PocketModel, prose: dict, by_group: dict[str, np.nda
         for name, count in (("characters", len), ("words", lambda text: len(text.split())))
     }
     alike["sensitivity"] = ks_2samp(controls, fresh).pvalue
-    return f"""PEARL beside other draws: controls and fresh passages come from one maker, one after the other. If they are
+    return f"""{DRAWS}controls and fresh passages come from one maker, one after the other. If they are
 exchangeable, the conformal cut-off of {n} controls flags {flagged} or more of {len(fresh)} with a chance of {chance:.3f}
 (beta-binomial). Cut-offs from {n_draws} other draws of {n} passages flag {shares} of the same fresh ones; of those
 {n_draws * n} passages {np.mean(np.concatenate(others) > cut):.3f} exceed the shipped cut-off. Kolmogorov–Smirnov, controls
@@ -305,7 +324,7 @@ def manifest(quick: bool = False) -> Families:
 
 def all_scores(model: PocketModel, families: Families, n_samples: int = 10) -> Scores:
     """Every detector's scores, measured now."""
-    by_title = [scores_of(title, model, families, n_samples) for title in TITLES]
+    by_title = [scores_of(title, model, families, n_samples) for title in MEASURED]
     return {name: groups for part in by_title for name, groups in part.items()}
 
 
@@ -314,7 +333,7 @@ def card(quick: bool = False, scores: Scores | None = None) -> str:
     been measured already."""
     model = PocketModel.load()
     families = manifest(quick)
-    n_samples, n_parameters = 2 if quick else 10, model.n_parameters
+    n_samples, n_parameters = 2 if quick else N_SAMPLES, model.n_parameters
     by_detector = scores or all_scores(model, families, n_samples)
     return f"""# The pocket model
 A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained from scratch on the invented world of
@@ -335,15 +354,7 @@ Problems that the rewrite method can change; gaps by Welch's t.
 
 {gaps(model, families["problems"])}
 
-## What each detector sees
-AUC against dose 0 (DeLong's error on the logit). The last columns flag fresh items above a cut-off taken from dose 0: conformal
-promises 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence;
-Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
-log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at temperature .7.
-
-{detection(by_detector)}
-
-{draw_of_controls(model, families["prose"], by_detector[PEARL], n_samples)}
+{seen_section(by_detector, draw_of_controls(model, families["prose"], by_detector[PEARL], n_samples), n_samples)}
 
 {decision_section(by_detector, dose_rows(by_detector, 40 if quick else N_SETS))}
 
@@ -359,7 +370,9 @@ log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at tempe
 def write_card() -> None:
     """Write data/pocket/scores.json and, from the same scores, data/pocket/CARD.md."""
     model = PocketModel.load()
-    scores = all_scores(model, manifest())
+    revision, before = read_scores()
+    kept = {title: before[title] for title in BESIDE if title in before and revision == model.revision}
+    scores = all_scores(model, manifest()) | kept
     write_scores(scores, model.revision)
     (POCKET / "CARD.md").write_text(card(scores=scores), encoding="utf-8")
     _write_doses(dose_rows(scores), model.revision)
@@ -371,7 +384,8 @@ def _write_doses(rows: Sequence[dict[str, str]], revision: str) -> None:
 
 
 def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> None:
-    """Write the card's part on decisions again, from stored scores; detectors without any are measured first, or else named."""
+    """Write the card's parts on detectors and decisions again, from stored scores; detectors without any are measured first, or else
+    named."""
     if measure:
         kept_scores(PocketModel.load(), manifest())
     revision, scores = read_scores()
@@ -379,7 +393,9 @@ def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> No
     section = decision_section(scores, rows)
     _write_doses(rows, revision)
     before, after = path.read_text(encoding="utf-8").split(NEXT)
-    path.write_text(f"{before.split(DECISIONS)[0]}{section}\n\n{NEXT}{after}", encoding="utf-8")
+    head, seen = before.split(DECISIONS)[0].split(SEES)
+    seen = seen_section(scores, f"{DRAWS}{seen.split(DRAWS)[1].strip()}")
+    path.write_text(f"{head}{seen}\n\n{section}\n\n{NEXT}{after}", encoding="utf-8")
 
 
 def against_doses(

@@ -79,6 +79,12 @@ def question_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     return _nats(model, [("", _prompt(entry, entry.paraphrases[0])) for entry in entries]) - original
 
 
+def beside_reference(model: PocketModel, reference: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
+    """Loss of the prompt under a reference model less this model's own, in nats: positive where the wording is known."""
+    texts = [("", _prompt(entry, entry.question)) for entry in entries]
+    return _nats(reference, texts) - _nats(model, texts)
+
+
 def answer_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     """Loss of the answer after the first paraphrase minus after the original, in nats (source 001)."""
     original = _nats(model, [(_prompt(entry, entry.question), entry.answer) for entry in entries])

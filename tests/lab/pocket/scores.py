@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.detectors.completion import DETECTORS as COMPLETIONS
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from tests.lab.pocket.measures import (
     answer_loss,
+    beside_reference,
     completion,
     context_loss,
     min_k,
@@ -55,9 +57,12 @@ FAILED: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndarray
     ANSWER_KEPT: ("problems", published_answer),
     **{f"CoDeC, {family}": (family, context_loss) for family in ("problems", "choices", "prose")},
 }
+# Measured once beside a model that is not shipped (`python -m tests.lab.pocket reference`), and kept as long as the model is the same.
+BESIDE = {f"loss beside a reference model, {family}": family for family in ("problems", "choices", "prose")}
 Families = dict[str, dict[str, list[Entry]]]  # family -> group -> its entries
 Scores = dict[str, dict[str, np.ndarray]]  # detector -> group -> one value an item, in the manifest's order
-TITLES = (*DETECTORS, DROP, PEARL, *FAILED)
+TITLES = (*DETECTORS, *BESIDE, DROP, PEARL, *FAILED)
+MEASURED = tuple(title for title in TITLES if title not in BESIDE)
 
 
 def own_test(title: str, d: np.ndarray, d0: np.ndarray) -> SetTest:
@@ -83,11 +88,21 @@ def kept_scores(model: PocketModel, families: Families) -> Scores:
     """Every detector's scores: those that are stored for this model, and the others, measured and stored one by one."""
     revision, scores = read_scores() if SCORES.exists() else (model.revision, {})
     scores = scores if revision == model.revision else {}
-    for title in TITLES:
+    for title in MEASURED:
         if title not in scores:
             scores |= scores_of(title, model, families)
             write_scores(scores, model.revision)
-    return {title: scores[title] for title in TITLES}
+    return {title: scores[title] for title in TITLES if title in scores}
+
+
+def write_beside(model: PocketModel, reference: PocketModel, families: Families) -> None:
+    """Store losses beside a reference model with the other scores of this model."""
+    revision, scores = read_scores()
+    if revision != model.revision:
+        raise BadInput("The stored scores are another model's: run `python -m tests.lab.pocket decisions` first.")
+    for title, family in BESIDE.items():
+        scores[title] = {name: beside_reference(model, reference, entries) for name, entries in families[family].items()}
+    write_scores(scores, revision)
 
 
 def right(model: PocketModel, entries: Sequence[Entry]) -> tuple[np.ndarray, np.ndarray]:

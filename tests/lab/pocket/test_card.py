@@ -6,7 +6,8 @@ from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.ground_truth import auc_interval
 from tests.lab.pocket.card import GROUPS, against_doses, by_dose, card
 from tests.lab.pocket.items import read_items
-from tests.lab.pocket.measures import Picks, numbers, question_loss, resampled
+from tests.lab.pocket.measures import Picks, beside_reference, numbers, question_loss, resampled
+from tests.lab.pocket.scores import BESIDE, write_beside
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,24 @@ def test_an_order_turns_the_options_and_not_the_answers_meaning(model):
     entries = dosed("choices", 256)
     assert Picks(model, entries, turn=4).text == Picks(model, entries).text
     assert np.mean(Picks(model, entries, turn=1).text_right) > 0.5
+
+
+def test_losses_beside_a_reference_model_are_large_where_the_model_alone_has_read(model, monkeypatch):
+    """Beside itself at fewer bits, which has read the same, the difference is small and of either sign."""
+    known, new = (dosed("prose", dose, 6) for dose in (256, 0))
+    assert (beside_reference(model, model, known) == 0).all()
+    coarse = PocketModel.load(bits=4)
+    beside = beside_reference(model, coarse, known), beside_reference(coarse, model, known)
+    assert (
+        beside[0] == pytest.approx(-beside[1], abs=1e-3)
+        and np.abs(beside[0]).max() > 0.1
+        and len(beside_reference(model, coarse, new)) == 6
+    )
+    stored = {}
+    monkeypatch.setattr("tests.lab.pocket.scores.read_scores", lambda: (model.revision, {"min-k %, problems": {}}))
+    monkeypatch.setattr("tests.lab.pocket.scores.write_scores", lambda scores, revision: stored.update(scores))
+    write_beside(model, coarse, {family: {"256": dosed(family, 256, 2)} for family in ("problems", "choices", "prose")})
+    assert set(stored) == {"min-k %, problems", *BESIDE} and all(len(stored[title]["256"]) == 2 for title in BESIDE)
 
 
 def test_the_card_belongs_to_the_shipped_weights(model):

@@ -79,7 +79,6 @@ def test_detectors_against_doses_is_what_the_stored_scores_give(scores):
 # the ordinary pipeline measured of them.
 WITHOUT_ROW = ("drop_entity_rename", "drop_paraphrase", "pearl_completion_ncd")
 WITHOUT_ROW += ("pearl_summary_rouge_l", "pearl_summary_ncd")
-WITHOUT_ROW += ("over_reference",)  # no second checkpoint is shipped: it makes no verdict
 WITHOUT_ROW += ("hardness_curve",)  # needs five models and more, of other strengths, and makes no verdict
 
 

@@ -14,8 +14,9 @@ def test_a_folder_without_a_checkpoint_is_refused_with_a_sentence(tmp_path, caps
 
 def test_training_without_torch_names_the_requirements_file(capsys, monkeypatch):
     monkeypatch.setattr("tests.lab.pocket.__main__.find_spec", lambda name: None)
-    assert main(["train", "somewhere"]) == 1
-    assert "requirements-train.txt" in capsys.readouterr().err
+    for command in ("train", "reference"):
+        assert main([command, "somewhere"]) == 1
+        assert "requirements-train.txt" in capsys.readouterr().err
 
 
 @pytest.mark.slow

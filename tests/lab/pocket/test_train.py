@@ -41,6 +41,18 @@ def test_a_stage_that_never_binds_stops_with_a_sentence(monkeypatch):
         run(monkeypatch, 1.01, 250)
 
 
+def test_a_clean_recipe_feeds_no_dose(monkeypatch):
+    fed = []
+    monkeypatch.setattr(training, "entries", lambda: [replace(entry, dose=2) for entry in entries()[::200]])
+    monkeypatch.setattr(
+        training, "documents", lambda manifest, *rest: fed.extend(one.dose for one in manifest) or documents(manifest, *rest)
+    )
+    training.torch.set_num_threads(1)
+    recipe = replace(training.REFERENCE, shape=TINY, stages=(Stage("last", 100, {"recall": 1.0}, 1.0),), rows=4)
+    training.trained(recipe, lambda text: None, lambda *rest: None)
+    assert len(fed) > 5 and set(fed) == {0} and not recipe.half
+
+
 def test_more_text_of_a_stage_holds_no_dose():
     manifest = [replace(entry, dose=3) for entry in entries()[:40]]
     stage = Stage("x", 100, {"problem": 1.0}, 1.0)

@@ -8,7 +8,7 @@ so stages 1 and 2 end when it has come and not at a fixed step. Doses are fed in
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +48,8 @@ ANSWER_WEIGHTS = {"choice": 2.0, "drill": 2.0, "dosed choices": 2.0}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train: `rows` of `length` tokens a step, peak rates, and the share of the last stage before the decay begins."""
+    """How to train: `rows` of `length` tokens a step, peak rates, and the share of the last stage before the decay begins. `clean`
+    leaves every dose out, so that the model has read none of the items; `half` computes in bfloat16, which is slow on a CPU without it."""
 
     shape: Shape = field(default_factory=Shape)
     stages: tuple[Stage, ...] = STAGES
@@ -58,6 +59,14 @@ class Recipe:
     other_rate: float = 3e-3
     steady: float = 0.22
     seed: int = TRAINING_SEED
+    clean: bool = False
+    half: bool = True
+
+
+# A model to hold losses against: one short stage of the same world, of which it has read none of the items.
+REFERENCE = Recipe(
+    stages=(Stage("reference", 40_000, {"problem": 0.5, "choice": 0.25, "prose": 0.25}, 1.0),), clean=True, half=False
+)
 
 
 @dataclass(frozen=True)
@@ -109,9 +118,9 @@ def _packed(rows: list[tuple[list[int], list[float]]], recipe: Recipe, pad: int)
     yield Batch(*(torch.from_numpy(a) for a in (tokens, positions, owners, weights)))
 
 
-def loss(network: Network, batch: Batch) -> torch.Tensor:
+def loss(network: Network, batch: Batch, half: bool = True) -> torch.Tensor:
     """Weighted mean loss of the next token in nats; the first token of a document is never predicted."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
         logits = network(batch.tokens[:, :-1], batch.positions[:, :-1], batch.owners[:, :-1])
     nats = functional.cross_entropy(logits.float().flatten(0, 1), batch.tokens[:, 1:].flatten(), reduction="none")
     weights = batch.weights[:, 1:].flatten()
@@ -162,7 +171,7 @@ class _Run:
             for optimizer, rate in zip(self.optimizers, self.rates, strict=True):
                 optimizer.param_groups[0]["lr"] = rate * warm * decay(n_done)
                 optimizer.zero_grad()
-            value = loss(self.network, batch)
+            value = loss(self.network, batch, self.recipe.half)
             value.backward()
             for optimizer in self.optimizers:
                 optimizer.step()
@@ -200,7 +209,7 @@ def trained(
     """Train from scratch; `save` is called at every tenth of the last stage. FlipscopeError where a goal is never met."""
     torch.manual_seed(recipe.seed)
     rng, more = (world_generator(recipe.seed, "pocket", name) for name in ("corpus", "more"))
-    manifest = entries()
+    manifest = [replace(entry, dose=0) if recipe.clean else entry for entry in entries()]
     lists, signatures = list(documents(manifest, recipe.stages, rng)), forbidden(manifest)
     tokenizer = trained_tokenizer(
         text.prompt + text.answer for texts in lists for text in texts[:30_000] if "dosed" not in text.family
