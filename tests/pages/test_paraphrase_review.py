@@ -23,6 +23,7 @@ from tests.annotation.test_judge_labels import STUDY as JUDGED
 from tests.models.server import Server
 from tests.pages.opening import opened
 from tests.pages.test_pages import path, words  # noqa: F401
+from tests.runs.test_declared_memory import REWORDING, imported
 
 ARTIFACTS = Study(
     name="artifacts",
@@ -85,6 +86,27 @@ def test_a_name_opens_the_desk_and_leaving_closes_it(store):
     )
     button(app, "Leave: somebody else judges now").click().run()
     assert "Your name" in [one.label for one in app.text_input]
+
+
+def test_paraphrases_of_a_recording_come_up_in_the_queue_and_their_effect_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    held, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: held))
+    texts = []
+    monkeypatch.setattr(
+        judging,
+        "review_view",
+        lambda held, name, order, *rest, **more: (
+            texts.extend(pair["paraphrase"] for pair in review.pairs(held, [place.pair_id for place in order])),
+            review_view(held, name, order, *rest, **more),
+        )[1],
+    )
+    shown(name="Ada")
+    assert len(texts) == 60 and all(text.startswith("reworded: what does") for text in texts)
+    said = words(shown("Effect", study=whole.study.study_id))
+    assert "No person has reviewed a pair yet of table · table, recorded (60)." in said
+    assert "No paraphrase of this study was struck out: T is 0.32 [" in said
+    held.close()
 
 
 def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, monkeypatch):
