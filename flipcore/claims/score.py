@@ -6,9 +6,12 @@ then unknown, which is not the same as small.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
+from flipcore.stats.base.families import UNIT
+from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.corrected import Corrected
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.stats.score.next_calls import Design
@@ -65,14 +68,15 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     none of the wordings, `why_not` what withholds it."""
     questions, wordings = bar.by_questions, bar.by_wordings
     value = number_text(bar.value)
-    start = f"{model} answers {value} right" if bar.cells.is_binary else f"{model} scores {value}"
+    start = f"{model} answers {value} right" if bar.cells.is_binary else f"{model} scores {value}{scale_words(bar.cells)}"
     start += f" (own prompt {number_text(own)})" if own is not None else ""
     otherwise = f" {read_words(readers)}" if readers else ""
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
         few = f"questions for an interval ({n:,})" if n < MIN_N else f"families for an interval ({bar.n_families:,})"
-        sentence = f"{start}: too few {few}.{otherwise}"
+        why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
+        sentence = f"{start}: {why}.{otherwise}"
         return Claim(QUESTIONS, FEW, sentence, False, detail(bar), "", numbers).not_claimed(why_not)
     parts = [f"{start}.", f"Other questions: {interval_text(questions)}."]
     if wordings.has_interval:
@@ -87,18 +91,22 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} families carry this score; 6 are needed."))
 
 
-def difference_claim(first: str, second: str, bar: ErrorBar, ahead: tuple[int, int, int], why_not: str = "") -> Claim:
+def difference_claim(
+    first: str, second: str, bar: ErrorBar, ahead: tuple[int, int, int], why_not: str = "", is_in_points: bool = True
+) -> Claim:
     """Whether the first of two models scores higher over other questions and wordings. `bar` is of their differences cell by cell, its
-    level that of one pair of all; `ahead` says under how many wordings the first leads, the second leads, and neither."""
+    level that of one pair of all; `ahead` says under how many wordings the first leads, the second leads, and neither. Shares of right
+    answers differ in percentage points (`is_in_points`), grades in their own units."""
     whole = bar.by_wordings
     if not whole.has_interval:
         return description("")
     asserted = bool(whole.excludes_zero()) and not whole.is_too_short
     start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
-    sentence = f"{start}: {whole.text_pp()} over other questions and wordings."
+    text = Estimate.text_pp if is_in_points else partial(Estimate.text, digits=3)
+    sentence = f"{start}: {text(whole)} over other questions and wordings."
     ties = f", they tie under {ahead[2]}" if ahead[2] else ""
     small = f"{first} leads under {ahead[0]} of {sum(ahead)} wordings, {second} under {ahead[1]}{ties}."
-    further = f" Questions only: {bar.by_questions.text_pp()}. In one further wording: {bar.elsewhere.text_pp()}."
+    further = f" Questions only: {text(bar.by_questions)}. In one further wording: {text(bar.elsewhere)}."
     claim = Claim(HIGHER, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole})
     return claim.not_claimed(why_not)
 
@@ -111,6 +119,12 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
     sentence = f"In one further wording these questions give {model} between {low} and {high} ({at})."
     return Claim(ELSEWHERE, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
+
+
+def scale_words(cells: ScoreCells) -> str:
+    """ " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
+    low, high = cells.bounds
+    return "" if (low, high) == UNIT or math.isinf(high - low) else f" on a scale from {low:g} to {high:g}"
 
 
 def interval_text(one: Estimate) -> str:

@@ -14,8 +14,9 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
-from flipcore.stats.base.estimate import Estimate, number_text, without_interval
-from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.base.estimate import Estimate, missing, number_text, without_interval
+from flipcore.stats.score.cells import score_cells
+from flipcore.stats.score.error_bar import error_bar
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 from flipcore.store.connection import Store
 from flipcore.store.queries import scores as queries
@@ -29,8 +30,8 @@ MOST_TASKS = 3  # that a headline names
 
 @dataclass(frozen=True)
 class TaskScore:
-    """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be;
-    `n_epochs` the most that an item has, 0 where the score is as the log reports it."""
+    """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be, as
+    declared (`is_declared`) or as the rows show it; `n_epochs` the most that an item has, 0 where the score is as the log reports it."""
 
     model: str
     task: str
@@ -42,6 +43,7 @@ class TaskScore:
     n_epochs: int
     scale: tuple[float, float]
     is_share: bool
+    is_declared: bool = False
     passes: tuple[tuple[str, Estimate], ...] = ()
 
     def passes_words(self) -> str:
@@ -59,7 +61,8 @@ class TaskScore:
         families = f" in {count_of(self.mean.n, 'family', 'families')}" if self.mean.n < self.n_items else ""
         epochs = f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})" if self.n_epochs > 1 or self.reducer != MEAN else ""
         low, high = (f"{one:g}" for one in self.scale)
-        scale = "" if self.scale == (0.0, 1.0) else f" on a scale seen from {low} to {high}"
+        how = "" if self.is_declared else " seen"
+        scale = "" if self.scale == (0.0, 1.0) else f" on a scale{how} from {low} to {high}"
         few = "" if self.mean.has_interval else ", too few for an interval"
         return f"{self.mean.text()}{scale} of {count_of(self.n_items, 'item')}{families}, by {self.scorer}{epochs}{few}"
 
@@ -88,7 +91,6 @@ def _scores(
     models = list(dict.fromkeys([*frame["model"], *(one["model"] for one in reported_scores)]))
     for one in scorers:
         task, scorer, reducer = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN))
-        scale = float(one.get("low", 0.0)), float(one.get("high", 1.0))
         of_task = frame[(frame["task"] == task) & (frame["extractor"] == scorer)]
         for model in models:
             part = of_task[of_task["model"] == model]
@@ -96,12 +98,12 @@ def _scores(
                 roles = list(part["role"].unique())
                 for role in roles:
                     own = part[part["role"] == role]
-                    yield _score(own, model, task, str(role) if len(roles) > 1 else "", scorer, reducer, scale)
+                    yield _score(own, model, str(role) if len(roles) > 1 else "", one)
                 continue
             own_value = next((row["value"] for row in reported_scores if _is_of(row, model, task, scorer, reducer)), None)
             if own_value is not None:
                 mean = without_interval(float(own_value), 0, 0.95)
-                yield TaskScore(model, task, "", scorer, reducer, mean, 0, 0, scale, is_share=False)
+                yield TaskScore(model, task, "", scorer, reducer, mean, 0, 0, _scale(one), is_share=False)
 
 
 def _is_of(row: Mapping[str, Any], model: str, task: str, scorer: str, reducer: str) -> bool:
@@ -109,17 +111,28 @@ def _is_of(row: Mapping[str, Any], model: str, task: str, scorer: str, reducer: 
     return (row["model"], row["task"], row.get("reducer") or MEAN) == (model, task, reducer) and scorer in names
 
 
-def _score(
-    part: pd.DataFrame, model: str, task: str, role: str, scorer: str, reducer: str, scale: tuple[float, float]
-) -> TaskScore:
+def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
+    return float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
+
+
+def _score(part: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) -> TaskScore:
+    """By the scorer `one`."""
+    task, scorer, reducer, scale = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN)), _scale(one)
     by_item = item_scores(part["score"], part["item_id"], reducer)
     families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
-    is_unit = scale == (0.0, 1.0)
-    mean = accuracy(by_item, families) if is_unit else mean_interval(by_item, families, bounds=scale)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
-    is_share = is_unit and bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    is_share = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    mean = accuracy(by_item, families) if is_share else _grade(by_item, families, scale)
     passes = tuple(_passes(part, families, n_epochs)) if is_share and n_epochs > 1 else ()
-    return TaskScore(model, task, role, scorer, reducer, mean, int(by_item.notna().sum()), n_epochs, scale, is_share, passes)
+    n_items, is_declared = int(by_item.notna().sum()), bool(one.get("is_declared"))
+    return TaskScore(model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes)
+
+
+def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:
+    """The mean with the limits of a score in one wording."""
+    rows = pd.DataFrame({"item_id": by_item.index, "wording": "", "score": by_item.to_numpy(), "family": families.to_numpy()})
+    cells = score_cells(rows, scale if scale[0] < scale[1] else None)
+    return error_bar(cells).by_questions if cells.mean.size else missing()
 
 
 def _passes(part: pd.DataFrame, families: pd.Series, n_epochs: int) -> Iterator[tuple[str, Estimate]]:

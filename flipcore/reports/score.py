@@ -2,7 +2,7 @@
 and where the next call goes. Cards, pages, command line, notebook and report are views of it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -27,7 +27,6 @@ from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
 from flipcore.stats.score.next_calls import Design, best_design, gains
 from flipcore.stats.score.reducers import MEAN
-from flipcore.store.queries.scores import is_unit
 from flipcore.text.counts import count_of
 
 LEVEL, N_CALLS = 0.95, 100
@@ -281,13 +280,13 @@ def score_report(
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
     drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
     (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`). Of a log with `scorers` of its
-    own (`Study.scorers`) the first is the reader, with its shares where the frame has them (`shares_of`); None where that is no mean, and
-    of a recording with several tasks, which are not pooled."""
+    own (`Study.scorers`) the first is the reader, with its shares or grades where the frame has them (`grades_of`); None where that is no
+    mean, and of a recording with several tasks, which are not pooled. Only what is on the reader's scale is read beside it."""
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
-    sharers = [str(one["scorer"]) for one in scorers if is_unit(one)]
-    columns = [*COLUMNS, *(["value"] if sharers else [])]
-    part = _scored(_where(frame[columns], frame["role"] == of_role), sharers) if len(frame) else frame
+    scales = {str(one["scorer"]): scale_of(one) for one in reversed(scorers)}
+    columns = [*COLUMNS, *(["value"] if scales else [])]
+    part = _scored(_where(frame[columns], frame["role"] == of_role), scales) if len(frame) else frame
     if part.empty or not part["score"].notna().any():
         return None
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
@@ -312,14 +311,31 @@ def score_report(
         for model in dict.fromkeys(part["model"])
         if (
             one := _model_score(
-                _where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled
+                *(_where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled),
+                scales,
             )
         )
     ]
     if not models:
         return None
     notes = [f"Left out of the wordings: {shut[one]}" for one in out]
+    notes += _scale_notes(next((one for one in scorers if one["scorer"] == own_reader), {}), readers, models)
     return ScoreReport(tuple(models), of_role, own_reader, ways, (*notes, *_notes(models, ways, there, is_recorded)))
+
+
+def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
+    """What a score can be; None where the rows alone tell, and tell one value."""
+    low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
+    return (low, high) if low < high else None
+
+
+def _scale_notes(scorer: Mapping[str, Any], readers: Sequence[str], models: Sequence[ModelScore]) -> Iterator[str]:
+    if "low" in scorer and not scorer.get("is_declared"):
+        seen = f"{scorer['low']:g} to {scorer['high']:g}"
+        yield f"The scale is what the rows show, {seen}. If it is wider, import with --map scale:{scorer['scorer']}=LOW..HIGH."
+    others = [title_of(name).lower() for name in readers if not any(name in one.readers for one in models)]
+    if others:
+        yield f"On another scale than the score, so not compared with it: {', '.join(others)}."
 
 
 def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -> bool:
@@ -327,13 +343,13 @@ def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -
     return first["scorer"] in readers and first.get("reducer") == MEAN and len({one["task"] for one in scorers}) == 1
 
 
-def _scored(frame: pd.DataFrame, sharers: Sequence[str]) -> pd.DataFrame:
-    """The readouts with `score`: 1 and 0 for right and wrong, else the share that one of the scorers `sharers` gave."""
+def _scored(frame: pd.DataFrame, scorers: Collection[str]) -> pd.DataFrame:
+    """The readouts with `score`: 1 and 0 for right and wrong, else the share or grade that one of the `scorers` gave."""
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
-    if sharers:
-        is_share = pd.isna(right) & frame["extractor"].isin(sharers).to_numpy()
-        score = np.where(is_share, frame["value"].to_numpy(dtype=float), score)
+    if scorers:
+        is_grade = pd.isna(right) & frame["extractor"].isin(scorers).to_numpy()
+        score = np.where(is_grade, frame["value"].to_numpy(dtype=float), score)
     return frame.drop(columns="is_correct").assign(score=score.astype(float))
 
 
@@ -352,15 +368,21 @@ def _model_score(
     level: float,
     stated: Mapping[tuple[str, str], float],
     labelled: Sequence[Mapping[str, Any]],
+    scales: Mapping[str, tuple[float, float] | None],
 ) -> ModelScore | None:
-    bars = {name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level))}
-    if reader not in bars:
+    every = {
+        name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level, scales.get(name)))
+    }
+    if reader not in every:
         return None
+    kind = every[reader].cells.bounds, every[reader].cells.is_binary
+    bars = {name: one for name, one in every.items() if (one.cells.bounds, one.cells.is_binary) == kind}
     own_frame = _where(frame, frame["extractor"] == reader)
     others = [str(one) for one in dict.fromkeys(frame["axis"]) if one not in {*axes, IDENTITY, COMBINED, *shut}]
-    changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level)) and one.cells.shape[1] > 1}
+    scale = scales.get(reader)
+    changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level, scale)) and one.cells.shape[1] > 1}
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
-    own = _bar(same, (), level) if COMBINED in axes else None
+    own = _bar(same, (), level, scale) if COMBINED in axes else None
     people = (
         corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
         for name, bar in (bars.items() if labelled else ())
@@ -382,13 +404,13 @@ def _model_score(
     )
 
 
-def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float) -> ErrorBar | None:
+def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None) -> ErrorBar | None:
     """Of one model and reader; None where no question was asked in every wording."""
-    cells = _cells(frame, axes)
+    cells = _cells(frame, axes, scale)
     return error_bar(cells, level) if cells.mean.size else None
 
 
-def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
+def _cells(frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] | None) -> ScoreCells:
     """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
     compares with is one prompt, whose samples count once."""
     base, rest = _base_and_rest(frame, axes)
@@ -399,7 +421,7 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str]) -> ScoreCells:
     at = np.concatenate([np.zeros(len(base), dtype=np.int64), codes + 1])
     wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
-    return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording))
+    return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording), scale)
 
 
 def _base_and_rest(frame: pd.DataFrame, axes: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -424,7 +446,8 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
         gaps = cells.mean.mean(axis=0)
         ahead = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum()), int((abs(gaps) <= 1e-12).sum())
-        claim = claims.difference_claim(first.model, second.model, bar, ahead, first.why_not or second.why_not)
+        in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
+        claim = claims.difference_claim(first.model, second.model, bar, ahead, first.why_not or second.why_not, in_points)
         if claim.text:
             yield Difference(first.model, second.model, bar, claim)
 

@@ -186,9 +186,9 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
     values_alone = [model for model in models if model not in report.decompositions]
-    sharers = queries.sharers(store, study_id, study.scorers)
+    graders = queries.graders(store, study_id, study.scorers)
     score = score_report(
-        studies.readouts(store, study_id, shares_of=sharers) if sharers else frame,
+        studies.readouts(store, study_id, grades_of=graders) if graders else frame,
         is_recorded=study.is_recorded,
         reader=reference,
         closed_gates=gates,

@@ -1,5 +1,6 @@
 """What a user corrects of the guesses about logs: words that the command line takes and the page writes."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -24,6 +25,7 @@ KEYS = (
     "leave",
     "join",
     "cluster",
+    "scale",
     "axis",
     "harmless",
     "target",
@@ -45,6 +47,18 @@ def model_of(corrections: Mapping[str, str], name: str) -> str:
 def axis_of(corrections: Mapping[str, str], name: str) -> str:
     """The axis's name: a correction "axis:old=new", or as it was derived."""
     return corrections.get(f"axis:{name}") or name
+
+
+def scale_in(word: str) -> tuple[float, float]:
+    """ "scale:grade=1..5" -> (1, 5). Raises BadInput for anything else."""
+    low, _, high = word.rpartition("=")[2].partition("..")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = math.nan, math.nan
+    if not -math.inf < ends[0] < ends[1] < math.inf:
+        raise BadInput(f"{word!r} is no scale; write the least and the most that a score can be, as in scale:SCORER=1..5.")
+    return ends
 
 
 def _from_one(targets: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,7 +121,8 @@ def in_order(files: Sequence[_File], corrections: Mapping[str, str], name_of: Ca
 def corrections_of(words: Iterable[str], of_tables: bool = False) -> dict[str, str]:
     """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `control=…` (what the controls are),
     `reference=MODEL,…` (by whose scores the hardness curve expects those of the others), `name=…`,
-    `format=…`, `leave=READOUT,…`, `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`,
+    `format=…`, `leave=READOUT,…`, `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `scale=LOW..HIGH`,
+    `scale:SCORER=LOW..HIGH` (the least and the most that a score can be), `axis:OLD=NEW`,
     `harmless:AXIS=yes|no` (AXIS as it is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers
     are written; none leaves them out),
     `prompt:FILE=NAME` (the prompt that the file's outputs answer; "base" is the one that others are compared with),
@@ -150,6 +165,8 @@ def _check_value(word: str, plain: str, key: str, value: str) -> None:
     choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
     if plain in choices and value not in choices[plain]:
         raise BadInput(f"{word!r}: {plain} is one of {', '.join(choices[plain])}.")
+    if plain == "scale":
+        scale_in(word)
     if plain == "prompt" and not value.strip():
         raise BadInput(f"{word!r} gives the prompt no name.")
     is_number = ":" in key and value.isdecimal() and int(value) <= MOST_SAMPLES

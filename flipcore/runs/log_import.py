@@ -111,8 +111,9 @@ def _scorers(survey: Survey) -> list[dict]:
         reported = [(one.readout, one.reducer or "mean") for one in survey.reported if one.task == task]
         unreported = [(name, "mean") for name in scales if name not in dict(reported)]
         for name, reducer in [*reported, *unreported]:
-            low, high = scales.get(name, (0.0, 1.0))
+            low, high = survey.scale(task, name)
             scale: dict = {"low": low, "high": high} if low < 0 or high > 1 else {}
+            scale |= {"is_declared": True} if scale and survey.declared_scale(name) else {}
             scale |= {} if name in scales else {"of_rows": False}
             if name not in leave:
                 spoken = f"{name} (log)" if name in own else name
@@ -407,7 +408,11 @@ def _joining(survey: Survey) -> Joining:
     harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
     task_roles = {task: role for task, role in roles.items() if role}
     grades = {
-        (task, name) for task, scales in survey.scales.items() for name, (low, high) in scales.items() if low < 0 or high > 1
+        (task, name)
+        for task, scales in survey.scales.items()
+        for name in scales
+        for low, high in [survey.scale(task, name)]
+        if low < 0 or high > 1
     }
     return Joining(kinds, _own_names(survey), task_roles, survey.clusters, grades, axes=axes, harmless=harmless)
 

@@ -22,7 +22,7 @@ from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
-from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of
+from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.counts import count_of
 
 # What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
@@ -138,9 +138,10 @@ class ScoreCounts:
         if not 0 <= score <= 1 and self.outside is None:
             self.outside = score, place
 
-    def sentences(self, name: str, low: float, high: float) -> Iterator[tuple[str, str]]:
-        """(what it is about, the sentence). Raises BadInput for shares and percentages together: their mean says nothing."""
-        if min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
+    def sentences(self, name: str, low: float, high: float, is_declared: bool) -> Iterator[tuple[str, str]]:
+        """(what it is about, the sentence). Raises BadInput for shares and percentages together where no scale is declared: their mean
+        says nothing."""
+        if not is_declared and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
             raise BadInput(
                 f"The column {name} holds {self.n_between:,} scores between 0 and 1 and {self.n_above_ten:,} up to {high:g}: two scales. "
                 "Write all on one scale, or name another column: --map score=COLUMN."
@@ -148,6 +149,8 @@ class ScoreCounts:
         if self.n_none and self.n:
             hold = "row holds" if self.n_none == 1 else "rows hold"
             yield "no score", f"{name}: {self.n_none:,} of {self.n + self.n_none:,} {hold} no score and count in no mean."
+        if is_declared:
+            return
         if self.outside and self.n_unit >= _NEARLY_ALL * self.n:
             value, place = self.outside
             yield (
@@ -193,7 +196,7 @@ class ReadScores:
         for model, task, number, role, family, subject, scorer, score, is_right in self.rows:
             cluster = {"family": family, "subject": subject}.get(log_survey.clusters.get(task, ""), "")
             role, unit = units.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
-            low, high = log_survey.scales.get(task, {}).get(scorer, (0.0, 1.0))
+            low, high = log_survey.scale(task, scorer)
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
             row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
             rows.append(row | {"score": value, "family": unit})
@@ -246,6 +249,20 @@ class Survey:
     facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
+
+    def scale(self, task: str, scorer: str) -> tuple[float, float]:
+        """The least and the most that a score can be: as declared, else what the rows hold. Raises BadInput for a score beyond it."""
+        low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
+        if not (said := self.declared_scale(scorer)):
+            return low, high
+        least, most = scale_in(said)
+        if low < least or high > most:
+            raise BadInput(f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {said} that is declared.")
+        return least, most
+
+    def declared_scale(self, scorer: str) -> str:
+        """ "1..5"; "" where nobody declared the scorer's scale."""
+        return self.corrections.get(f"scale:{scorer}") or self.corrections.get("scale") or ""
 
     def records(self) -> Iterator[LogRecord]:
         """Every record again, without the rows that were refused."""
@@ -427,8 +444,7 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
     for file in log_survey.files:
         yield from file.about.doubts
     for (task, name), counts in log_survey.counts.items():
-        low, high = log_survey.scales.get(task, {}).get(name, (0.0, 1.0))
-        yield from counts.sentences(name, low, high)
+        yield from counts.sentences(name, *log_survey.scale(task, name), bool(log_survey.declared_scale(name)))
     if log_survey.is_table and log_survey.n_refused:
         were = "row was" if log_survey.n_refused == 1 else "rows were"
         yield "rows refused", f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}"

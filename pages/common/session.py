@@ -100,20 +100,20 @@ def readouts(
     of_scores: bool = False,
 ) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed; under a lock those of what was set aside. `of_scores` are
-    those that a score is made of: shares of the log's scorers too."""
+    those that a score is made of: shares and grades of the log's scorers too."""
     require(Permission.READ)  # what is remembered was read by somebody else
     revision = store().revision(study_id) if revision is None else revision
-    shares_of = scores.sharers(store(), study_id, declared(study_id).scorers) if of_scores else ()
+    grades_of = scores.graders(store(), study_id, declared(study_id).scorers) if of_scores else ()
     # shallow: pandas copies what is written to, so no page changes another's rows
-    return _readouts(study_id, revision, lock, paraphrases, everything, shares_of).copy(deep=False)
+    return _readouts(study_id, revision, lock, paraphrases, everything, grades_of).copy(deep=False)
 
 
 @computed("Reading the answers")
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _readouts(
-    study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool, shares_of: tuple[str, ...]
+    study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool, grades_of: tuple[str, ...]
 ) -> pd.DataFrame:
-    return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything, shares_of=shares_of)
+    return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything, grades_of=grades_of)
 
 
 def declared(study_id: str) -> Study:

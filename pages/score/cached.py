@@ -35,7 +35,7 @@ def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple
 
 
 def roles(study_id: str, lock: str | None) -> list[str]:
-    return roles_of(session.readouts(study_id, lock=lock))
+    return roles_of(session.readouts(study_id, lock=lock, of_scores=True))
 
 
 @cached("Adding up the error bar", 16)

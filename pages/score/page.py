@@ -113,7 +113,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     """Level, reader, role and the axes that count as drawn: those of the lock, or what the controls are left at."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
-    frame = session.readouts(study_id, lock=lock_id)
+    frame = session.readouts(study_id, lock=lock_id, of_scores=True)
     names, roles = list(frame["extractor"].unique()), cached.roles(study_id, lock_id)
     axes = [one for one in frame["axis"].unique() if one != IDENTITY]
     reader = view["reader"] if view["reader"] in names else default_reference(names, session.declared(study_id).scorer_names)
@@ -204,7 +204,7 @@ if study_id is not None:
     lock = modes.lock_of(study_id, mode, PAGE)
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
-    elif session.readouts(study_id, lock=lock["lock_id"] if lock else None).empty:
+    elif session.readouts(study_id, lock=lock["lock_id"] if lock else None, of_scores=True).empty:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         content(study_id, mode, lock, line)

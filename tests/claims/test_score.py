@@ -67,6 +67,12 @@ def test_grades_are_scored_and_not_answered_right():
     grades = np.random.default_rng(0).normal(3, 1, (30, 4))
     bar = error_bar(ScoreCells(grades, np.ones((30, 4), dtype=int), np.zeros((30, 4))))
     assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}.")
+    on_scale = error_bar(ScoreCells(np.clip(grades, 1, 5), bar.cells.n_runs, bar.cells.squares, scale=(1, 5)))
+    assert "on a scale from 1 to 5. Other questions: [" in score_claim("m", on_scale).text
+    names = [str(i) for i in range(30)], list("abcd")
+    two = [ScoreCells(np.clip(grades + off, 1, 5), bar.cells.n_runs, bar.cells.squares, *names, scale=(1, 5)) for off in (1, 0)]
+    said = difference_claim("A", "B", error_bar(two[0].less(two[1])), (4, 0, 0), is_in_points=False)
+    assert "pp" not in said.text + said.detail and said.text.startswith("A scores higher than B: 0.")
 
 
 def test_small_sentences_name_the_largest_first():

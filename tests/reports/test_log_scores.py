@@ -1,12 +1,19 @@
 """A log's own scorer is its score and the reference: by its reducer, task by task, on its own scale."""
 
 import json
+import math
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
+from flipcore.core.errors import BadInput
 from flipcore.reports.audit import audit
 from flipcore.reports.log_scores import leading, task_scores
+from flipcore.reports.score import score_report
 from flipcore.reports.whole_study import whole_study
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
@@ -148,6 +155,77 @@ def test_grades_keep_their_scale_and_a_grade_of_one_is_not_right(tmp_path, store
     assert (one.mean.value, one.scale, one.is_share) == (3.0, (1.0, 5.0), False)
     assert "Mean score 3.00 [" in headline(store, study_id) and "on a scale seen from 1 to 5" in headline(store, study_id)
     assert not store.rows("SELECT * FROM readouts WHERE is_correct IS NOT NULL")
+
+
+def graded(tmp_path, name="essays.eval", n=40, n_epochs=3):
+    """An Inspect log of a judge's grades from 1 to 5 beside right and wrong."""
+    rng = np.random.default_rng(0)
+    values = np.clip(np.round(3.4 + rng.normal(0, 0.8, (n, 1)) + rng.normal(0, 0.7, (n, n_epochs))), 1, 5).astype(int)
+    rows = [
+        sample(i, int(values[i, e]), e + 1)
+        | {"scores": {"grade": {"value": int(values[i, e])}, "match": {"value": "CI"[i % 2]}}}
+        for i in range(n)
+        for e in range(n_epochs)
+    ]
+    head = header("essays", ("grade", "grade", "mean", float(values.mean())), ("match", "match", "mean", 0.5))
+    return made.inspect_eval(tmp_path / name, rows, head), values
+
+
+def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
+    path, values = graded(tmp_path)
+    study_id, study = study_of(store, path)
+    whole = whole_study(store, study_id)
+    (one,), (own, _) = whole.score.models, task_scores(store, study_id, study)
+    half = stats.t.ppf(0.975, 39) * values.mean(axis=1).std(ddof=1) / math.sqrt(40)
+    assert one.bar.cells.shape == (40, 1) and one.bar.n_runs == 3 and one.published == pytest.approx(values.mean())
+    assert one.bar.half_width("questions") == pytest.approx(half)
+    assert (one.bar.by_questions.low, one.bar.by_questions.high) == pytest.approx((own.mean.low, own.mean.high))
+    assert one.bar.estimate("reruns").has_interval and set(one.readers) == {"grade"}
+    text = whole.text()
+    assert f"scores {values.mean():.2f} on a scale from 1 to 5. Other questions: [" in text and "Read otherwise" not in text
+    assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
+    assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
+    shares = score_report(studies.readouts(store, study_id), is_recorded=True, reader="match", scorers=study.scorers)
+    assert shares.claims[0].text.startswith("openai/m-1 answers 0.50 right.") and set(shares.models[0].readers) == {"match"}
+
+
+def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_path, store):
+    path, _ = graded(tmp_path)
+    corrections = corrections_of(["scale:grade=0..10"])
+    study_id = store_logs(survey([path], corrections), store)
+    text = whole_study(store, study_id).text()
+    assert "on a scale from 0 to 10." in text and "seen" not in text and "what the rows show" not in text
+    with pytest.raises(BadInput, match="beyond the scale 1..3"):
+        store_logs(survey([path], corrections_of(["scale:grade=1..3"])), store)
+    for word in ("scale=5", "scale:grade=5..1", "scale=a..b"):
+        with pytest.raises(BadInput, match="is no scale"):
+            corrections_of([word])
+
+
+def test_a_table_of_grades_in_several_wordings_has_other_wordings_too(tmp_path, store):
+    rng = np.random.default_rng(1)
+    shift = {"alpha": rng.normal(0.4, 0.3, 6), "beta": rng.normal(0, 0.3, 6)}
+    rows = [
+        {
+            "item": f"q{i}",
+            "model": model,
+            "prompt_id": f"w{k}",
+            "sample": s,
+            "score": float(np.clip(3 + i % 3 / 2 + off + e, 1, 5)),
+        }
+        for model, offs in shift.items()
+        for i in range(30)
+        for k, off in enumerate(offs)
+        for s, e in enumerate(rng.normal(0, 0.3, 2))
+    ]
+    path = tmp_path / "grades.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    study_id, _ = study_of(store, path)
+    report = whole_study(store, study_id).score
+    assert [one.bar.cells.shape for one in report.models] == [(30, 6), (30, 6)]
+    assert "Other questions and wordings: [" in report.claims[0].text
+    (pair,) = report.differences
+    assert "pp" not in pair.claim.text + pair.claim.detail and "over other questions and wordings" in pair.claim.text
 
 
 def test_a_grade_is_compared_with_no_share_and_contradicts_no_answer(tmp_path, store):

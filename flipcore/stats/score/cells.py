@@ -1,11 +1,14 @@
 """Scores of one model and reader as questions × wordings, each cell the mean of its reruns."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+
+from flipcore.stats.base.families import UNIT
 
 MOST_ABSENT = 0.5  # a wording that fewer of the questions were asked in than this is left out before any question is
 
@@ -14,7 +17,8 @@ MOST_ABSENT = 0.5  # a wording that fewer of the questions were asked in than th
 class ScoreCells:
     """`mean` (questions, wordings) is each cell's mean over its `n_runs` reruns, `squares` the sum of their squared deviations from it,
     in squared units of the score. `families` names each question's template or source, None where none share one. `n_questions_left`
-    and `wordings_left` are what had to be left out so that every cell is there."""
+    and `wordings_left` are what had to be left out so that every cell is there. `scale` is the least and the most that a score can be;
+    None where nobody said: then [0, 1] if every cell lies within it."""
 
     mean: np.ndarray
     n_runs: np.ndarray
@@ -24,6 +28,7 @@ class ScoreCells:
     families: np.ndarray | None = None
     n_questions_left: int = 0
     wordings_left: Sequence[str] = field(default=())
+    scale: tuple[float, float] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -37,14 +42,17 @@ class ScoreCells:
         return float(1 / (1 / self.n_runs).mean())
 
     @cached_property
-    def is_unit(self) -> bool:
-        """Whether every score lies between 0 and 1, so that limits do too."""
-        return bool(self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1)
+    def bounds(self) -> tuple[float, float]:
+        """What a score can be, infinite where that is not known."""
+        if self.scale is not None:
+            return self.scale
+        is_unit = self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1
+        return UNIT if is_unit else (-math.inf, math.inf)
 
     @cached_property
     def is_binary(self) -> bool:
         """Whether every run was right or wrong: then what runs of a cell differ by follows from their mean."""
-        return self.is_unit and bool(np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean)))
+        return self.bounds == UNIT and bool(np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean)))
 
     def by_wording(self) -> list[tuple[str, float]]:
         """Each wording with its score."""
@@ -54,7 +62,8 @@ class ScoreCells:
         """The cells of one wording alone."""
         part = slice(at, at + 1)
         names = self.wordings[at : at + 1]
-        return ScoreCells(self.mean[:, part], self.n_runs[:, part], self.squares[:, part], self.questions, names, self.families)
+        mean, n_runs, squares = (one[:, part] for one in (self.mean, self.n_runs, self.squares))
+        return ScoreCells(mean, n_runs, squares, self.questions, names, self.families, scale=self.scale)
 
     def less(self, other: "ScoreCells") -> "ScoreCells":
         """This model's scores less another's, cell by cell, on the questions and wordings of both. The reruns of the two are
@@ -65,14 +74,15 @@ class ScoreCells:
         n_runs = np.minimum(a.n_runs, b.n_runs)
         variance = _variance(a) / a.n_runs + _variance(b) / b.n_runs
         squares = np.where(n_runs > 1, variance * n_runs * (n_runs - 1), 0.0)
-        return ScoreCells(a.mean - b.mean, n_runs, squares, rows, columns, a.families)
+        ends = (self.bounds[0] - other.bounds[1], self.bounds[1] - other.bounds[0])
+        return ScoreCells(a.mean - b.mean, n_runs, squares, rows, columns, a.families, scale=ends)
 
     def part(self, questions: Sequence[str], wordings: Sequence[str]) -> "ScoreCells":
         """Of these questions and wordings, in their order."""
         rows = pd.Index(self.questions).get_indexer(pd.Index(questions))
         at = np.ix_(rows, pd.Index(self.wordings).get_indexer(pd.Index(wordings)))
         families = None if self.families is None else self.families[rows]
-        return ScoreCells(self.mean[at], self.n_runs[at], self.squares[at], questions, wordings, families)
+        return ScoreCells(self.mean[at], self.n_runs[at], self.squares[at], questions, wordings, families, scale=self.scale)
 
 
 def _variance(cells: ScoreCells) -> np.ndarray:
@@ -82,7 +92,7 @@ def _variance(cells: ScoreCells) -> np.ndarray:
     return np.where(df > 0, cells.squares / np.maximum(df, 1), pooled)
 
 
-def score_cells(rows: pd.DataFrame) -> ScoreCells:
+def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) -> ScoreCells:
     """From a row a run: `item_id`, `wording`, `score` (a number; NaN is missing), perhaps `family`; questions and wordings in the order
     in which they come. Cells that nobody asked leave out first the wordings that most questions lack, then the questions that lack a
     wording. Ten million runs take seconds: they are summed by number, never sorted."""
@@ -107,6 +117,7 @@ def score_cells(rows: pd.DataFrame) -> ScoreCells:
         families if families is not None and len(set(families.tolist())) < families.size else None,
         n_questions_left=int(len(questions) - whole.sum()),
         wordings_left=wordings[~enough].tolist(),
+        scale=scale,
     )
 
 

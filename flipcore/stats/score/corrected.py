@@ -115,7 +115,7 @@ class Corrected:
             low, high = self._exact_limits(value)
             note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
             return Estimate(value, low, high, self.level, EXACT, n, None, note)
-        low, high = limits_of_score(value, self._sum.se**2, self._sum.df, math.inf, self.level, is_unit=True)
+        low, high = limits_of_score(value, self._sum.se**2, self._sum.df, math.inf, self.level)
         return Estimate(value, low, high, self.level, METHOD, n, None)
 
     def _exact_limits(self, value: float) -> tuple[float, float]:

@@ -43,15 +43,15 @@ _ANSWERS = f"""
 SELECT p.place, r.model, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r JOIN places p USING (item_id, axis, variant_id)
 WHERE r.study_id = $study_id AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))
-  AND ($everything OR {IS_ANSWER} OR (r.value IS NOT NULL AND r.extractor IN (SELECT unnest($shares_of))))
+  AND ($everything OR {IS_ANSWER} OR (r.value IS NOT NULL AND r.extractor IN (SELECT unnest($grades_of))))
 """
 
 
 def readout_rows(
-    store: Store, study_id: str, scope: Sight, paraphrases: str, everything: bool, shares_of: Sequence[str] = ()
+    store: Store, study_id: str, scope: Sight, paraphrases: str, everything: bool, grades_of: Sequence[str] = ()
 ) -> pd.DataFrame:
     """The readouts that a reader in `scope` sees, in the order of model, item, axis, variant, sample and extractor: `COLUMNS`, those
-    of `TEXTS` as Categoricals. `paraphrases`, `everything` and `shares_of` are those of `queries.studies.readouts`."""
+    of `TEXTS` as Categoricals. `paraphrases`, `everything` and `grades_of` are those of `queries.studies.readouts`."""
     import pyarrow as pa
 
     cursor = store.cursor()
@@ -64,7 +64,7 @@ def readout_rows(
         keys = places.select(["item_id", "axis", "variant_id"])
         cursor.register("places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32))))
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
-        params = of_study | of_models | answer_params() | {"shares_of": list(shares_of) or [""]}
+        params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
         answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
         return _joined(places, answers)
     finally:

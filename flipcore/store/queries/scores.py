@@ -25,16 +25,11 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
-_SHARERS = """SELECT DISTINCT extractor FROM readouts WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))
+_GRADERS = """SELECT DISTINCT extractor FROM readouts WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))
 AND is_correct IS NULL AND value IS NOT NULL ORDER BY extractor"""
 
 
-def sharers(store: Store, study_id: str, scorers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Which of a study's scorers (`Study.scorers`) on the scale of an accuracy gave some row a share, neither right nor wrong."""
-    names = [str(one["scorer"]) for one in scorers if is_unit(one)]
-    return tuple(name for (name,) in store.rows(_SHARERS, study_id=study_id, scorers=names)) if names else ()
-
-
-def is_unit(scorer: Mapping[str, Any]) -> bool:
-    """Whether a scorer's scale is that of an accuracy."""
-    return not {"low", "high"} & set(scorer)
+def graders(store: Store, study_id: str, scorers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Which of a study's scorers (`Study.scorers`) gave some row a share or a grade, neither right nor wrong."""
+    names = [str(one["scorer"]) for one in scorers]
+    return tuple(name for (name,) in store.rows(_GRADERS, study_id=study_id, scorers=names)) if names else ()

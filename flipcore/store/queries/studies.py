@@ -143,20 +143,20 @@ def readouts(
     lock: str | None = None,
     paraphrases: str = "standing",
     everything: bool = False,
-    shares_of: Sequence[str] = (),
+    grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
     and wrongs without an answer, and variants with another target or of a change that is not harmless. A rejected paraphrase leaves at
     once: verdicts filter here, when reading. A translation, or a version with typos that is stored, counts once it is accepted.
     `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Texts are
-    Categoricals, whose categories are sorted; with `everything` they are texts. `shares_of` are scorers whose shares, of which no flip is
-    made, come too. Raises BadInput for a lock that does not hold."""
+    Categoricals, whose categories are sorted; with `everything` they are texts. `grades_of` are scorers whose shares and grades, of
+    which no flip is made, come too. Raises BadInput for a lock that does not hold."""
     scope = sight(store, study_id, lock)
     if everything:
         return as_texts(readout_rows(store, study_id, scope, paraphrases, everything))
-    if shares_of:
-        return readout_rows(store, study_id, scope, paraphrases, everything, shares_of)
+    if grades_of:
+        return readout_rows(store, study_id, scope, paraphrases, everything, grades_of)
     frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
     if frame is None:
         packing.want(store, study_id)

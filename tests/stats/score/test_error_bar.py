@@ -65,10 +65,44 @@ def test_two_wordings_have_no_interval_over_wordings():
 
 
 def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
-    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95, True)[1] == 1.0
-    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95, True)[0] < 0.9
-    assert limits_of_score(0.9, 1e-6, 900.0, math.inf, 0.95, True)[0] == pytest.approx(0.898, abs=2e-3)
-    assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, False)[1] > 1.3
+    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95)[1] == 1.0
+    assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95)[0] < 0.9
+    assert limits_of_score(0.9, 1e-6, 900.0, math.inf, 0.95)[0] == pytest.approx(0.898, abs=2e-3)
+    assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, (-math.inf, math.inf))[1] > 1.3
+
+
+def test_grades_are_as_wide_on_any_scale_and_no_wider_than_they_vary():
+    shares = 0.6 + 0.02 * np.random.default_rng(0).standard_normal((60, 4))
+    bars = [
+        error_bar(ScoreCells(low + (high - low) * shares, np.ones((60, 4), dtype=int), np.zeros((60, 4)), scale=(low, high)))
+        for low, high in ((0, 1), (1, 5), (0, 100))
+    ]
+    for name in ("questions", "wordings", "elsewhere"):
+        ends = [((one.low - low) / (high - low), (one.high - low) / (high - low)) for one, (low, high) in
+                zip((bar.estimate(name) for bar in bars), ((0, 1), (1, 5), (0, 100)), strict=True)]  # fmt: skip
+        assert ends[1] == pytest.approx(ends[0]) and ends[2] == pytest.approx(ends[0])
+    one = bars[0].by_questions
+    assert one.high - one.low < 0.03  # Wilson's limits on 240 answers right or wrong are .12 apart
+
+
+def test_grades_at_the_top_have_limits_for_what_was_not_drawn():
+    top = np.array([5.0] * 39 + [4.0])[:, None]
+    one = error_bar(ScoreCells(top, np.ones((40, 1), dtype=int), np.zeros((40, 1)), scale=(1, 5))).by_questions
+    assert one.high == pytest.approx(5, abs=0.01) and 4.5 < one.low < 4.9  # one more 1 would be a mean of 4.88
+    alike = error_bar(ScoreCells(np.full((40, 1), 0.7), np.ones((40, 1), dtype=int), np.zeros((40, 1)))).by_questions
+    assert alike.low < 0.7 < alike.high
+    unknown = error_bar(ScoreCells(np.full((40, 1), 7.0), np.ones((40, 1), dtype=int), np.zeros((40, 1)))).by_questions
+    assert not unknown.has_interval and unknown.note == "No interval: all scores are equal."
+
+
+def test_one_answer_more_is_no_lead():
+    """Of sixty answers each, one alone differed, and Wilson's limits of a difference that is nowhere below 0 left 0 out."""
+    names = [str(i) for i in range(20)], ["a", "b", "c"]
+    right = np.ones((20, 3))
+    cells = [ScoreCells(one, np.ones((20, 3), dtype=int), np.zeros((20, 3)), *names) for one in (right, right.copy())]
+    cells[1].mean[4, 1] = 0.0
+    bar = error_bar(cells[0].less(cells[1]))
+    assert bar.value > 0 and bar.by_wordings.low < 0 and bar.by_questions.low < 0
 
 
 def test_families_count_once():
@@ -143,7 +177,7 @@ def test_the_difference_of_two_models_is_read_cell_by_cell():
     bar = error_bar(less)
     per_cell = [one.groupby(["item_id", "wording"])["score"].mean() for one in (first, second)]
     assert bar.by_questions.value == pytest.approx((per_cell[0] - per_cell[1]).mean())
-    assert not less.is_unit
+    assert less.bounds == (-1, 1)
     swapped = error_bar(score_cells(second).less(score_cells(first)))
     assert swapped.by_wordings.low == pytest.approx(-bar.by_wordings.high)
 
