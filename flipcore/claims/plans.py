@@ -6,20 +6,13 @@ from functools import lru_cache
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.power import n_for_gap, n_to_author
-from flipcore.stats.holdout.planning import MOST, Plan, detectable_margin, difference_plan, equivalence_plan
+from flipcore.stats.holdout.planning import MOST, Plan, detectable_margin, equivalence_plan
 from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, detectable_sentence
 
 
 def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
     """Items a set to show two equal accuracies equivalent within a margin (shares)."""
     return _claim(equivalence_plan(accuracy, margin, power), "shows equivalence", power)
-
-
-def contrast_plan(first: float, second: float, power: float = 0.8) -> Claim:
-    """Items a set to tell two accuracies apart (shares)."""
-    if first == second:
-        return description("Equal accuracies cannot be told apart: change one of them.", "impossible")
-    return _claim(difference_plan(first, second, power), "shows the difference", power)
 
 
 def _claim(plan: Plan, what: str, power: float) -> Claim:

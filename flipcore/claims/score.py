@@ -11,10 +11,11 @@ from functools import partial
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
 from flipcore.stats.base.families import UNIT
+from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.corrected import Corrected
-from flipcore.stats.score.error_bar import ErrorBar
-from flipcore.stats.score.next_calls import Design
+from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
+from flipcore.stats.score.next_calls import Design, after, best_design, half_width
 from flipcore.text.counts import count_of
 
 _WORLDS = (
@@ -23,6 +24,7 @@ _WORLDS = (
     "wordings change much",
     "questions in families",
     "graded scores",
+    "grades near the top",
 )
 # Three wordings say little of how far wordings lie apart: a 95 % interval over others then misses the truth in up to .09 of worlds, as
 # does one over few unequal families. What each rate says was simulated (`tests/stats/claims.md`).
@@ -57,9 +59,24 @@ HIGHER = Assertion(
     SHORT_RATE,
     2,
     "all pairs of models, Bonferroni",
-    ("equal models", "equal models, wordings suit one or the other", "equal models on questions in families"),
+    (
+        "equal models",
+        "equal models, wordings suit one or the other",
+        "equal models on questions in families",
+        "equal models, nearly always right",
+        "an order of five: a rank interval misses",
+    ),
 )
-ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE, HIGHER)
+NOT_ADDING = Assertion(
+    "changes do not add up",
+    "some way of asking moves the score by more or less than its changes do one at a time",
+    0.05,
+    2,
+    "all ways of asking of one score, Bonferroni",
+    ("changes add up", "changes add up, nearly always right", "changes add up, questions in families"),
+)
+ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING)
+MOST_RANKS = 5  # that the sentence lists
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
@@ -104,10 +121,49 @@ def difference_claim(
     start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
     text = Estimate.text_pp if is_in_points else partial(Estimate.text, digits=3)
     sentence = f"{start}: {text(whole)} over other questions and wordings."
+    low, high = (number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level))
     ties = f", they tie under {ahead[2]}" if ahead[2] else ""
-    small = f"{first} leads under {ahead[0]} of {sum(ahead)} wordings, {second} under {ahead[1]}{ties}."
+    of = f"{ahead[0]} of" if ahead[1] or ahead[2] else "all"
+    small = f"{first} leads under {of} {sum(ahead)} wordings, {second} under {ahead[1]}{ties}."
+    small += (
+        f" On these questions {second} would lead under {percent_text(ahead[1] / sum(ahead))} [{low}, {high}] of such wordings."
+    )
     further = f" Questions only: {text(bar.by_questions)}. In one further wording: {text(bar.elsewhere)}."
     claim = Claim(HIGHER, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole})
+    return claim.not_claimed(why_not)
+
+
+def rank_claim(models: Sequence[str], best: Sequence[int], worst: Sequence[int], why_not: str = "") -> Claim:
+    """Each model's rank over other questions and other wordings, which the leads of `difference_claim` leave open; the models in the
+    order of their scores, `best` and `worst` each one's ranks. All hold together."""
+    ranks = [f"{one} {a}" if a == b else f"{one} {a} to {b}" for one, a, b in zip(models, best, worst, strict=True)]
+    is_open = all(a == 1 and b == len(models) for a, b in zip(best, worst, strict=True))
+    over = "over other questions and wordings"
+    sentence = (
+        f"No model is shown to rank above another {over}." if is_open else f"Ranks {over}: {', '.join(ranks[:MOST_RANKS])}."
+    )
+    detail = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}." if len(ranks) > MOST_RANKS and not is_open else ""
+    numbers = {"best": dict(zip(models, best, strict=True)), "worst": dict(zip(models, worst, strict=True))}
+    return Claim(HIGHER, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers).not_claimed(why_not)
+
+
+def additivity_claim(model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True) -> Claim:
+    """Whether the changes that ways of asking join move this model's score as they do one at a time; `gaps` are
+    `stats.score.additivity.way_gaps` by the ways' names."""
+    if not gaps:
+        return description("")
+    text = Estimate.text_pp if is_in_points else partial(Estimate.text, digits=3)
+    there = [name for name, one in gaps.items() if one.excludes_zero() and not one.is_too_short]
+    largest = max(there or gaps, key=lambda name: abs(gaps[name].value))
+    gap = f"{largest}, {text(gaps[largest])} from the sum of its parts"
+    sentence = (
+        f"Changes do not add up for {model}: {gap}."
+        if there
+        else f"Changes are not shown to depart from adding up for {model}: most {gap}."
+    )
+    differ = "differs" if len(there) == 1 else "differ"
+    detail = f"{len(there)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold at once."
+    claim = Claim(NOT_ADDING, "differs" if there else "undecided", sentence, bool(there), detail, "", {"gap": gaps[largest]})
     return claim.not_claimed(why_not)
 
 
@@ -177,6 +233,30 @@ def next_words(now: float, more: Mapping[str, Design], n_calls: int) -> str:
     as_what = {"wordings": "as new wordings", "questions": "as new questions", "reruns": "as reruns"}
     words = (f"{as_what[name]} {number_text(-gain, 3, sign=True)}" for gain, name in off)
     return f"{n_calls:,} more calls change the ± by: {', '.join(words)}."
+
+
+def plan_words(parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int) -> tuple[str, ...]:
+    """What a study of that size would say if its score varied so, and where `n_calls` more would go."""
+    design = f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'wording')} × {count_of(n_runs, 'run')}"
+    if n_questions < MIN_N:
+        return (f"{design}: too few questions for an interval; from {MIN_N} on there is one.",)
+    if n_wordings < LEAST_WORDINGS:
+        with_eight = number_text(half_width(parts, n_questions, 8, n_runs), 3)
+        return (
+            f"{design}: no interval over other wordings.",
+            f"Eight ways of asking, drawn at random, would give ± {with_eight}.",
+        )
+    now = half_width(parts, n_questions, n_wordings, n_runs)
+    more = next_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
+    return f"{design}: ± {number_text(now, 3)} over other questions and wordings.", more
+
+
+def split_words(parts: Components, n_calls: int, most_questions: int, level: float = 0.95) -> str:
+    """ "1,440 calls are split best as 480 questions × 3 wordings × 1 run: ± 0.081", without its full stop."""
+    best = best_design(parts, n_calls, most_questions, level)
+    counts = ((best.n_questions, "question"), (best.n_wordings, "wording"), (best.n_runs, "run"))
+    sizes = " × ".join(count_of(int(n), word) for n, word in counts)
+    return f"{n_calls:,} calls are split best as {sizes}: ± {number_text(best.half_width, 3)}"
 
 
 def corrected_words(model: str, reader: str, score: Corrected) -> str:

@@ -23,16 +23,20 @@ from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import Estimate, number_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.ranking.order import rank_limits
+from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
-from flipcore.stats.score.error_bar import ErrorBar, error_bar, shares
-from flipcore.stats.score.next_calls import Design, best_design, gains
+from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
+from flipcore.stats.score.next_calls import Design, gains
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
+Settings = Mapping[tuple[str, str], Mapping[str, str]]  # (item, way of asking) -> axis -> its variant
 LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
 COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family", "status")]
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
+FEWEST_CALLS = 6  # that can be split: three wordings of two questions
 MOST_QUESTIONS = 100_000  # that a budget may be split into
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
 INTERVALS = {
@@ -49,7 +53,8 @@ class ModelScore:
     of the same wordings, `changes` that of each axis whose wordings are not among them (the study's own prompt and one change at a
     time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
     `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any, `unread`
-    the share of the answers that state none or were cut off, which count as wrong."""
+    the share of the answers that state none or were cut off, which count as wrong, `gaps` how far each way of asking is from the sum of
+    its changes where these were asked one at a time, too."""
 
     model: str
     reader: str
@@ -63,6 +68,7 @@ class ModelScore:
     closed_readers: frozenset[str] = frozenset()
     people: tuple[ReaderErrors, ...] = ()
     unread: float = 0.0
+    gaps: Mapping[str, Estimate] = field(default_factory=dict)
 
     def at(self, level: float) -> "ModelScore":
         """The same at another level."""
@@ -100,6 +106,11 @@ class ModelScore:
     def elsewhere(self) -> Claim:
         """What another wording would give."""
         return claims.elsewhere_claim(self.model, self.bar, self.why_not)
+
+    @property
+    def additivity(self) -> Claim:
+        """Whether joint changes move the score as single ones do; no sentence where both were not asked."""
+        return claims.additivity_claim(self.model, self.gaps, self.why_not, self.bar.cells.is_binary)
 
     @cached_property
     def shares(self) -> Mapping[str, Estimate]:
@@ -139,6 +150,9 @@ class ModelScore:
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
                 yield Row(self.model, wording, "score of one wording", estimate, place=of | {"wording": wording})
+        for at, (way, gap) in enumerate(self.gaps.items()):
+            claim, place = None if at else self.additivity, of | {"wording": way}
+            yield Row(self.model, way, "score less the sum of its changes", gap, claim, place)
         for one in self.people:
             yield from one.rows()
 
@@ -164,6 +178,7 @@ class ModelScore:
             "shares": {name: plain(one) for name, one in self.shares.items()},
             "readers": {name: plain(one.by_questions) for name, one in self.readers.items()},
             "wordings": {name: plain(one) for name, one in self.wordings()},
+            "additivity": {"sentence": self.additivity.text, "gaps": {way: plain(gap) for way, gap in self.gaps.items()}},
             "next_calls": {name: plain(one.half_width) for name, one in self.gains.items()},
             "people": [one.as_dict() for one in self.people],
         }
@@ -204,8 +219,27 @@ class ScoreReport:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The sentence of each model, what another wording would give, and which of two models scores higher."""
-        of_models = (claim for one in self.models for claim in (one.claim, one.elsewhere) if claim.text)
-        return (*of_models, *(one.claim for one in self.differences))
+        of_models = (claim for one in self.models for claim in (one.claim, one.elsewhere, one.additivity) if claim.text)
+        return (*of_models, *self.ranks, *(one.claim for one in self.differences))
+
+    @cached_property
+    def ranks(self) -> tuple[Claim, ...]:
+        """Each model's rank over other questions and wordings, from the leads of all pairs; nothing below three models, or where some
+        pair has no answers in common."""
+        names = sorted((one.model for one in self.models), key=lambda model: -self.score_of(model))
+        if len(names) < 3 or len(self.differences) < len(names) * (len(names) - 1) // 2:
+            return ()
+        p = np.ones((len(names), len(names)))
+        for one in self.differences:
+            lead = (one.first, one.second) if one.bar.value > 0 else (one.second, one.first)
+            p[names.index(lead[0]), names.index(lead[1])] = 0.0 if one.claim.is_made else 1.0
+        best, worst = (one.tolist() for one in rank_limits(p, 1 - self.models[0].bar.level))
+        return (claims.rank_claim(names, best, worst),)
+
+    def score_of(self, model: str) -> float:
+        """NaN of a model that is not here."""
+        one = self.of(model)
+        return one.bar.value if one else math.nan
 
     @property
     def whole_claims(self) -> tuple[Claim, ...]:
@@ -220,10 +254,10 @@ class ScoreReport:
         lines = [f"Score ({self.role.replace('_', ' ')} items, {title_of(self.reader).lower()})"]
         for one in self.models:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
-            further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence)
+            further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence, one.additivity.text)
             lines += [f"    {line}" for line in further if line]
             lines += [f"    {people.sentence} {people.narrower}" for people in one.people]
-        lines += [f"  {one.claim.text} {one.claim.detail}".rstrip() for one in self.differences]
+        lines += [f"  {one.text} {one.detail}".rstrip() for one in (*self.ranks, *(pair.claim for pair in self.differences))]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def rows(self) -> Iterator[Row]:
@@ -251,6 +285,7 @@ class ScoreReport:
                 }
                 for one in self.differences
             ],
+            "ranks": [{"sentence": one.text, **one.numbers} for one in self.ranks],
             "notes": list(self.notes),
         }
 
@@ -276,10 +311,12 @@ def score_report(
     scorers: Sequence[Mapping[str, Any]] = (),
     reported: Sequence[Mapping[str, Any]] = (),
     labelled: Sequence[Mapping[str, Any]] = (),
+    settings: Settings | None = None,
 ) -> ScoreReport | None:
     """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
     drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
-    (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`). Of a log with `scorers` of its
+    (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`),
+    `settings` what ways of asking change (`queries.scores.settings`). Of a log with `scorers` of its
     own (`Study.scorers`) the first is the reader, with its shares or grades where the frame has them (`grades_of`); None where that is no
     mean, and of a recording with several tasks, which are not pooled. Only what is on the reader's scale is read beside it."""
     shut = dict(closed_gates or {})
@@ -312,7 +349,7 @@ def score_report(
         if (
             one := _model_score(
                 *(_where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled),
-                scales,
+                *(scales, settings or {}),
             )
         )
     ]
@@ -369,6 +406,7 @@ def _model_score(
     stated: Mapping[tuple[str, str], float],
     labelled: Sequence[Mapping[str, Any]],
     scales: Mapping[str, tuple[float, float] | None],
+    settings: Settings,
 ) -> ModelScore | None:
     every = {
         name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level, scales.get(name)))
@@ -401,7 +439,30 @@ def _model_score(
         frozenset(name for name in readers if name in shut),
         tuple(filter(None, people)),
         float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean()),
+        _gaps(own_frame, {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}, bars[reader]),
     )
+
+
+def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
+    """Of each way of asking that makes two changes or more, all of which were also asked one at a time."""
+    ways = list(dict.fromkeys(way for _, way in settings))
+    there = [(one, {axis: key for axis, key in parts.items() if key != BASE}) for one, parts in settings.items()]
+    several = [(item, way, parts) for (item, way), parts in there if len(parts) > 1]
+    if not several:
+        return {}
+    base, rest = _base_and_rest(frame, [*{axis for *_, parts in several for axis in parts}])
+    of_way = frame[frame["axis"] == COMBINED]
+    cell = pd.concat([rest, of_way]).groupby(["item_id", "axis", "variant"], observed=True)["score"].mean().to_dict()
+    own = base.groupby("item_id", observed=True)["score"].mean().to_dict()
+    items = list(dict.fromkeys(item for item, _, _ in several))
+    gaps = np.full((len(items), len(ways)), math.nan)
+    rows, columns = ({name: at for at, name in enumerate(names)} for names in (items, ways))
+    for item, way, parts in several:
+        moves = [cell.get((item, axis, key), math.nan) - own.get(item, math.nan) for axis, key in parts.items()]
+        gaps[rows[item], columns[way]] = cell.get((item, COMBINED, way), math.nan) - own.get(item, math.nan) - sum(moves)
+    family = frame.drop_duplicates("item_id").set_index("item_id")["family"].astype(str).to_dict()
+    low, high = bar.cells.bounds
+    return way_gaps(gaps, ways, np.array([family.get(one, one) for one in items]), bar.level, high - low)
 
 
 def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None) -> ErrorBar | None:
@@ -541,11 +602,15 @@ def next_rows(one: ModelScore) -> list[dict[str, Any]]:
 
 def best_sentence(one: ModelScore, n_calls: int) -> str:
     """The best split of a budget from nothing, by this score's components, which are estimates themselves."""
-    best = best_design(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level)
-    counts = ((best.n_questions, "question"), (best.n_wordings, "wording"), (best.n_runs, "run"))
-    sizes = " × ".join(count_of(int(n), word) for n, word in counts)
-    now = number_text(one.bar.half_width("wordings"), 3)
-    return f"{n_calls:,} calls are split best as {sizes}: ± {number_text(best.half_width, 3)}; here {one.n_calls:,} calls give ± {now}."
+    best = claims.split_words(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level)
+    return f"{best}; here {one.n_calls:,} calls give ± {number_text(one.bar.half_width('wordings'), 3)}."
+
+
+def plan_sentences(parts: Components, n_questions: int, n_wordings: int, n_runs: int) -> tuple[str, ...]:
+    """How sure the score of a study will be that varies so, where `N_CALLS` more calls would go, and the best split of its own calls."""
+    n_calls = n_questions * n_wordings * n_runs
+    lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
+    return lines if n_calls < FEWEST_CALLS else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS)}.")
 
 
 def axis_rows(one: ModelScore) -> list[dict[str, Any]]:

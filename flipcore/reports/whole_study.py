@@ -195,6 +195,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         scorers=study.scorers,
         reported=reported(study),
         labelled=labelled_readouts(store, study_id),
+        settings=queries.settings(store, study_id),
     )
     memory = memory_tests(everything, study, items, gates, pairs)
     report = replace(

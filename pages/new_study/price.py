@@ -5,20 +5,26 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.axes import combined
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import plan_sentence
-from flipcore.claims.plans import contrast_plan, equality_design, equality_plan, gap_design, gap_plan
+from flipcore.claims.plans import equality_design, equality_plan, gap_design, gap_plan
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import OTHER_CONTROL, Study
+from flipcore.core.wordings import COMBINED
 from flipcore.reports.declaration import duration_text, n_readings
+from flipcore.reports.score import plan_sentences
 from flipcore.runs.cluster.where import HERE, offered_places, why_no_cluster
 from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.truncation import token_limits
+from flipcore.stats.memory.frames import CONTROL_ROLES
+from flipcore.stats.score.error_bar import Components
+from flipcore.stats.score.next_calls import assumed
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
-from pages.common import screen, session
+from pages.common import headline, screen, session
 from pages.common.computing import computed
 from pages.common.notes import plain, shown_problem
 
@@ -53,6 +59,7 @@ def price_panel(study: Study) -> None:
             st.caption(
                 f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} set aside for confirmation, not counted here."
             )
+        _score_plan(study, Counter(item_plan.role for item_plan in open_items))
         calculator()
         _pilot(study, len(study_plan.items))
         _start(study)
@@ -131,6 +138,49 @@ def _start(study: Study) -> None:
         st.switch_page("studies/page.py", query_params={"study": ready.study_id})
 
 
+# How sure will the score be, if answers vary as in an earlier study or as somebody assumes?
+
+ASSUMED = ""
+
+
+def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
+    if not st.toggle("How sure will the score be?", key="score-plan", help="over other questions and other wordings"):
+        return
+    role = next(iter(sorted(n_by_role, key=lambda name: name in CONTROL_ROLES)), "")
+    ways = next((int(part.params.get("n", combined.AXIS.n)) for part in study.axes if part.name == COMBINED), 1)
+    names = {name: title for name, title in session.names_of_studies().items() if _varies(name)}
+    with shown_problem():
+        source = st.selectbox(
+            "If answers vary as in",
+            [*names, ASSUMED],
+            key="plan-source",
+            format_func=lambda name: names.get(name, "my assumptions"),
+        )
+        parts = headline.components(source) if source else _assumptions()
+        if parts is None:
+            st.markdown("That study has no interval over other wordings, so it does not say how much they matter.")
+            return
+        for line in plan_sentences(parts, n_by_role[role], ways, min(use.n_samples for use in study.models)):
+            st.markdown(plain(line))
+        st.caption("95 % half-widths, of one model's score. They hold if this study varies like that.")
+
+
+def _varies(study_id: str) -> bool:
+    """Whether a study may say how its score varies with the wording."""
+    study = session.declared(study_id)
+    return study.is_recorded or any(part.name == COMBINED for part in study.axes)
+
+
+def _assumptions() -> Components:
+    """Components from what people know of a model."""
+    left, right = st.columns(2)
+    score = left.number_input("Score, %", 1.0, 99.0, 80.0, 1.0, key="plan-score") / 100
+    spread = right.number_input("Spread of wordings (sd), pp", 0.0, 50.0, 5.0, 0.5, key="plan-spread") / 100
+    wordings = left.number_input("Differ between two wordings, %", 0.0, 50.0, 15.0, 1.0, key="plan-wordings") / 100
+    runs = right.number_input("Differ between two runs, %", 0.0, 50.0, 8.0, 1.0, key="plan-runs") / 100
+    return assumed(score, wordings, runs, spread)
+
+
 # How many items does a claim need, and what is the smallest effect that this design can detect?
 
 MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("retro",))
@@ -156,7 +206,7 @@ def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, c
 
 
 def calculator() -> None:
-    """Items needed for a drop gap, for two accuracies, and to show that two are equal."""
+    """Items needed for a drop gap, and to show that two accuracies are equal."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
         power = screen.segments(
             "Found how often",
@@ -167,11 +217,7 @@ def calculator() -> None:
             format_func=lambda share: f"{100 * share:.0f} %",
         )
         what = screen.segments(
-            "Claim",
-            ["drop gap", "two accuracies differ", "two accuracies are equal"],
-            "power-what",
-            bind=None,
-            label_visibility="visible",
+            "Claim", ["drop gap", "two accuracies are equal"], "power-what", bind=None, label_visibility="visible"
         )
         claim = _answer(what, power)
         st.markdown(f"**{claim.text}**")
@@ -187,9 +233,6 @@ def _answer(what: str, power: float) -> Claim:
         gains = right.number_input("Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains") / 100
         return gap_plan(gap, drop, coverage, power, gains)
     first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
-    if what == "two accuracies differ":
-        second = right.number_input("Other accuracy, %", 1.0, 99.0, 60.0, 1.0, key="power-second") / 100
-        return contrast_plan(first, second, power)
     margin = right.number_input("Margin, pp", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
     return equality_plan(first, margin, power)
 

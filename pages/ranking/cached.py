@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from flipcore.claims.claim import Claim
 from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
-from flipcore.reports.score import Difference, score_report
+from flipcore.reports.score import score_report
 from pages.common import gates, session
 from pages.common.cached import cached
 
@@ -39,8 +40,8 @@ def report(view: View, level: float) -> RankingReport | None:
 
 
 @cached("Adding up the error bar", 16)
-def differences(view: View, level: float) -> tuple[Difference, ...]:
-    """Which of two models scores higher over other questions and other wordings, where these were measured."""
+def leads(view: View, level: float) -> tuple[Claim, ...]:
+    """Each model's rank, and which of two scores higher, over other questions and other wordings, where these were measured."""
     study = session.declared(view.study_id)
     score = score_report(
         session.readouts(view.study_id, lock=view.lock, of_scores=True),
@@ -51,7 +52,7 @@ def differences(view: View, level: float) -> tuple[Difference, ...]:
         level=level,
         scorers=study.scorers,
     )
-    return score.differences if score else ()
+    return (*score.ranks, *(one.claim for one in score.differences)) if score else ()
 
 
 @cached(max_entries=16)

@@ -178,9 +178,9 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.markdown(plain(report.claims[1].text))
     for note in report.notes:
         st.caption(plain(note))
-    for one in cached.differences(view, at["level"]):
-        st.markdown(plain(one.claim.text))
-        st.caption(plain(one.claim.detail))
+    for claim in cached.leads(view, at["level"]):
+        st.markdown(plain(claim.text))
+        st.caption(plain(claim.detail))
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
     st.caption(JOINT)

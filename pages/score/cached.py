@@ -6,7 +6,7 @@ from flipcore.annotation.judge_labels import labelled_readouts
 from flipcore.reports.browser_data import score as boards
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.score import ScoreReport, score_report
-from flipcore.store.queries import audit, judges
+from flipcore.store.queries import audit, judges, scores
 from pages.common import gates, session
 from pages.common.cached import cached
 
@@ -52,6 +52,7 @@ def report(view: View, level: float) -> ScoreReport | None:
         scorers=study.scorers,
         reported=audit.reported(study),
         labelled=() if view.lock else labelled_readouts(session.store(), view.study_id),
+        settings=scores.settings(session.store(), view.study_id),
     )
 
 

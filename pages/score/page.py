@@ -38,9 +38,9 @@ def under_board(report: ScoreReport) -> None:
     for one in report.models:
         if one.elsewhere.text:
             st.markdown(plain(one.elsewhere.text))
-    for difference in report.differences:
-        st.markdown(plain(difference.claim.text))
-        st.caption(plain(difference.claim.detail))
+    for claim in (*report.ranks, *(one.claim for one in report.differences)):
+        st.markdown(plain(claim.text))
+        st.caption(plain(claim.detail))
     names = [one.model for one in report.models]
     name = st.selectbox("Model", names, key="score-model", bind="query-params", width=330) if len(names) > 1 else names[0]
     one = report.of(name) or report.models[0]
@@ -52,6 +52,9 @@ def under_board(report: ScoreReport) -> None:
     if rows := axis_rows(one):
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
+        if one.additivity.text:
+            st.markdown(plain(one.additivity.text))
+            st.caption(plain(one.additivity.detail))
     _people(one)
     _numbers(one)
 

@@ -11,15 +11,19 @@ from flipcore.claims.score import (
     QUESTIONS_ONLY,
     WHOLE,
     WHOLE_BAR,
+    additivity_claim,
     difference_claim,
     elsewhere_claim,
     next_words,
+    plan_words,
+    rank_claim,
     read_words,
     score_claim,
     share_words,
 )
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.score.cells import ScoreCells, score_cells
-from flipcore.stats.score.error_bar import error_bar, shares
+from flipcore.stats.score.error_bar import Components, error_bar, shares
 from flipcore.stats.score.next_calls import gains
 from tests.stats.score.tables import rows_of
 
@@ -92,7 +96,9 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
     claim = difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0))
     assert claim.is_made and claim.assertion is HIGHER
     assert claim.text.startswith("A scores higher than B: +") and claim.text.endswith("] over other questions and wordings.")
-    assert claim.detail.startswith("A leads under 5 of 5 wordings, B under 0. Questions only: +")
+    assert claim.detail.startswith(
+        "A leads under all 5 wordings, B under 0. On these questions B would lead under 0 % [0, 52] of such wordings."
+    )
     alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
     assert not alike.is_made and alike.text.startswith("Undecided whether A or B scores higher: ")
     assert ", they tie under 1." in alike.detail
@@ -102,3 +108,35 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
     )
     one = error_bar(score_cells(rows_of(n=60, m=1)).less(score_cells(rows_of(n=60, m=1, seed=1))))
     assert difference_claim("A", "B", one, (1, 0, 0)).text == ""
+
+
+def test_ranks_follow_from_the_leads_of_all_pairs():
+    claim = rank_claim(["A", "B", "C"], [1, 2, 2], [1, 3, 3])
+    assert claim.is_made and claim.text == "Ranks over other questions and wordings: A 1, B 2 to 3, C 2 to 3."
+    none = rank_claim(["A", "B"], [1, 1], [2, 2])
+    assert not none.is_made and none.text == "No model is shown to rank above another over other questions and wordings."
+    many = rank_claim([f"m{i}" for i in range(7)], range(1, 8), range(1, 8))
+    assert many.text.endswith("m4 5.") and many.detail == "Further ranks: m5 6, m6 7."
+
+
+def test_changes_that_do_not_add_up_are_named():
+    one, other = (Estimate(value, value - 0.05, value + 0.05, 0.95, "crossed", 60, None) for value in (-0.12, 0.03))
+    claim = additivity_claim("m", {"way-1": other, "way-2": one})
+    assert (
+        claim.is_made and claim.text == "Changes do not add up for m: way-2, −12.0 pp [−17.0, −7.0] from the sum of its parts."
+    )
+    none = additivity_claim("m", {"way-1": other}, is_in_points=False)
+    assert not none.is_made and "most way-1, 0.030 [−0.020, 0.080] from" in none.text
+    assert additivity_claim("m", {}).text == "" and not additivity_claim("m", {"way-2": one}, "nobody checked it.").is_made
+
+
+def test_a_plan_says_what_is_missing_before_it_says_how_sure():
+    parts = Components(0.1, 0.002, 0.03, 0.03)
+    assert plan_words(parts, 8, 8, 1, 100) == (
+        "8 questions × 8 wordings × 1 run: too few questions for an interval; from 10 on there is one.",
+    )
+    one, eight = plan_words(parts, 60, 1, 2, 100), plan_words(parts, 60, 8, 2, 100)
+    assert one[0] == "60 questions × 1 wording × 2 runs: no interval over other wordings." and one[1].endswith(
+        eight[0].split("±")[1].split(" over")[0] + "."
+    )
+    assert eight[1].startswith("100 more calls change the ± by: as new")

@@ -10,6 +10,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.plan import plan, projection
+from flipcore.stats.score.next_calls import assumed, half_width
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
@@ -61,10 +62,21 @@ def test_the_calculator_gives_the_table_of_statistics_md(app):
     assert "71 rewritten items a set, so 71 items" in words(app)
     app.button_group(key="power-power").set_value(0.9).run()
     assert "95 rewritten items a set" in words(app)
-    app.button_group(key="power-what").set_value("two accuracies differ").run()
+    app.button_group(key="power-what").set_value("two accuracies are equal").run()
     app.number_input(key="power-first").set_value(40.0)
-    app.number_input(key="power-second").set_value(30.0).run()
+    app.number_input(key="power-margin").set_value(20.0).run()
     assert not app.exception and "items a set" in words(app)
+
+
+def test_a_plan_says_how_sure_the_score_will_be_and_where_more_calls_go(app):
+    app.toggle(key="score-plan").set_value(True).run()
+    assert not app.exception and app.selectbox(key="plan-source").value == ""  # nothing is stored yet
+    said = words(app)
+    parts = assumed(0.8, 0.15, 0.08, 0.05)
+    assert f"60 questions × 8 wordings × 2 runs: ± {half_width(parts, 60, 8, 2):.3f} over other questions and wordings." in said
+    assert "100 more calls change the ± by: as new" in said and "960 calls are split best as" in said
+    app.number_input(key="plan-runs").set_value(40.0).run()
+    assert "raise that share" in words(app) and not app.exception
 
 
 def test_an_axis_and_an_extractor_of_memory_can_be_chosen(app):

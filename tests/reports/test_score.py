@@ -107,6 +107,57 @@ def test_two_models_are_compared_cell_by_cell_the_better_one_first():
     assert len(three.differences) == 3 and three.differences[0].bar.level == pytest.approx(1 - 0.05 / 3)
 
 
+def test_three_models_have_rank_intervals_that_follow_from_their_pairs():
+    frames = []
+    for at, model in enumerate(("low", "high", "same")):
+        frame = readouts("combined", n=80, model=model, seed=1)
+        p = np.random.default_rng(at).random(len(frame))
+        frame["is_correct"] = (p < (0.4 if model == "low" else 0.8)).astype(object)
+        frames.append(frame)
+    report = score_report(pd.concat(frames))
+    (ranks,) = report.ranks
+    assert ranks.numbers["worst"] == {"high": 2, "same": 2, "low": 3} and ranks.numbers["best"] == {
+        "high": 1,
+        "same": 1,
+        "low": 3,
+    }
+    assert ranks.text.endswith("low 3.") and ranks in report.claims and ranks.text in report.text()
+    assert json.loads(json.dumps(report.as_dict()))["ranks"][0]["best"]["low"] == 3
+    assert score_report(pd.concat(frames[:2])).ranks == ()
+    shut = score_report(pd.concat(frames), closed_gates={"regex": "nobody checked it."})
+    assert shut.ranks[0].numbers["best"]["low"] == 1  # a withheld lead shows nothing
+
+
+def test_joint_changes_are_held_against_the_sum_of_single_ones():
+    single = pd.concat([readouts(axis, n=60, m=2) for axis in ("option_order", "label_set")])
+    joint = readouts("combined", n=60, m=3)
+    right = {("option_order", "v1"): 0.9, ("label_set", "v1"): 0.7, ("combined", "v1"): 0.3, ("combined", "v2"): 0.8}
+    frame = pd.concat([single, joint])
+    p = [right.get(place, 0.8) for place in zip(frame["axis"], frame["variant"], strict=True)]
+    frame["is_correct"] = (np.random.default_rng(0).random(len(frame)) < p).astype(object)
+    both = {"option_order": "v1", "label_set": "v1"}
+    ways = {"v1": both, "v2": both, "v3": {"option_order": "v1", "label_set": BASE}}  # the third makes one change alone
+    settings = {(item, way): parts for item in joint["item_id"].unique() for way, parts in ways.items()}
+    (one,) = score_report(frame, settings=settings).models
+    assert set(one.gaps) == {"v1", "v2"} and one.gaps["v1"].value == pytest.approx(-0.5, abs=0.15)
+    cell = (
+        frame.assign(score=frame["is_correct"].astype(float))
+        .groupby(["item_id", "axis", "variant"])["score"]
+        .mean()
+        .unstack([1, 2])
+    )
+    base = frame[frame["variant"] == BASE].drop_duplicates(["item_id", "sample"])
+    own = base["is_correct"].astype(float).groupby(base["item_id"]).mean()
+    by_hand = cell["combined", "v1"] - own - (cell["option_order", "v1"] - own) - (cell["label_set", "v1"] - own)
+    assert one.gaps["v1"].value == pytest.approx(by_hand.mean())
+    assert one.additivity.is_made and one.additivity.text.startswith("Changes do not add up for m: v1, −")
+    assert one.additivity in score_report(frame, settings=settings).claims
+    (alone,) = score_report(frame).models
+    assert alone.gaps == {} and alone.additivity.text == ""
+    (shut,) = score_report(frame, settings=settings, closed_gates={"label_set": "nobody checked it."}).models
+    assert shut.gaps == {}
+
+
 def test_wordings_behind_a_closed_gate_are_left_out_and_named():
     report = score_report(readouts("combined"), closed_gates={"combined": "too few were reviewed."})
     assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)

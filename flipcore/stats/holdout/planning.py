@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.power import n_tost_two_prop, n_two_prop
+from flipcore.stats.base.power import n_tost_two_prop
 from flipcore.stats.base.two_shares import critical, score
 from flipcore.stats.holdout.verdict import ALPHA
 
@@ -37,25 +37,11 @@ def equivalence_power(p: float, margin: float, n: int) -> float:
     return float(weights @ inside @ weights)
 
 
-def difference_power(first: float, second: float, n: int) -> float:
-    """How often `difficulty_test` calls sets of `n` different where the accuracies are `first` and `second`."""
-    (k1, w1), (k2, w2) = _likely(n, first), _likely(n, second)
-    is_shown = np.abs(score(k1[:, None], n, k2[None, :], n, 0.0)) >= critical(n, n, 0.0, ALPHA / 2)
-    return float(w1 @ is_shown @ w2)
-
-
 def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
     """Fewest entries a set that show two sets of accuracy `p` equivalent within `margin` with `power`, to about 2 %."""
     if not 0 < p < 1 or not 0 < margin < 1:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: came {p} and {margin}.")
     return _searched(lambda n: equivalence_power(p, margin, n), n_tost_two_prop(p, margin, power=power), power)
-
-
-def difference_plan(first: float, second: float, power: float = 0.8) -> Plan:
-    """Fewest entries a set that tell accuracies `first` and `second` apart with `power`, to about 2 %."""
-    if first == second:
-        return Plan(None, ALPHA)
-    return _searched(lambda n: difference_power(first, second, n), n_two_prop(first, second, power=power), power)
 
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:

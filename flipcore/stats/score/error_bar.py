@@ -260,9 +260,11 @@ def _cut(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, f
 
 
 def _df_of_sum(variance: float, *parts: tuple[float, float]) -> float:
-    """Satterthwaite's degrees of freedom of a sum of independent mean squares."""
-    below = sum(part**2 / df for part, df in parts if part > 0 and df > 0)
-    return variance**2 / below if below else parts[0][1]
+    """Satterthwaite's degrees of freedom of a sum of independent mean squares, no fewer than the fewest of these: where questions differ
+    by less than noise the sum is smaller than its parts, and below one there is no t."""
+    there = [(part, df) for part, df in parts if part > 0 and df > 0]
+    below = sum(part**2 / df for part, df in there)
+    return max(variance**2 / below, min(df for _, df in there)) if below else parts[0][1]
 
 
 def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:

@@ -42,14 +42,35 @@ def gains(bar: ErrorBar, n_calls: int = 100) -> dict[str, Design]:
     BadInput where nothing was asked in several ways: what a wording changes is not known then."""
     if not bar.by_wordings.has_interval:
         raise BadInput(f"{bar.by_wordings.note} Ask in {LEAST_WORDINGS} ways or more to see what the next call is worth.")
-    n, m = bar.cells.shape
-    runs = bar.cells.mean_runs
+    return after(bar.components, *bar.cells.shape, bar.cells.mean_runs, n_calls, bar.level)
+
+
+def after(parts: Components, n: float, m: float, runs: float, n_calls: int = 100, level: float = 0.95) -> dict[str, Design]:
+    """The designs that `n_calls` more make of `n` questions × `m` wordings × `runs`, as new wordings, as new questions, as reruns."""
     sizes = {
         "wordings": (n, m + n_calls / (n * runs), runs),
         "questions": (n + n_calls / (m * runs), m, runs),
         "reruns": (n, m, runs + n_calls / (n * m)),
     }
-    return {name: Design(*size, half_width(bar.components, *size, bar.level)) for name, size in sizes.items()}
+    return {name: Design(*size, half_width(parts, *size, level)) for name, size in sizes.items()}
+
+
+def assumed(score: float, between_wordings: float, between_runs: float, spread: float) -> Components:
+    """Components of answers right or wrong, from what people know of a model: its `score`, the shares of answers that are right in one of
+    two wordings and wrong in the other, or in one of two runs, and the standard deviation `spread` of wordings' scores. Raises BadInput
+    where no answers can be so."""
+    other, reruns = between_wordings / 2, between_runs / 2
+    parts = Components(score * (1 - score) - other, spread**2, other - reruns - spread**2, reruns)
+    if parts.questions < 0:
+        raise BadInput(
+            f"At a score of {score:.2f} no more than {2 * score * (1 - score):.2f} of answers can change with the wording."
+        )
+    if parts.interaction < 0:
+        least = 2 * (reruns + spread**2)
+        raise BadInput(
+            f"Two runs and the spread of wordings alone make {least:.2f} of answers change between wordings: raise that share."
+        )
+    return parts
 
 
 def best_design(parts: Components, n_calls: int, most_questions: int, level: float = 0.95) -> Design:

@@ -1,12 +1,14 @@
 """What the scorers of a recorded study gave its items at their own prompt."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from flipcore.core.wordings import COMBINED
 from flipcore.store.connection import Store
-from flipcore.store.visible import OPEN
+from flipcore.store.visible import OPEN, OPENED
 
 _SCORES = f"""
 SELECT r.model, r.item_id, i.role, r.sample, r.extractor, CASE WHEN r.is_correct IS NULL THEN r.value
@@ -23,6 +25,16 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade, NaN where there is none. What is set
     aside is left out."""
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
+
+
+_SETTINGS = f"""SELECT v.item_id, v.key, v.params->'$.settings' FROM study_variants v JOIN study_items i USING (study_id, item_id)
+WHERE v.study_id = $study_id AND v.axis = '{COMBINED}' AND v.key <> 'base' AND {OPENED} ORDER BY v.item_id, v.position"""
+
+
+def settings(store: Store, study_id: str) -> dict[tuple[str, str], dict[str, str]]:
+    """(item, way of asking) -> axis -> the variant of it that the way takes, "base" where it changes nothing."""
+    rows = store.rows(_SETTINGS, study_id=study_id)
+    return {(item, way): json.loads(text) for item, way, text in rows if text}
 
 
 _GRADERS = """SELECT DISTINCT extractor FROM readouts WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))

@@ -1,4 +1,5 @@
-"""How often a score's printed limits miss the truth: over other questions, over other questions and wordings, of one further wording."""
+"""How often a score's printed limits miss the truth (over other questions, over other questions and wordings, of one further wording), a
+model is said to score higher or to have a rank that it has not, and changes that add up are said not to."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,11 +8,23 @@ from functools import partial
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.score import ELSEWHERE, HIGHER, QUESTIONS, WHOLE, difference_claim, elsewhere_claim, score_claim
+from flipcore.claims.score import (
+    ELSEWHERE,
+    HIGHER,
+    NOT_ADDING,
+    QUESTIONS,
+    WHOLE,
+    additivity_claim,
+    difference_claim,
+    elsewhere_claim,
+    score_claim,
+)
+from flipcore.reports.score import ModelScore, ScoreReport
+from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.error_bar import ErrorBar, error_bar
 from tests.lab.claims.cell import Cell, Simulation, each
-from tests.lab.simulations.score_coverage import World, draw
+from tests.lab.simulations.score_coverage import OnFive, World, draw
 
 Says = Callable[[ErrorBar], Claim]
 
@@ -43,6 +56,10 @@ def _worlds() -> list[tuple[str, World]]:
     effects = {"wordings change nothing": 0.0, "wordings change a little": 0.3, "wordings change much": 1.0}
     out = [(name, World(*size, sd)) for name, sd in effects.items() for size in sizes]
     out += [("graded scores", World(*size, 1.0, graded=True)) for size in ((20, 8, 1), (60, 3, 3), (300, 3, 5))]
+    out += [
+        ("grades near the top", OnFive(*size, 0.3, mean=mean))
+        for size, mean in (((20, 3, 1), 3), ((60, 8, 1), 5), ((300, 3, 1), 3))
+    ]
     # 0/1 answers close to the end of the scale, where a few families decide
     out += [
         ("questions in families", World(n, m, 1, 0.3, family=5, mean=mean))
@@ -65,11 +82,11 @@ def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Ce
     ]
 
 
-def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, better: float = 0.0) -> Claim:
+def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, better: float = 0.0, mean: float = 1.0) -> Claim:
     """Two models that are equally good over all wordings, or the first `better` on the logit; `suits` is how far a wording suits one of
     them, `size` the most questions a family that leans to one of them."""
     family = np.repeat(np.arange(n), rng.integers(1, size + 1, n))[:n]
-    ability, wording = 1 + 1.5 * rng.standard_normal(n)[:, None], 0.3 * rng.standard_normal(m)[None, :]
+    ability, wording = mean + 1.5 * rng.standard_normal(n)[:, None], 0.3 * rng.standard_normal(m)[None, :]
     lean = (0.7 if size > 1 else 0.0) * rng.standard_normal(n)[family][:, None]
     cells = []
     for side in (1, -1):
@@ -78,16 +95,80 @@ def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, bet
         names = [str(i) for i in range(n)], [str(j) for j in range(m)]
         families = family.astype(str) if size > 1 else None
         cells.append(ScoreCells(right, np.ones((n, m), dtype=int), np.zeros((n, m)), *names, families))
+    cells.sort(key=lambda one: -one.mean.mean())  # as a report does: the first leads
     return difference_claim("a", "b", error_bar(cells[0].less(cells[1])), (m, 0, 0))
 
 
 def _pairs() -> list[Cell]:
     suit, families = "equal models, wordings suit one or the other", "equal models on questions in families"
-    worlds = (("equal models", 0.0, 1), (suit, 0.4, 1), (families, 0.0, 9))
+    worlds = (
+        ("equal models", 0.0, 1, 1.0),
+        (suit, 0.4, 1, 1.0),
+        (families, 0.0, 9, 1.0),
+        ("equal models, nearly always right", 0.0, 1, 6.0),
+    )
     return [
-        Cell(HIGHER, name, f"{n:,} × {m}", each(partial(_pair, n=n, m=m, suits=suits, size=size)))
-        for name, suits, size in worlds
+        Cell(HIGHER, name, f"{n:,} × {m}", each(partial(_pair, n=n, m=m, suits=suits, size=size, mean=mean)))
+        for name, suits, size, mean in worlds
         for n, m in ((20, 3), (60, 8), (300, 3))
+    ]
+
+
+FIVE = (0.4, 0.0, 0.0, -0.4, -0.8)  # on the logit
+
+
+def _order(rng: np.random.Generator, n: int, m: int, suits: float) -> bool:
+    """Whether some model's rank interval misses its rank among five, two of them as good as each other."""
+    ability, wording = 1 + 1.5 * rng.standard_normal(n)[:, None], 0.3 * rng.standard_normal(m)[None, :]
+    names, models = ([str(i) for i in range(n)], [str(j) for j in range(m)]), []
+    for at, off in enumerate(FIVE):
+        p = 1 / (1 + np.exp(-(ability + wording + off + suits * rng.standard_normal(m))))
+        cells = ScoreCells((rng.random((n, m)) < p).astype(float), np.ones((n, m), dtype=int), np.zeros((n, m)), *names)
+        models.append(ModelScore(str(at), "", error_bar(cells), {}, {}, ""))
+    (claim,) = ScoreReport(tuple(models), "", "", ()).ranks
+    best, worst = claim.numbers["best"], claim.numbers["worst"]
+    return claim.is_made and any(
+        best[str(at)] > 1 + sum(other > off for other in FIVE) or worst[str(at)] < 5 - sum(other < off for other in FIVE)
+        for at, off in enumerate(FIVE)
+    )
+
+
+def _orders() -> list[Cell]:
+    world = "an order of five: a rank interval misses"
+    sizes = ((20, 3), (60, 8), (300, 3))
+    return [Cell(HIGHER, world, f"{n:,} × {m}", each(partial(_order, n=n, m=m, suits=0.2)), n_runs=2_000) for n, m in sizes]
+
+
+def _sums(rng: np.random.Generator, n: int, m: int, least: float, family: int = 1, joint: float = 0.0) -> Claim:
+    """Ways of asking that join two or three of three changes, each asked alone, too; questions are right with `least` or more of the time
+    (shares of right answers add up), and `joint` is what ways move beyond their parts. What a family is off the sum is its own."""
+    names = np.repeat(np.arange(n), rng.integers(1, 2 * family, n))[:n]
+    moves = (1 - least) * rng.uniform(-0.15, 0.15, 3)
+    takes = np.array([rng.permutation([1, 1, int(rng.random() < 0.5)]) for _ in range(m)])
+    base = least + (1 - least) * (0.3 + 0.4 * rng.random(n))[:, None]
+    off = ((0.1 if family > 1 else 0.0) * rng.choice([-1, 1], n))[names][:, None]
+    asked = [np.hstack([base, base + moves]), base + takes @ moves + off + joint]
+    (alone, ways) = (rng.binomial(2, np.clip(p, 0, 1)) / 2 for p in asked)
+    gaps = ways - alone[:, :1] - (alone[:, 1:] - alone[:, :1]) @ takes.T
+    return additivity_claim("m", way_gaps(gaps, [f"way-{at}" for at in range(m)], names))
+
+
+def _additivity() -> list[Cell]:
+    worlds = (
+        ("changes add up", 0.2, 1),
+        ("changes add up, nearly always right", 0.96, 1),
+        ("changes add up, questions in families", 0.2, 4),
+    )
+    sizes = ((20, 3), (60, 8), (300, 8))
+    cells = [
+        Cell(NOT_ADDING, name, f"{n:,} × {m}", each(partial(_sums, n=n, m=m, least=least, family=family)))
+        for name, least, family in worlds
+        for n, m in sizes
+    ]
+    joint = partial(_sums, least=0.2, joint=-0.15)
+    return cells + [
+        Cell(NOT_ADDING, "joint changes lose 15 pp more", f"{n:,} × {m}", each(partial(joint, n=n, m=m)), "planted", 2_000)
+        for n, m in sizes
     ]
 
 
@@ -126,6 +207,8 @@ def _power() -> list[Cell]:
 
 CELLS = (
     *_pairs(),
+    *_orders(),
+    *_additivity(),
     *_power(),
     *_cells(QUESTIONS, _score, "questions", "by_questions"),
     *_one_wording(),

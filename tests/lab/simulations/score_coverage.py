@@ -46,6 +46,14 @@ class World:
         return f"{kind}, wording sd {self.wordings:g}{families}"
 
 
+class OnFive(World):
+    """Grades from 1 to 5 that crowd at the end: half of the runs are a 1 or a 5, the others how many of four parts are right."""
+
+    @property
+    def name(self) -> str:
+        return f"grades 1–5, {super().name.removeprefix('0/1, ')}"
+
+
 def _mean_of(centre: np.ndarray, sd: float) -> np.ndarray:
     """E of the logistic of a normal, by quadrature."""
     return (1 / (1 + np.exp(-(centre[..., None] + sd * _NODES)))) @ _WEIGHTS
@@ -68,15 +76,24 @@ def draw(world: World, rng: np.random.Generator) -> tuple[ScoreCells, dict[str, 
     else:
         p = 1 / (1 + np.exp(-centre))
         runs = (rng.random((n, m, s)) < p[:, :m, None]).astype(float)
+        if isinstance(world, OnFive):
+            parts = rng.binomial(4, np.broadcast_to(p[:, :m, None], runs.shape)) / 4
+            runs = np.where(rng.random(runs.shape) < 0.5, runs, parts)
         spread = float(np.hypot(world.questions, world.interaction))
         by_questions = float(_mean_of(world.mean + shift[:m], spread).mean())
         by_wordings = float(_mean_of(np.array([world.mean]), float(np.hypot(spread, world.wordings)))[0])
         other = (rng.random((n, s)) < p[:, m, None]).mean()
+        if isinstance(world, OnFive):
+            parts = rng.binomial(4, np.broadcast_to(p[:, m, None], (n, s))) / 4
+            other = np.where(rng.random((n, s)) < 0.5, rng.random((n, s)) < p[:, m, None], parts).mean()
     mean = runs.mean(axis=2)
     squares = ((runs - mean[:, :, None]) ** 2).sum(axis=2)
     families = family.astype(str) if world.family > 1 else None
-    cells = ScoreCells(mean, np.full((n, m), s), squares, families=families)
-    return cells, {"by_questions": by_questions, "by_wordings": by_wordings, "elsewhere": float(other)}
+    truths = {"by_questions": by_questions, "by_wordings": by_wordings, "elsewhere": float(other)}
+    if isinstance(world, OnFive):
+        mean, squares, truths = 1 + 4 * mean, 16 * squares, {name: 1 + 4 * one for name, one in truths.items()}
+    scale = (1.0, 5.0) if isinstance(world, OnFive) else None
+    return ScoreCells(mean, np.full((n, m), s), squares, families=families, scale=scale), truths
 
 
 def coverage(world: World, n_sims: int, seed: int = 0) -> dict[str, float]:
@@ -99,6 +116,8 @@ def worlds(sizes: tuple[int, ...] = (20, 60, 300, 1319)) -> Iterator[World]:
         yield World(n, m, s, sd, graded=graded)
     for n, m, sd, centre in itertools.product((60, 300), (3, 8), (0.0, 0.3, 1.0), (0.0, 3.0)):
         yield World(n, m, 1, sd, family=5, mean=centre)
+    for n, m, sd, centre in itertools.product(sizes[:3], (3, 8), (0.0, 0.3, 1.0), (1.0, 3.0, 5.0)):
+        yield OnFive(n, m, 1, sd, mean=centre)
 
 
 def main() -> None:

@@ -12,9 +12,10 @@ from statsmodels.stats.anova import anova_lm
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
+from flipcore.stats.score.additivity import TOGETHER, way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
-from flipcore.stats.score.next_calls import best_design, gains, half_width
+from flipcore.stats.score.next_calls import assumed, best_design, gains, half_width
 from tests.stats.score.tables import rows_of
 
 
@@ -216,3 +217,39 @@ def test_a_design_of_more_calls_has_a_narrower_bar():
     assert all(one.half_width < now for one in gains(bar).values())
     with pytest.raises(BadInput, match="allow at least 6"):
         best_design(bar.components, 5, 10)
+
+
+def test_assumptions_make_components_that_give_them_back():
+    parts = assumed(0.8, 0.15, 0.08, 0.05)
+    assert sum(vars(parts).values()) == pytest.approx(0.8 * 0.2)  # of one answer
+    assert 2 * (parts.wordings + parts.interaction + parts.reruns) == pytest.approx(0.15) and 2 * parts.reruns == pytest.approx(
+        0.08
+    )
+    for numbers, why in (((0.95, 0.2, 0.1, 0.01), "no more than 0.10"), ((0.8, 0.1, 0.1, 0.05), "raise that share")):
+        with pytest.raises(BadInput, match=why):
+            assumed(*numbers)
+
+
+def test_a_sum_smaller_than_its_parts_still_has_an_interval():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(3, 1, (20, 3))
+    level = noise - noise.mean(axis=1, keepdims=True) + 3 + np.array([0.0, 0.4, 0.9])  # all questions are equally hard
+    bar = error_bar(ScoreCells(level, np.ones((20, 3), dtype=int), np.zeros((20, 3))))
+    assert bar.df["wordings"] >= 2 and bar.by_wordings.has_interval
+
+
+def test_a_way_that_does_more_than_its_changes_has_a_gap_and_the_others_none():
+    rng = np.random.default_rng(0)
+    gaps = rng.normal(0, 0.3, (60, 3)) + np.array([0.0, -0.2, 0.0])
+    gaps[:5, 2] = math.nan
+    names = np.arange(60).astype(str)
+    found = way_gaps(gaps, ["a", "b", "c"], names)
+    assert [one.excludes_zero() for one in found.values()] == [False, True, False, False]
+    assert (
+        found[TOGETHER].value == pytest.approx(np.nanmean(gaps, axis=1).mean())
+        and found["c"].value == pytest.approx(np.nanmean(gaps[:, 2]))
+        and found["c"].n == 55
+    )
+    half = stats.t.ppf(1 - 0.05 / 8, 59) * gaps[:, 1].std(ddof=1) / math.sqrt(60)
+    assert found["b"].low == pytest.approx(found["b"].value - half, abs=0.01)
+    assert way_gaps(np.full((60, 1), math.nan), ["a"], names) == {}

@@ -141,6 +141,7 @@ CALLS = {
     "audit.facts": lambda s: audit.facts(STUDY),
     "audit.prompts": lambda s: audit.prompts(s, S),
     "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
+    "scores.settings": lambda s: scores.settings(s, S),
     "scores.graders": lambda s: scores.graders(s, S, [{"scorer": "regex"}]),
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
