@@ -251,9 +251,11 @@ def plan_words(parts: Components, n_questions: int, n_wordings: int, n_runs: int
     return f"{design}: ± {number_text(now, 3)} over other questions and wordings.", more
 
 
-def split_words(parts: Components, n_calls: int, most_questions: int, level: float = 0.95) -> str:
+def split_words(
+    parts: Components, n_calls: int, most_questions: int, level: float = 0.95, worst: Components | None = None
+) -> str:
     """ "1,440 calls are split best as 480 questions × 3 wordings × 1 run: ± 0.081", without its full stop."""
-    best = best_design(parts, n_calls, most_questions, level)
+    best = best_design(parts, n_calls, most_questions, level, worst)
     counts = ((best.n_questions, "question"), (best.n_wordings, "wording"), (best.n_runs, "run"))
     sizes = " × ".join(count_of(int(n), word) for n, word in counts)
     return f"{n_calls:,} calls are split best as {sizes}: ± {number_text(best.half_width, 3)}"

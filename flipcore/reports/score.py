@@ -27,7 +27,7 @@ from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
-from flipcore.stats.score.next_calls import Design, gains
+from flipcore.stats.score.next_calls import Design, at_most, gains
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
@@ -368,8 +368,8 @@ def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def _scale_notes(scorer: Mapping[str, Any], readers: Sequence[str], models: Sequence[ModelScore]) -> Iterator[str]:
     if "low" in scorer and not scorer.get("is_declared"):
-        seen = f"{scorer['low']:g} to {scorer['high']:g}"
-        yield f"The scale is what the rows show, {seen}. If it is wider, import with --map scale:{scorer['scorer']}=LOW..HIGH."
+        ends = f"{scorer['low']:g} to {scorer['high']:g}"
+        yield f"The scale is what the rows show, {ends}. If it is wider, import with --map scale:{scorer['scorer']}=LOW..HIGH."
     others = [title_of(name).lower() for name in readers if not any(name in one.readers for one in models)]
     if others:
         yield f"On another scale than the score, so not compared with it: {', '.join(others)}."
@@ -602,15 +602,17 @@ def next_rows(one: ModelScore) -> list[dict[str, Any]]:
 
 def best_sentence(one: ModelScore, n_calls: int) -> str:
     """The best split of a budget from nothing, by this score's components, which are estimates themselves."""
-    best = claims.split_words(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level)
+    best = claims.split_words(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level, at_most(one.bar))
     return f"{best}; here {one.n_calls:,} calls give ± {number_text(one.bar.half_width('wordings'), 3)}."
 
 
-def plan_sentences(parts: Components, n_questions: int, n_wordings: int, n_runs: int) -> tuple[str, ...]:
-    """How sure the score of a study will be that varies so, where `N_CALLS` more calls would go, and the best split of its own calls."""
+def plan_sentences(source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int) -> tuple[str, ...]:
+    """How sure the score of a study will be that varies as an earlier one's, or as somebody assumes, where `N_CALLS` more calls would go,
+    and the best split of its own calls."""
     n_calls = n_questions * n_wordings * n_runs
+    parts, worst = (source, None) if isinstance(source, Components) else (source.components, at_most(source))
     lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
-    return lines if n_calls < FEWEST_CALLS else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS)}.")
+    return lines if n_calls < FEWEST_CALLS else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
 
 
 def axis_rows(one: ModelScore) -> list[dict[str, Any]]:

@@ -253,11 +253,11 @@ class Survey:
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
         """The least and the most that a score can be: as declared, else what the rows hold. Raises BadInput for a score beyond it."""
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
-        if not (said := self.declared_scale(scorer)):
+        if not (declared := self.declared_scale(scorer)):
             return low, high
-        least, most = scale_in(said)
+        least, most = scale_in(declared)
         if low < least or high > most:
-            raise BadInput(f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {said} that is declared.")
+            raise BadInput(f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {declared} that is declared.")
         return least, most
 
     def declared_scale(self, scorer: str) -> str:

@@ -13,7 +13,7 @@ from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.reports.score import ScoreReport, score_report
 from flipcore.stats.memory.rewritten import harness_accuracy
-from flipcore.stats.score.error_bar import Components
+from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import cells, gates, session
 from pages.common.cached import cached
@@ -131,10 +131,10 @@ def score_sentences(study_id: str) -> list[str]:
     return [score.text] if score else []
 
 
-def components(study_id: str) -> Components | None:
-    """How the score of a study's first model varies with questions, wordings and reruns; None where wordings were not measured."""
+def error_bar(study_id: str) -> ErrorBar | None:
+    """Of a study's first model, whose score varies with questions, wordings and reruns; None where wordings were not measured."""
     report = _score(study_id, tuple(gates.closed_in(study_id).items()))
-    return next((one.bar.components for one in report.models if one.shares), None) if report else None
+    return next((one.bar for one in report.models if one.shares), None) if report else None
 
 
 @cached("Adding up the error bar", 64, _revision)

@@ -156,11 +156,11 @@ def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
             key="plan-source",
             format_func=lambda name: names.get(name, "my assumptions"),
         )
-        parts = headline.components(source) if source else _assumptions()
-        if parts is None:
+        like = headline.error_bar(source) if source else _assumptions()
+        if like is None:
             st.markdown("That study has no interval over other wordings, so it does not say how much they matter.")
             return
-        for line in plan_sentences(parts, n_by_role[role], ways, min(use.n_samples for use in study.models)):
+        for line in plan_sentences(like, n_by_role[role], ways, min(use.n_samples for use in study.models)):
             st.markdown(plain(line))
         st.caption("95 % half-widths, of one model's score. They hold if this study varies like that.")
 

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 
 MOST_WORDINGS, MOST_RUNS = 64, 16
+FEW_LUCKY, MOST_COST = 0.001, 0.05
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,30 @@ def assumed(score: float, between_wordings: float, between_runs: float, spread: 
     return parts
 
 
-def best_design(parts: Components, n_calls: int, most_questions: int, level: float = 0.95) -> Design:
-    """The design of no more than `n_calls` with the smallest half-width, by trying all. BadInput for a budget below three wordings of two
-    questions."""
-    every = list(_designs(parts, n_calls, most_questions, level))
+def at_most(bar: ErrorBar) -> Components:
+    """The components with as large a part of wordings as the few that were asked allow (one-sided, 99.9 %)."""
+    from scipy.special import chdtri
+
+    square, df = bar.squares.wordings, bar.squares.df_wordings
+    largest = max(square * df / float(chdtri(df, 1 - FEW_LUCKY)) - bar.squares.residual, 0.0) / bar.cells.shape[0]
+    return replace(bar.components, wordings=max(largest, bar.components.wordings))
+
+
+def best_design(
+    parts: Components, n_calls: int, most_questions: int, level: float = 0.95, worst: Components | None = None
+) -> Design:
+    """The design of no more than `n_calls` with the smallest half-width, by trying all. Where the components are estimates and could be
+    `worst`, only of those that would cost no more than `MOST_COST` of an equal split then: few wordings that happen to lie close would
+    else advise to ask in three. BadInput for a budget below three wordings of two questions."""
+    every = sorted(_designs(parts, n_calls, most_questions, level), key=lambda one: (one.half_width, one.n_calls))
     if not every:
         raise BadInput(f"{n_calls:,} calls are fewer than {LEAST_WORDINGS} wordings of two questions; allow at least 6.")
-    return min(every, key=lambda one: (one.half_width, one.n_calls))
+    each = float(max(int(np.cbrt(n_calls) + 1e-9), 2))
+    if worst is None:
+        return every[0]
+    most = (1 + MOST_COST) * half_width(worst, each, each, each, level)
+    fine = (one for one in every if half_width(worst, one.n_questions, one.n_wordings, one.n_runs, level) <= most)
+    return next(fine, every[0])
 
 
 def _designs(parts: Components, n_calls: int, most_questions: int, level: float) -> Iterator[Design]:
