@@ -16,6 +16,7 @@ from flipcore.invitations.routes import access_routes
 from flipcore.invitations.start import hosts_of_sockets, start_sentence
 from flipcore.meeting.socket import meeting_routes
 from pages.common.fault import tell
+from pages.common.first_style import FirstStyle
 from pages.common.head_start import HeadStart
 from pages.common.identity import login_of
 from pages.common.opened import greeted, store
@@ -37,5 +38,5 @@ app = App(
     lifespan=greeted,
     on_script_error=tell,
     routes=[*access_routes(store, st.get_option("server.baseUrlPath")), *meeting_routes(st.get_option("server.baseUrlPath"))],
-    middleware=[Middleware(Gate, store=store, login=login_of, hosts=hosts), Middleware(HeadStart)],
+    middleware=[Middleware(Gate, store=store, login=login_of, hosts=hosts), Middleware(HeadStart), Middleware(FirstStyle)],
 )

@@ -8,12 +8,13 @@ from flipcore.core.version import __version__
 from pages.components import component
 
 VIEWS = ("screen", "projector")
-_screen = component("screen", "listening.js", "saving.js", isolate_styles=False)  # one style sheet for the whole document
+_screen = component("screen", "listening.js", "saving.js", isolate_styles=False)
 _meeting = component("meeting")
 
 
 def style() -> None:
-    """The page's style, to be called before anything is drawn. `?view=projector` holds in this tab until `?view=screen` comes."""
+    """What the page's style (`first_style`) hangs on, to be called before anything is drawn. `?view=projector` holds in this tab until
+    `?view=screen` comes."""
     view = st.query_params.get("view", "")
     if view in VIEWS:
         st.session_state["view"] = view

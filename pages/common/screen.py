@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.common.notes import plain
+
+ROOM_STEP_PX, MOST_ROOM = 50, 60  # a step of the room that is kept, and how many there are
 
 
 def select(label: str, options: Sequence, key: str, *, choice: Any = None, place: Any = st, **more: Any) -> Any:
@@ -22,6 +25,13 @@ def segments(label: str, options: Sequence, key: str, *, default: Any = None, pl
     own = {"bind": "query-params", "label_visibility": "collapsed"} | more
     start = options[0] if default is None else default
     return place.segmented_control(label, options, default=start, required=True, key=key, **own)
+
+
+def room(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
+    """A container that keeps room for what a browser draws a moment after the rest, so that nothing below it moves; a narrow screen
+    needs more. The style in the document's head (`first_style`) knows the steps by its key."""
+    wide, narrow = (min(px // ROOM_STEP_PX, MOST_ROOM) for px in (wide_px, narrow_px))
+    return st.container(key=f"room-{wide}-by-{narrow}-{name}")
 
 
 class Controls:

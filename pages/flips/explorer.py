@@ -11,7 +11,7 @@ from flipcore.runs.narrowing import narrowed
 from flipcore.stats.flips.map_cells import column_id, column_parts
 from flipcore.store.export import safe
 from flipcore.store.queries import review
-from pages.common import session
+from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import plain
@@ -29,7 +29,7 @@ def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     """`flip_table` is shown while no item is opened."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
-    with left:
+    with left, screen.room("map", HEIGHT_PX, HEIGHT_PX):
         flip_map(
             flipmap.arrays,
             version=flipmap.version,

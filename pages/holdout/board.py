@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import simultaneous
-from pages.common import modes, record
+from pages.common import modes, record, screen
 from pages.common.notes import plain
 from pages.components.boards import margin_board
 from pages.holdout import cached, next_step
@@ -19,7 +19,7 @@ class BoardPlace:
     """Where the board stands: a line that says how far the last test is, and the board under it."""
 
     def __init__(self) -> None:
-        with st.container(key="board-place"):
+        with screen.room("board", 520, 1050):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
     def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:

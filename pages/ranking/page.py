@@ -149,12 +149,14 @@ def settings(study_id: str, lock: dict | None) -> dict:
 @st.fragment
 def board(study_id: str, mode: str, view: cached.View, level: float, report: RankingReport) -> None:
     """The board, and behind a way of it the outputs on which two models differ."""
-    moved, decision, way = ranking_board(
-        cached.board(view, level),
-        key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
-        locked=mode == "locked",
-        opened=st.query_params.get("way", ""),
-    )
+    drawn = cached.board(view, level)
+    with screen.room("ranking", 170 + 37 * len(drawn["ways"]), 410 + 38 * len(drawn["ways"])):
+        moved, decision, way = ranking_board(
+            drawn,
+            key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
+            locked=mode == "locked",
+            opened=st.query_params.get("way", ""),
+        )
     record.log_move(study_id, moved)
     record.offer(study_id, PAGE, mode, decision and decision | {"reference": view.reference, "role": view.role})
     st.caption(modes.note(mode, study_id, BAND))

@@ -151,12 +151,13 @@ def settings(study_id: str, lock: dict | None) -> dict:
 @st.fragment
 def board(study_id: str, mode: str, at: dict, view: cached.View, report: ScoreReport) -> None:
     """The board, and behind a dot of it the outputs."""
-    moved, decision, dot = score_board(
-        cached.board(view, at["level"], mode == "simultaneous"),
-        key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{at['axes']}",
-        locked=mode == "locked",
-        opened=st.query_params.get("way", ""),
-    )
+    with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
+        moved, decision, dot = score_board(
+            cached.board(view, at["level"], mode == "simultaneous"),
+            key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{at['axes']}",
+            locked=mode == "locked",
+            opened=st.query_params.get("way", ""),
+        )
     record.log_move(study_id, moved)
     settings = {name: at[name] for name in ("reader", "role", "axes")}
     record.offer(study_id, PAGE, mode, decision and decision | settings)

@@ -95,7 +95,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     words = st.text_input(
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
     )
-look = st.container()
+look = questions.places(session.all_studies().to_dict("records"))
 import_outputs.section()
 show_queue()
 
@@ -116,5 +116,4 @@ how_to_read(
     "mostly the reader (under the compared extractor alone) or the model (under both). Intervals are 95 %; items are resampled. "
     "*Partial* studies are unbiased, because items are asked in random order."
 )
-with look:
-    questions.strip(rows, running)
+questions.answers(look, rows, running)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import acting, acting_as
 from flipcore.charts.inflation import Inflated, inflation_figure
@@ -17,7 +18,7 @@ from flipcore.reports.holdout import inflation_of
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
-from pages.common import session
+from pages.common import screen, session
 from pages.common.cached import cached
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
@@ -31,32 +32,37 @@ HEIGHT_PX = 200
 MARGIN = 0.05
 
 
-def strip(rows: list[dict], running: Collection[str]) -> None:
-    """Three cards beside each other, each answered as soon as its demo study is done; folded away when there are studies of one's
-    own. `running` was read before `rows`."""
+def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
+    """Three cards beside each other with their questions, folded away when there are studies of one's own: the demo study that
+    answers -> where `answers` writes. None where the demo is not there. They are drawn before what stands below them is counted, so
+    that nothing moves when the answers come."""
     ids = [study.study_id for study in demo_studies()]
-    states = {row["study_id"]: row["state"] for row in rows}
-    if len(ids) < 3 or not set(ids[-3:]) <= set(states):
-        return
-    holdout, memory, flips = ids[-3:]
-    with st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
-        for column, question, answer, study_id in zip(
-            st.columns(3, border=True),
-            ("Does the answer flip?", "Is it memory?", "Is the holdout fair?"),
-            (_flips, _memory, _holdout),
-            (flips, memory, holdout),
-            strict=True,
-        ):
+    if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
+        return {}
+    is_open = len(rows) <= len(ids)
+    with (
+        screen.room("look", 560 * is_open, 1530 * is_open),
+        st.expander("Three questions, answered by the demo", expanded=is_open, key="first-look"),
+    ):
+        columns = st.columns(3, border=True)
+        for column, (question, _) in zip(columns, _QUESTIONS, strict=True):
             column.markdown(f"#### {question}")
-            with column.container():  # whether it waits or answers, at one path
-                if states[study_id] == "done":
-                    answer(study_id)
-                elif study_id in running:
-                    _waiting(study_id)
-                else:
-                    st.caption("The demo study was stopped. Press Resume on its card to have the answer.")
         if POCKET_ANSWERS.is_file():
             st.caption("Most answers of the pocket model were recorded for this demo. The others are asked on this machine.")
+    return {study_id: column.container() for study_id, column in zip(reversed(ids[-3:]), columns, strict=True)}
+
+
+def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
+    """Each answer as soon as its demo study is done. `running` was read before `rows`."""
+    states = {row["study_id"]: row["state"] for row in rows}
+    for (study_id, place), (_, answer) in zip(there.items(), _QUESTIONS, strict=bool(there)):
+        with place:  # whether it waits or answers, at one path
+            if states.get(study_id) == "done":
+                answer(study_id)
+            elif study_id in running:
+                _waiting(study_id)
+            else:
+                st.caption("The demo study was stopped. Press Resume on its card to have the answer.")
 
 
 def _picture(figure, name: str) -> None:
@@ -168,3 +174,6 @@ def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
 @cached(max_entries=4)
 def _break_to_open(study_id: str) -> dict[str, str] | None:
     return break_to_open(session.readouts(study_id, everything=True))
+
+
+_QUESTIONS = (("Does the answer flip?", _flips), ("Is it memory?", _memory), ("Is the holdout fair?", _holdout))
