@@ -45,7 +45,7 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
         st.expander("Three questions, answered by the demo", expanded=is_open, key="first-look"),
     ):
         columns = st.columns(3, border=True)
-        for column, (question, _) in zip(columns, _QUESTIONS, strict=True):
+        for column, question in zip(columns, ("Does the answer flip?", "Is it memory?", "Is the holdout fair?"), strict=True):
             column.markdown(f"#### {question}")
         if POCKET_ANSWERS.is_file():
             st.caption("Most answers of the pocket model were recorded for this demo. The others are asked on this machine.")
@@ -55,7 +55,7 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
 def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
     """Each answer as soon as its demo study is done. `running` was read before `rows`."""
     states = {row["study_id"]: row["state"] for row in rows}
-    for (study_id, place), (_, answer) in zip(there.items(), _QUESTIONS, strict=bool(there)):
+    for (study_id, place), answer in zip(there.items(), (_flips, _memory, _holdout), strict=bool(there)):
         with place:  # whether it waits or answers, at one path
             if states.get(study_id) == "done":
                 answer(study_id)
@@ -174,6 +174,3 @@ def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
 @cached(max_entries=4)
 def _break_to_open(study_id: str) -> dict[str, str] | None:
     return break_to_open(session.readouts(study_id, everything=True))
-
-
-_QUESTIONS = (("Does the answer flip?", _flips), ("Is it memory?", _memory), ("Is the holdout fair?", _holdout))

@@ -99,11 +99,16 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
     monkeypatch.setattr("pages.studies.questions._flips", lambda study_id: st.markdown(f"The answer of {study_id}."))
 
     def script():
-        from pages.studies.questions import strip
+        from pages.studies.questions import answers, places
 
-        strip([{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}], {"memory"})
-        strip([{"study_id": name, "state": state} for name, state in
-               (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))], {"memory"})  # fmt: skip
+        for rows in (
+            [{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}],
+            [
+                {"study_id": name, "state": state}
+                for name, state in (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))
+            ],
+        ):
+            answers(places(rows), rows, {"memory"})
 
     app = AppTest.from_function(script).run()
     assert not app.exception and [str(one.value) for one in app.markdown].count("#### Is it memory?") == 1
