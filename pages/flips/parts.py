@@ -176,10 +176,10 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
-        drawn = at_settings(board_data.board(study_id, model, mode, closed_gates, view), view)
+        of_board = at_settings(board_data.board(study_id, model, mode, closed_gates, view), view)
         with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
             moved, decision, row = threshold_board(
-                drawn, key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked", opened=opened_row()
+                of_board, key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked", opened=opened_row()
             )
         record.log_move(study_id, moved)
         record.offer(study_id, PAGE, mode, decision and decision | {"model": model})

@@ -149,10 +149,10 @@ def settings(study_id: str, lock: dict | None) -> dict:
 @st.fragment
 def board(study_id: str, mode: str, view: cached.View, level: float, report: RankingReport) -> None:
     """The board, and behind a way of it the outputs on which two models differ."""
-    drawn = cached.board(view, level)
-    with screen.room("ranking", 170 + 37 * len(drawn["ways"]), 410 + 38 * len(drawn["ways"])):
+    of_board = cached.board(view, level)
+    with screen.room("ranking", 170 + 37 * len(of_board["ways"]), 410 + 38 * len(of_board["ways"])):
         moved, decision, way = ranking_board(
-            drawn,
+            of_board,
             key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
