@@ -1,10 +1,10 @@
-"""What is said of a score above the hardness curve: nothing is claimed of it, as its detector has no row of known doses."""
+"""What is said of a score above the hardness curve: nothing is claimed of it, as its detector has no full row of known doses."""
 
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.hardness_curve import Excess
 
-NO_DOSES = "What it sees of items that were read a known number of times has not been measured, so this is a description."
+NO_DOSES = "Its false verdicts are simulated, and known doses were tried once, so this is a description."
 BLIND = "What all reference models have read, too, raises their curve and is not seen; what some have read widens the interval."
 
 

@@ -15,8 +15,8 @@ from flipcore.stats.memory.members import Members
 
 @dataclass(frozen=True)
 class HardnessCurve(Detector):
-    """`measure` is the extractor that reads the answers; of answers in words it is their own. It makes no verdict: what it sees of
-    items that were read a known number of times has not been measured."""
+    """`measure` is the extractor that reads the answers; of answers in words it is their own. It makes no verdict: its
+    false verdicts were simulated, and what it sees of known doses was tried once (the pocket model's card)."""
 
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0), less the share of reference models that are right"
