@@ -80,7 +80,7 @@ def advice(parts: Components, study: tuple[int, int, int], n_calls: int, n_sims:
 def main() -> None:
     """Writes the table beside this file."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sims", type=int, default=200)
+    parser.add_argument("--sims", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rows = []
