@@ -1,4 +1,4 @@
-"""Six tasks as a new user does them, with a browser and the README alone: clicks, page changes, scrolls, wrong turns.
+"""Twelve tasks as a new user does them, with a browser and the README alone: clicks, page changes, scrolls, wrong turns.
 
 The user sees labels, not elements. Every step names the labels that a newcomer would try, in that order; the first one in sight is
 clicked, one below the fold costs a scroll, and one that does not bring what is looked for is a wrong turn. The answer is
@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.datasets.recorded import harness_files as written
+from tests.models.server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
 BEFORE = {
@@ -122,7 +124,7 @@ def table():
     yield rows
     print("\ntask          clicks  pages  scrolls  wrong turns   before (clicks / wrong)")
     for name, user in rows.items():
-        before = " / ".join(map(str, BEFORE[name]))
+        before = " / ".join(map(str, BEFORE.get(name, ("–",))))
         print(f"{name:12} {user.n_clicks:7} {user.n_pages:6} {user.n_scrolls:8} {user.n_wrong:12}   {before}")
 
 
@@ -132,7 +134,7 @@ def user(address):
     with browser_page() as page:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(address)
-        page.get_by_text("Is the holdout fair?").first.wait_for()
+        page.get_by_text("Is the holdout fair?").first.wait_for(state="attached")  # folded once there is a study of ones own
         one = User(page)
         one.settled()
         page.get_by_role("button", name="Skip the tour").wait_for()
@@ -232,3 +234,82 @@ def test_own_items_become_a_study(user, table, tmp_path):
     user.page.locator("[class*=st-key-card-]", has_text="Study of").get_by_text("Done").wait_for()
     assert "30 items" in user.page.locator("[class*=st-key-card-]", has_text="Study of").first.inner_text()
     assert user.n_wrong <= 1
+
+
+def test_a_log_becomes_a_score_and_what_does_not_hold(user, table, tmp_path):
+    table["log"] = user
+    samples = [
+        written.inspect_sample(
+            f"s{i}", text="ANSWER: A" if i % 4 else "ANSWER: B", target="A", scores={"choice": "C" if i % 4 else "I"}
+        )
+        for i in range(40)
+    ]
+    log = written.inspect_eval(tmp_path / "mine.eval", samples, written.inspect_header(0, len(samples)))
+    user.click("Import recorded outputs", until="Upload")
+    user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(log))
+    user.n_clicks += 2  # the button and the file
+    user.page.get_by_role("button", name="Import as a study").wait_for()
+    user.click("Import as a study", until="What does this log say")
+    assert "0.75" in user.read("[data-testid=stMarkdownContainer]", r"right|scores 0\.")  # the key: 30 of 40
+    assert user.n_wrong == 0
+
+
+def test_a_page_is_presented_under_a_code(user, table):
+    table["present"] = user
+    user.click("Flips", until="of answers change")
+    user.page.locator(".meeting .open").click()
+    user.page.locator(".meeting .panel").get_by_label("Name that others see").fill("Nora Ten")
+    user.page.locator(".meeting .panel").get_by_role("button", name="Present this page").click()
+    user.n_clicks += 3
+    assert re.fullmatch(r"[A-Za-z0-9]+-[A-Za-z0-9]+.*", user.page.locator(".meeting .code").inner_text())
+    assert user.n_wrong == 0
+
+
+def test_a_server_of_this_machine_becomes_a_model(user, table):
+    table["local server"] = user
+    with Server() as server:
+        user.click("More", until="Models")
+        user.click("Models", until="Which models can I ask")
+        user.click("Add a model", until="Kind of server")
+        user.fill("Address", server.url)
+        user.fill("Name in your studies", "mine")
+        user.page.keyboard.press("Tab")
+        user.settled()
+        user.page.get_by_role("textbox", name="Model", exact=True).fill("test-model")
+        user.n_clicks += 1
+        user.page.keyboard.press("Tab")
+        user.settled()
+        user.click("Add and test", until=r"mine")
+        user.page.get_by_text(re.compile("ms|seconds|answers")).first.wait_for()
+    assert user.n_wrong == 0
+
+
+def test_a_file_with_unkind_headers_is_read_right(user, table, tmp_path):
+    table["unkind file"] = user
+    path = Path(tmp_path) / "unkind.csv"
+    with path.open("w", newline="", encoding="utf-8") as out:
+        rows = csv.writer(out)
+        rows.writerow(["Nr", "Prompt text", "Choice 1", "Choice 2", "Choice 3", "Choice 4", "Key", "Topic"])
+        rows.writerows([i, f"What comes after {i}?", i + 2, i + 1, i + 3, i + 4, "B", "counting"] for i in range(20))
+    user.click("New study", until="Before you start")
+    user.click("Use my own items instead of this sample", until="JSONL, JSON, CSV or Parquet")
+    user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(path))
+    user.n_clicks += 2
+    user.page.get_by_role("button", name="Add these items").wait_for()
+    user.click("Add these items", until="all items of|20 Your own|20 items")
+    assert "right answer" in user.page.content() and user.n_wrong == 0
+
+
+def test_a_decision_is_found_and_read(user, table):
+    table["decision"] = user
+    user.click("More", until="Decisions")
+    user.click("Decisions", until="What did we decide")
+    assert "Nora Ten (Flips, explore)" in user.read("[data-testid=stMarkdownContainer]", "Nora Ten")  # of the threshold's task
+    assert user.n_wrong == 0
+
+
+def test_two_models_are_compared(user, table):
+    table["two models"] = user
+    user.click("Ranking", until="behind|lead|better")
+    said = user.read(".headline, h2, h3", "pocket-3bit")
+    assert "behind" in said and user.n_wrong == 0  # the key: weights of 3 bits lose a sixth of the answers
