@@ -174,6 +174,10 @@ CALLS = {
     "locks.came_after": lambda s: locks.came_after(
         s, {"study_id": S, "settings": {"state": {"items": [[one, ""] for one in hidden_ids(s)]}}}
     ),
+    "locks.is_before_answers": lambda s: locks.is_before_answers(locks._state(s, S)),
+    "locks.n_answered_before": lambda s: locks.n_answered_before(
+        s, {"study_id": S, "created_at": now(), "settings": {"state": {"items": [[one, ""] for one in hidden_ids(s)]}}}
+    ),
     "locks.differences": lambda s: locks.differences(s, {"study_id": S, "settings": {}, "lock_id": "another"}),
     "locks.held_by": lambda s: locks.held_by(s, S),
     "locks.held_sentence": lambda s: locks.held_sentence(s, S),
