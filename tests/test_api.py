@@ -44,7 +44,7 @@ def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     exec(compile(lines, "notebook.md", "exec"), {})
     out = capsys.readouterr().out
-    assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "retro" in out
+    assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "than the holdout" in out
     assert "plotly" in Path("decomposition.html").read_text(encoding="utf-8")
 
 
@@ -112,7 +112,7 @@ def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere
         verdict, *tests, inflation = study.holdout().claims
         assert verdict.text.startswith(("Undecided", "The sets"))
         assert len(tests) == 4 and any(one.text.startswith("Human odd-one-out: Not run") for one in tests)
-        assert "answer the target better" in inflation.text
+        assert "answer the benchmark better" in inflation.text
         text, whole = study.text(), study.whole.as_dict()
         places = [text.index(one.text) for one in (verdict, *tests, inflation)]
         assert places == sorted(places)

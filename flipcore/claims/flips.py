@@ -79,9 +79,9 @@ _WORDS = {
 }
 # over all changes the sentence is a page's headline: in words that need no glossary, with what decides it behind it
 _ANSWERS = {
-    ARTIFACT: "{lead} of answers change{noise} because of how {reader} reads them, not because of the model",
-    OF_REFERENCE: "{lead} of answers change{noise} because of how the reference reads them, not because of the model",
-    OF_BOTH: "{lead} of answers change{noise} because of how {reader} reads them, others of how the reference does, few of the model",
+    ARTIFACT: "{lead} of answers change{noise} because of how they are read ({reader}), not because of the model",
+    OF_REFERENCE: "{lead} of answers change{noise} because of how they are read (the reference), not because of the model",
+    OF_BOTH: "{lead} of answers change{noise} because of how they are read ({reader}), others by the reference, few by the model",
     GENUINE: "{lead} of answers change{noise} because the model answers otherwise, not because of how it is read",
     OPEN: "Undecided whether the model or {reader} changes answers: {lead} change{noise} under it alone",
 }

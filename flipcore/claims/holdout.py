@@ -177,7 +177,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:
-    """How many models answer the target better than retro (Holm over the models), and the largest difference. One condition a
+    """How many models answer the benchmark better than the holdout (Holm over the models), and the largest difference. One condition a
     model; none: a description."""
     if not conditions:
         return description("No model has answered both sets, so there is no inflation to show.", "missing")
@@ -187,13 +187,17 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
     model, size = conditions[largest].model, estimates[largest].text_pp()
     if len(conditions) == 1:
-        verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
+        verb = (
+            "answers the benchmark better than the holdout"
+            if better
+            else "is not shown to answer the benchmark better than the holdout"
+        )
         sentence, detail = f"{model} {verb}: {size} ({p_text(p[0])}).", ""
     else:
         verb = f"{better:,} of {len(conditions):,} models answer" + ("s" if better == 1 else "")
         if not better:
             verb = f"None of {len(conditions):,} models is shown to answer"
-        sentence = f"{verb} the target better than retro; the largest difference is {model}'s, {size}."
+        sentence = f"{verb} the benchmark better than the holdout; the largest difference is {model}'s, {size}."
         detail = "Holm over the models. The largest of several differences is on average too large."
     cut = " ".join(f"{one.model}: {one.cut_sentence()}" for one in conditions if one.cut_sentence())
     detail = " ".join(filter(None, (detail, cut, "Intervals are over questions only.")))

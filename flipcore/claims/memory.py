@@ -78,9 +78,9 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     for items, size in sets.items():
         kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
         if kinds:
-            parts.append(f"{_in_a_row(kinds)} {'agree' if len(kinds) > 1 else 'alone'} ({size})")
-    what = "Memory" if is_memory else "Unlike the control"
-    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, f"{what}: {'; '.join(parts)}.{beside}", True, detail)
+            parts.append(f"{_in_a_row(kinds)}{'' if len(kinds) > 1 else ' alone'} ({size})")
+    what = "Memory shown by" if is_memory else "Unlike the control, by"
+    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, f"{what} {'; by '.join(parts)}.{beside}", True, detail)
 
 
 def _by_items(verdicts: Sequence[Witness]) -> str:

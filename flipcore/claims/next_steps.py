@@ -58,7 +58,7 @@ def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin |
         return description(sentence, "date")
     if "difficulty" not in tests and not facts.has_answers:
         free = ", free with the pocket model" if facts.is_free else ""
-        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {count_of(n, 'call')}{free}."
+        sentence = f"Next: under Inflation, ask a model that was trained before the benchmark was published; {count_of(n, 'call')}{free}."
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
     if semantic is not None and semantic.margin is None and start is not None:

@@ -189,12 +189,12 @@ def interval_text(one: Estimate) -> str:
 
 
 def read_words(readers: Sequence[float]) -> str:
-    """ "Read otherwise: 0.64 to 0.78." of the scores under other readers; "" without any."""
+    """ "Other extractors: 0.64 to 0.78." of the scores under other readers; "" without any."""
     there = sorted(one for one in readers if not math.isnan(one))
     if not there:
         return ""
     low, high = (number_text(one) for one in (there[0], there[-1]))
-    return f"Read otherwise: {low}." if low == high else f"Read otherwise: {low} to {high}."
+    return f"Other extractors: {low}." if low == high else f"Other extractors: {low} to {high}."
 
 
 def design_text(bar: ErrorBar) -> str:

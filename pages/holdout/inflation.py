@@ -37,7 +37,7 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
         _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions))
-        st.markdown(f"**{plain(claim.text)}**")
+        st.markdown(f"If the holdout is fair: {plain(claim.text)}")
 
 
 def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:

@@ -60,7 +60,7 @@ def under_board(report: ScoreReport) -> None:
 
 
 def _shares(one: ModelScore) -> None:
-    st.subheader("Whose is the uncertainty?", anchor=False)
+    st.subheader("Where does the uncertainty come from?", anchor=False)
     if not one.shares:
         st.markdown(plain(one.bar.by_wordings.note))
         return

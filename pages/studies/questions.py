@@ -111,7 +111,7 @@ def _holdout(study_id: str) -> None:
         _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
-        st.caption(plain(f"What would follow from a fair one: {claim.text}"))
+        st.caption(plain(f"If the holdout is fair: {claim.text}"))
     st.page_link(
         "holdout/page.py",
         label="Read both sets side by side",

@@ -196,7 +196,7 @@ def test_a_study_on_both_roles_shows_how_much_better_the_target_is_answered(page
     page.goto(address)
     page.locator("[class*=st-key-card-]", has_text="roles").get_by_role("button", name="Menu").click()
     page.locator("[data-testid=stPopoverBody]").get_by_role("link", name="Holdout").click()
-    page.get_by_text(re.compile("answer the target better than retro")).first.wait_for()
+    page.get_by_text(re.compile("answer the benchmark better than the holdout")).first.wait_for()
     page.locator(".st-key-inflation").wait_for()
     assert "SIMULATED" in text_of(page) and no_fault(page)
 

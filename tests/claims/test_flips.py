@@ -222,7 +222,7 @@ def test_the_surface_says_what_the_cells_say():
     )
     over = surface_claim(made, "first_token", "regex")
     assert over.text == (
-        "0.50 [0.34, 0.66] of answers change (noise included) because of how first token reads them, not because of the model."
+        "0.50 [0.34, 0.66] of answers change (noise included) because of how they are read (first token), not because of the model."
     ) and over.detail.startswith("p < .001. Of all pairs")
     shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"

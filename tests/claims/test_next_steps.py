@@ -24,7 +24,7 @@ def test_each_step_has_its_cost():
     said = next_step({}, 100, 100).text
     assert (
         said
-        == "Next: ask a model trained before the benchmark was published under Inflation; 200 calls, free with the pocket model."
+        == "Next: under Inflation, ask a model that was trained before the benchmark was published; 200 calls, free with the pocket model."
     )
     open_margin = at(difficulty="equivalent", semantic="undecided", prediction="equivalent")
     open_margin["semantic"] = replace(open_margin["semantic"], margin=None)
@@ -42,7 +42,7 @@ def test_a_step_that_is_done_or_that_leads_nowhere_is_not_given_again():
     undated = next_step({}, 100, 100, facts=SetFacts(is_dated=False)).text
     assert undated.startswith("Next: give each target entry its publication date (column published)")
     paid = next_step({}, 100, 100, facts=SetFacts(is_free=False)).text
-    assert paid == "Next: ask a model trained before the benchmark was published under Inflation; 200 calls."
+    assert paid == "Next: under Inflation, ask a model that was trained before the benchmark was published; 200 calls."
     asked = SetFacts(has_answers=True)
     assert "build a survey" in next_step({}, 100, 100, facts=asked).text
     assert "send the survey's link" in next_step({}, 100, 100, facts=replace(asked, has_survey=True)).text

@@ -35,7 +35,7 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
         f"gpt-x answers {bar.value:.2f} right. Other questions: [{questions.low:.2f}, {questions.high:.2f}]. "
-        f"Other questions and wordings: [{wordings.low:.2f}, {wordings.high:.2f}]. Read otherwise: 0.64 to 0.78."
+        f"Other questions and wordings: [{wordings.low:.2f}, {wordings.high:.2f}]. Other extractors: 0.64 to 0.78."
     )
     assert claim.detail.startswith("60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
     assert f"questions and wordings ± {bar.half_width('wordings'):.3f}" in claim.detail
@@ -87,7 +87,12 @@ def test_small_sentences_name_the_largest_first():
     assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f} % [{low}, {high}], ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
     assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
-    assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == ("", "", "", "Read otherwise: 0.50.")
+    assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
+        "",
+        "",
+        "",
+        "Other extractors: 0.50.",
+    )
 
 
 def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing():

@@ -74,12 +74,12 @@ def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, m
     runner.run(STUDY, store)
     store.close()
     app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
-    assert not app.exception and "answer the target better than retro" in words(app)
+    assert not app.exception and "answer the benchmark better than the holdout" in words(app)
     with monkeypatch.context() as patch:
         patch.setattr(gates, "closed_gates", lambda _store, _study, _axes, names, *_: dict.fromkeys(names, "Nobody labelled."))
         for part in ("Inflation", "Tests"):
             app = shown(sets=f"study:{STUDY.study_id}", part=part)
-            assert "answer the target better than retro" not in words(app)
+            assert "answer the benchmark better than the holdout" not in words(app)
             assert ("Not claimed: Nobody labelled." if part == "Inflation" else "Not run: Nobody labelled.") in words(app)
     app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
@@ -105,7 +105,7 @@ def test_the_first_page_asks_whether_a_holdout_is_fair_and_answers_that(path, mo
         app.run()
     verdict, *_ = [one.value.replace("\\", "") for one in app.markdown]
     assert not app.exception and verdict.startswith(("Undecided: ", "The sets c", "All 4"))
-    assert "What would follow from a fair one" in app.caption[0].value
+    assert "If the holdout is fair" in app.caption[0].value
 
 
 def test_two_sets_of_ones_own_are_asked_for(path):

@@ -135,7 +135,8 @@ def test_templates_that_nobody_declared_give_a_second_interval():
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     themes = [f"{chr(97 + i)}{chr(98 + i % 7)}{'e' * (i % 5)}{chr(97 + i // 3)}" for i in range(26)] + ["ww", "xx", "yy", "zz"]
     items = pd.DataFrame({"item_id": [f"i{i}" for i in range(120)], "family": [f"i{i}" for i in range(120)]}).assign(
-        question=[f"How many {themes[i // 4]} does a farmer bring home with {i} of them in every bag?" for i in range(120)]
+        question=[f"How many {themes[i // 4]} does a farmer bring home with {i} of them in every bag?" for i in range(120)],
+        options=[()] * 120,
     )
     declared = headline(made.assign(family=[f"t{int(one[1:]) // 4}" for one in made["item_id"]]))
     found = by_wording(made, items, {"m": None})["m"]

@@ -62,9 +62,9 @@ def said(*rows):
 
 def test_the_line_names_each_kind_of_evidence_once():
     losses = [rows_of("number", "paraphrase", name, 1.0, 5.0) for name in ("question_loss", "answer_loss")]
-    assert said(losses[0]) == "Memory: losses alone (20 problems)."
+    assert said(losses[0]) == "Memory shown by losses alone (20 problems)."
     assert (
-        said(*losses) == "Memory: losses alone (20 problems)."
+        said(*losses) == "Memory shown by losses alone (20 problems)."
     )  # two detectors, one kind of evidence: two of two do not agree
     claim = memory_headline(frame_of(*losses), STUDY)
     assert claim.detail == "2 of 2 detectors; 30 controls."

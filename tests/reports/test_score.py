@@ -83,9 +83,9 @@ def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     report = score_report(frame, reader="regex")
     (one,) = report.models
     assert set(one.readers) == {"regex", "judge"}
-    assert f"Read otherwise: {one.readers['judge'].value:.2f}." in one.claim.text
+    assert f"Other extractors: {one.readers['judge'].value:.2f}." in one.claim.text
     shut = score_report(frame, reader="regex", closed_gates={"judge": "nobody checked it."})
-    assert "Read otherwise" not in shut.claims[0].text and shut.claims[0].is_made
+    assert "Other extractors" not in shut.claims[0].text and shut.claims[0].is_made
     by_judge = score_report(frame, reader="judge", closed_gates={"judge": "nobody checked it."})
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 

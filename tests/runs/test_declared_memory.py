@@ -76,7 +76,7 @@ def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_r
     assert tests["drop gap, names changed"].decision == "memory"
     assert tests["drop gap, names changed"].numbers["gap"].value == pytest.approx(18 / 30 - 1 / 30)
     said = whole.as_dict()["models"]["m"]["memory_headline"]
-    assert said.startswith("Memory: rewriting") and f"  {said}" in whole.text().splitlines()
+    assert said.startswith("Memory shown by rewriting") and f"  {said}" in whole.text().splitlines()
     store.close()
 
 

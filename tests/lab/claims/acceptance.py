@@ -12,8 +12,8 @@ SLACK_SE = 2.0  # of a sample with fewer runs than the table's, in Monte Carlo s
 
 @dataclass(frozen=True)
 class Row:
-    """One finished cell. `nominal` is the assertion's error rate; `commit` is what it was run on, `sentence` and `below` are the
-    fingerprints of the code that made its claims then (`code.Code`), empty where they were not recorded."""
+    """One finished cell. `nominal` is the assertion's error rate; `commit` is what it was run on, `sentence`, `below` and `words` are
+    the fingerprints of the code that made its claims then (`code.Code`), empty where they were not recorded."""
 
     name: str
     claim: str
@@ -26,6 +26,7 @@ class Row:
     commit: str
     sentence: str = ""
     below: str = ""
+    words: str = ""
 
     @property
     def rate(self) -> float:

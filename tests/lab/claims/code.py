@@ -1,7 +1,8 @@
 """Which code says a claim, as fingerprints: a row that was run on other code is older than its sentence.
 
 A fingerprint is of the syntax without comments, docstrings, layout, the types of parameters and the names of local variables:
-none of them can change what a function returns. `sentence` covers the module of claims that defines the
+none of them can change what a function returns. What is written for people (a text with two blanks or more) is apart: another wording
+of a sentence changes what is claimed to a reader, not how often. `words` covers it, `sentence` covers the module of claims that defines the
 assertion; `below` that module and all of `flipcore.claims`, `flipcore.stats` and `flipcore.vectors` that it imports, directly
 or not.
 """
@@ -27,13 +28,14 @@ class Code:
 
     sentence: str
     below: str
+    words: str
 
 
 @cache
 def code_of(assertion: str) -> Code:
     """The code that now makes the claims of this assertion (by name). Raises KeyError for one that no module defines."""
     module = _modules()[assertion]
-    return Code(_digest([module]), _digest(sorted(_reached(module))))
+    return Code(_digest([module]), _digest(sorted(_reached(module))), _digest_of(_words(module.read_text(encoding="utf-8"))))
 
 
 @cache
@@ -44,7 +46,7 @@ def _modules() -> dict[str, Path]:
 
 
 def _defined(path: Path) -> list[str]:
-    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     names = [one.args[0] for one in calls if isinstance(one.func, ast.Name) and one.func.id == "Assertion" and one.args]
     return [str(one.value) for one in names if isinstance(one, ast.Constant)]
 
@@ -55,16 +57,34 @@ def _tree(path: Path) -> ast.Module:
 
 
 def behaviour(source: str) -> ast.Module:
-    """The syntax of a module without docstrings and types of parameters, local names replaced by their order."""
-    tree = ast.parse(source)
+    """The syntax of a module without docstrings, what is written for people, and types of parameters; local names replaced by their
+    order."""
+    tree = _without_docstrings(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | _FUNCTIONS) and ast.get_docstring(node):
-            node.body = node.body[1:] or [ast.Pass()]
         if isinstance(node, _FUNCTIONS):
             node.returns = None
         if isinstance(node, ast.arg):
             node.annotation = None
+        if _is_prose(node):
+            node.value = ""
     _number_locals(tree)
+    return tree
+
+
+def _is_prose(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") >= 2
+
+
+def _words(source: str) -> str:
+    """What a module says to people, in order."""
+    return "\n".join(node.value for node in ast.walk(_without_docstrings(source)) if _is_prose(node))
+
+
+def _without_docstrings(source: str) -> ast.Module:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | _FUNCTIONS) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
@@ -93,6 +113,10 @@ def _bound(node: ast.AST) -> str | None:
 
 def _digest(paths: list[Path]) -> str:
     text = "\n".join(f"{path.relative_to(ROOT).as_posix()} {ast.dump(_tree(path))}" for path in paths)
+    return _digest_of(text)
+
+
+def _digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 

@@ -11,8 +11,8 @@ from tests.lab.claims.code import code_of
 
 FOLDER = Path("tests/stats/claims")
 TABLE = Path("tests/stats/claims.md")
-CURRENT, BELOW, OLDER = "current", "older below its sentence", "older than its sentence"
-_MARKS = {CURRENT: "", BELOW: " †", OLDER: " ‡"}
+CURRENT, REWORDED, BELOW, OLDER = "current", "worded anew", "older below its sentence", "older than its sentence"
+_MARKS = {CURRENT: "", REWORDED: " °", BELOW: " †", OLDER: " ‡"}
 _COLUMNS = "| claim | world | n | runs | {} | commit |"
 
 
@@ -30,7 +30,9 @@ def age(row: Row) -> str:
         return OLDER
     if row.sentence != code.sentence:
         return OLDER
-    return CURRENT if row.below == code.below else BELOW
+    if row.below != code.below:
+        return BELOW
+    return CURRENT if row.words == code.words else REWORDED
 
 
 def store(module: str, fresh: Iterable[Row], names: Sequence[str], folder: Path = FOLDER) -> None:
@@ -45,7 +47,8 @@ def ages_sentence(rows: Sequence[Row]) -> str:
     """How many rows were run on the code of today, and how many before it changed."""
     n = Counter(map(age, rows))
     return (
-        f"Of {len(rows)} rows {n[CURRENT]} were run on the code that says their sentence now, {n[BELOW]} (†) before the last change "
+        f"Of {len(rows)} rows {n[CURRENT]} were run on the code that says their sentence now, {n[REWORDED]} (°) on code that said the "
+        f"same in other words, {n[BELOW]} (†) before the last change "
         f"of an estimator below it, {n[OLDER]} (‡) before the last change of the module that makes it, or on code that was not "
         "recorded. A new name counts as a change, except of a local variable."
     )

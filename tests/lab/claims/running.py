@@ -27,4 +27,5 @@ def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str =
         commit,
         code.sentence,
         code.below,
+        code.words,
     )

@@ -123,11 +123,19 @@ def test_the_page_tells_null_from_planted_and_says_what_fails():
 
 def test_the_page_counts_rows_that_are_older_than_their_sentence():
     claim, code = ASSERTIONS[0].name, code_of(ASSERTIONS[0].name)
-    now = replace(row(1), claim=claim, sentence=code.sentence, below=code.below)
+    now = replace(row(1), claim=claim, sentence=code.sentence, below=code.below, words=code.words)
     rows = [now, replace(now, name="b", below="0"), replace(now, name="c", sentence="0"), replace(row(1), name="d")]
-    assert [results.age(one) for one in rows] == [results.CURRENT, results.BELOW, results.OLDER, results.OLDER]
+    rows += [replace(now, name="e", words="0")]
+    assert [results.age(one) for one in rows] == [
+        results.CURRENT,
+        results.BELOW,
+        results.OLDER,
+        results.OLDER,
+        results.REWORDED,
+    ]
     text = results.markdown({"memory": rows})
-    assert "Of 4 rows 1 were run on the code that says their sentence now, 1 (†)" in text and "2 (‡) before" in text
+    assert "Of 5 rows 1 were run on the code that says their sentence now, 1 (°) on code that said the same" in text
+    assert "1 (†) before" in text and "2 (‡) before" in text and text.count("| abc ° |") == 1
     assert text.count("| abc |") == 1 and text.count("| abc † |") == 1 and text.count("| abc ‡ |") == 2
 
 
@@ -158,6 +166,16 @@ def test_a_changed_line_changes_the_fingerprint_and_a_changed_comment_does_not(t
 def test_a_new_name_of_a_local_variable_changes_no_fingerprint(other, same):
     one = "def f(first, second):\n    return [first - x for x in second]\n"
     assert (ast.dump(behaviour(one)) == ast.dump(behaviour(other))) is same
+
+
+def test_another_wording_of_a_sentence_is_told_apart_from_another_rule(tmp_path, monkeypatch):
+    from tests.lab.claims import code
+
+    one, reworded, another = (
+        f'def f(p):\n    """Doc."""\n    return f"{text} {{p}}."\n' for text in ("A is so", "A is such", "A")
+    )
+    assert ast.dump(behaviour(one)) == ast.dump(behaviour(one.replace("A is so", "B was never so")))
+    assert code._words(one) == "A is so " != code._words(reworded) and ast.dump(behaviour(one)) != ast.dump(behaviour(another))
 
 
 def test_the_code_below_a_sentence_reaches_its_estimators():
