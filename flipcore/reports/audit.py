@@ -73,7 +73,7 @@ class Audit:
         if n_wrong:
             return f"{wrong}, and {n_less:,} {make} its score less sure." if n_less else f"{wrong}."
         if n_less:
-            return f"Nothing contradicts this {self.what}; {count_of(n_less, 'thing')} {make} its score less sure."
+            return f"No contradiction found in this {self.what}; {count_of(n_less, 'thing')} {make} its score less sure."
         return f"Nothing that could be checked contradicts this {self.what}. {self.coverage.sentence}"
 
     def text(self) -> str:
