@@ -304,7 +304,8 @@ def test_a_decision_is_found_and_read(user, table):
     table["decision"] = user
     user.click("More", until="Decisions")
     user.click("Decisions", until="What did we decide")
-    assert "Nora Ten (Flips, explore)" in user.read("[data-testid=stMarkdownContainer]", "Nora Ten")  # of the threshold's task
+    said = user.read("[data-testid=stCaptionContainer]", "Nora Ten")  # of the threshold's task
+    assert "Flips · explore" in said
     assert user.n_wrong == 0
 
 
