@@ -34,16 +34,15 @@ MARGIN = 0.05
 
 def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
     """Three cards beside each other with their questions, folded away when there are studies of one's own: the demo study that
-    answers -> where `answers` writes. None where the demo is not there. They are drawn before what stands below them is counted, so
-    that nothing moves when the answers come."""
+    answers -> where `answers` writes. They are drawn before what stands below them is counted, so that nothing moves when the answers
+    come. Where the demo is not there, none; their place is, so that what is drawn again below keeps its path."""
     ids = [study.study_id for study in demo_studies()]
-    if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
+    is_there = len(ids) >= 3 and set(ids[-3:]) <= {row["study_id"] for row in rows}
+    is_open = is_there and len(rows) <= len(ids)
+    place = screen.room("look", 560 * is_open, 1530 * is_open)
+    if not is_there:
         return {}
-    is_open = len(rows) <= len(ids)
-    with (
-        screen.room("look", 560 * is_open, 1530 * is_open),
-        st.expander("Three questions, answered by the demo", expanded=is_open, key="first-look"),
-    ):
+    with place, st.expander("Three questions, answered by the demo", expanded=is_open, key="first-look"):
         columns = st.columns(3, border=True)
         for column, question in zip(columns, ("Does the answer flip?", "Is it memory?", "Is the holdout fair?"), strict=True):
             column.markdown(f"#### {question}")

@@ -216,6 +216,15 @@ def test_whether_the_holdout_is_fair(user, table):
     assert user.n_wrong == 0
 
 
+def offer_file(user, path):
+    """Up to the columns that were guessed of one's own file of items."""
+    user.click("New study", until="Before you start")
+    user.click("Use my own items instead of this sample", "Remove", until="JSONL, JSON, CSV or Parquet")
+    user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(path))
+    user.n_clicks += 2  # the button and the file
+    user.page.get_by_role("button", name="Add these items").wait_for()
+
+
 def test_own_items_become_a_study(user, table, tmp_path):
     table["own file"] = user
     path = Path(tmp_path) / "mine.csv"
@@ -223,11 +232,7 @@ def test_own_items_become_a_study(user, table, tmp_path):
         rows = csv.writer(out)
         rows.writerow(["qid", "question text", "A", "B", "C", "correct"])
         rows.writerows([f"q{i}", f"What comes after {i}?", i + 1, i + 2, i + 3, "A"] for i in range(30))
-    user.click("New study", until="Before you start")
-    user.click("Use my own items instead of this sample", "Remove", until="JSONL, JSON, CSV or Parquet")
-    user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(path))
-    user.n_clicks += 2  # the button and the file
-    user.page.get_by_role("button", name="Add these items").wait_for()  # the columns are guessed
+    offer_file(user, path)
     user.click("Add these items", until="30 Your own|all items of Your own|all items")
     assert "mine" in user.page.content() or "q0" in user.page.content()
     user.click("Start the study", until="Study of")
@@ -291,11 +296,7 @@ def test_a_file_with_unkind_headers_is_read_right(user, table, tmp_path):
         rows = csv.writer(out)
         rows.writerow(["Nr", "Prompt text", "Choice 1", "Choice 2", "Choice 3", "Choice 4", "Key", "Topic"])
         rows.writerows([i, f"What comes after {i}?", i + 2, i + 1, i + 3, i + 4, "B", "counting"] for i in range(20))
-    user.click("New study", until="Before you start")
-    user.click("Use my own items instead of this sample", until="JSONL, JSON, CSV or Parquet")
-    user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(path))
-    user.n_clicks += 2
-    user.page.get_by_role("button", name="Add these items").wait_for()
+    offer_file(user, path)
     user.click("Add these items", until="all items of|20 Your own|20 items")
     assert "right answer" in user.page.content() and user.n_wrong == 0
 

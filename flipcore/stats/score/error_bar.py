@@ -21,9 +21,8 @@ from flipcore.stats.score.cells import ScoreCells
 
 LEAST_WORDINGS = 3  # below it an interval over wordings held .876 in simulation
 N_DRAWS = 4000
-UNSEEN = (
-    0.25  # of a question: grades then hold .919 or more in all simulated worlds (`tests/lab/simulations/score_coverage.md`)
-)
+# of a question: grades then hold .919 or more in all simulated worlds (`tests/lab/simulations/score_coverage.md`)
+UNSEEN = 0.25
 PARTS = ("questions", "wordings", "question × wording", "reruns")
 
 
