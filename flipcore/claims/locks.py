@@ -47,7 +47,9 @@ def locked_claim(
     )
     later = " ".join(filter(None, (verdicts, after))) or "Nothing has changed since."
     n = len(state["items"]) if state else 0
-    before = "any of these models was asked them" if is_first else "anybody could read what the models answered to them"
+    before = (
+        "any answer of these models to them was here" if is_first else "anybody could read what the models answered to them"
+    )
     claim = Claim(
         LOCKED,
         "locked",

@@ -105,14 +105,15 @@ def remove_astray(store: Store, study_id: str) -> None:
 
 
 _OTHERS = """
-SELECT DISTINCT c.model, s.item_id FROM readout_sources s JOIN completions c USING (call_id)
+SELECT DISTINCT c.model, s.item_id, c.revision FROM readout_sources s JOIN completions c USING (call_id)
 WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision ORDER BY ALL
 """
 
 
-def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> list[tuple[str, str]]:
-    """(model, item) whose answers in this study came from elsewhere than from this revision."""
-    return list(store.rows(_OTHERS, study_id=study_id, models=models, revision=revision))
+def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> dict[tuple[str, str], str]:
+    """(model, item) whose answers in this study came from elsewhere than from this revision -> from which."""
+    rows = store.rows(_OTHERS, study_id=study_id, models=models, revision=revision)
+    return {(model, item): other for model, item, other in rows}
 
 
 def other_calls(store: Store, study_id: str, models: list[str], call_ids: Collection[str]) -> tuple[int, int]:

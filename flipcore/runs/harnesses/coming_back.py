@@ -21,6 +21,7 @@ from flipcore.store.queries import studies
 from flipcore.store.recorded import other_calls, other_revisions
 
 _EVERY = 500
+_RECORDED = "recorded-"  # begins the revision of a model whose answers came in a log
 
 
 def store_survey(
@@ -69,7 +70,7 @@ class _Answers:
 
 def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None) -> str:
     study_plan, study_id = planned_of(study, store), study.study_id
-    revision = f"recorded-{digest(sorted(file.revision for file in survey.files))[:8]}"
+    revision = f"{_RECORDED}{digest(sorted(file.revision for file in survey.files))[:8]}"
     answers = _answers_of(survey, study_plan, revision, on_progress)
     if not answers.calls:
         raise BadInput(
@@ -77,7 +78,10 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
         )
     models = sorted({model for model, _ in answers.completions})
     others = other_revisions(store, study_id, models, revision)
-    if all(place in others for place in answers.completions):
+    was_run = any(
+        not one.startswith(_RECORDED) for one in others.values()
+    )  # asked from here: perhaps of another model of the name
+    if was_run or all(place in others for place in answers.completions):
         raise BadInput(
             f"{study.name!r} holds answers of {', '.join(sorted({model for model, _ in others}))} from elsewhere already. Import these "
             "into another database (FLIPSCOPE_DB), or delete the study first."

@@ -157,7 +157,9 @@ def test_a_lock_before_the_first_answer_counts_what_comes_first_and_shows_it_whe
     with pytest.raises(BadInput, match=r"Locked before the first answer: \d of \d items .* are answered"):
         locks.sight(other, study.study_id, lock)
     claim = comes_in(rows)
-    assert claim.is_made and "stored before any of these models was asked them" in claim.text
+    assert (
+        claim.is_made and "stored before any answer of these models to them was here" in claim.text
+    )  # not: before any was asked
     assert "Nothing has changed since" in claim.detail
     before = studies.readouts(other, study.study_id, lock=lock).astype(str).to_csv()
     own_lock = locks.keep_lock(own, study.study_id, "decomposition", {"level": 0.95}, "Ada")
@@ -185,6 +187,26 @@ def test_what_was_set_aside_comes_in_a_log_of_its_own_after_the_open_items_were_
     assert locked(other, study.study_id, "decomposition").is_made
     n_aside = sum(one.confirmatory for one in plan(study, own).items)
     assert studies.readouts(other, study.study_id, lock=lock)["item_id"].nunique() == n_aside
+
+
+@pytest.mark.slow
+def test_answers_from_elsewhere_do_not_join_those_that_were_asked_from_here(tmp_path, stores):
+    own, other = stores
+    study = study_of(name="two deployments")
+    for store in stores:
+        runner.run(study, store)
+    write_variants(own, study, "jsonl", tmp_path / "out")
+    item = plan(study, own).items[0].item
+    rows = [row for row in answered(tmp_path / "out", answers(own)) if item.question in row["messages"][-1]["content"]]
+    assert rows
+
+    def forget(connection):
+        for table in ("readouts", "readout_sources"):
+            connection.execute(f"DELETE FROM {table} WHERE item_id = $item", {"item": item.item_id})
+
+    other.writer.transact(forget).result(10)  # as if the run had been cancelled before this item
+    with pytest.raises(BadInput, match="holds answers of simulated-artifact-prone from elsewhere already"):
+        store_survey(survey([written.lines(tmp_path / "answers.jsonl", rows)]), other)
 
 
 @pytest.mark.slow
