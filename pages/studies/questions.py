@@ -34,21 +34,23 @@ MARGIN = 0.05
 
 def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
     """Three cards beside each other with their questions, folded away when there are studies of one's own: the demo study that
-    answers -> where `answers` writes. They are drawn before what stands below them is counted, so that nothing moves when the answers
-    come. Where the demo is not there, none; their place is, so that what is drawn again below keeps its path."""
+    answers -> where `answers` writes. They are drawn, with the room of an answer, before what stands below them is counted, so that
+    nothing moves when the answers come. Where the demo is not there, none; their place is, so that what is drawn again below keeps its
+    path."""
     ids = [study.study_id for study in demo_studies()]
-    is_there = len(ids) >= 3 and set(ids[-3:]) <= {row["study_id"] for row in rows}
-    is_open = is_there and len(rows) <= len(ids)
-    place = screen.room("look", 560 * is_open, 1530 * is_open)
-    if not is_there:
-        return {}
-    with place, st.expander("Three questions, answered by the demo", expanded=is_open, key="first-look"):
-        columns = st.columns(3, border=True)
-        for column, question in zip(columns, ("Does the answer flip?", "Is it memory?", "Is the holdout fair?"), strict=True):
-            column.markdown(f"#### {question}")
+    place = st.container()
+    there: dict[str, DeltaGenerator] = {}
+    if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
+        return there
+    with place, st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
+        titles = ("Does the answer flip?", "Is it memory?", "Is the holdout fair?")
+        for study_id, column, title in zip(reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True):
+            with column, screen.room(f"answer-{study_id}", 400, 350):
+                st.markdown(f"#### {title}")
+                there[study_id] = st.container()
         if POCKET_ANSWERS.is_file():
             st.caption("Most answers of the pocket model were recorded for this demo. The others are asked on this machine.")
-    return {study_id: column.container() for study_id, column in zip(reversed(ids[-3:]), columns, strict=True)}
+    return there
 
 
 def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
