@@ -1,10 +1,14 @@
 """The claims table: every assertion has its worlds, the rule of acceptance is the one that is stated, the table is whole."""
 
 import ast
+import multiprocessing
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from time import monotonic
 from types import ModuleType
 
 import numpy as np
@@ -24,6 +28,7 @@ from tests.lab.claims.cell import Cell, each
 from tests.lab.claims.code import behaviour, code_of
 from tests.lab.claims.memory_gaps import promising, verdict
 from tests.lab.claims.memory_worlds import WORLDS, studies
+from tests.lab.claims.running import finished
 
 CELLS = [cell for part in all_cells().values() for cell in part]
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
@@ -72,13 +77,22 @@ def test_no_claim_of_the_committed_table_is_false_more_often_than_it_says():
 
 
 @pytest.mark.slow
-def test_a_random_twentieth_of_the_cells_passes_today(monkeypatch):
+def test_a_random_twentieth_of_the_cells_passes_today_as_far_as_two_minutes_reach(monkeypatch):
     # a test of a page leaves its script as the main module, which a spawned process would run
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     seed = int(os.environ.get("CLAIMS_SEED") or np.random.SeedSequence().entropy % 1_000_000)
-    print(f"CLAIMS_SEED={seed}")
-    places = sample(0.05, seed)
-    rows = list(run(places, seed=seed, runs=1_000))
+    drawn = sample(0.05, seed)
+    places = [drawn[i] for i in np.random.default_rng(seed).permutation(len(drawn))]
+    until, rows = monotonic() + 120, []
+    # some cells take an hour: leaving the block ends what has not ended
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        done = pool.imap_unordered(partial(finished, seed=seed, runs=1_000), places)
+        with suppress(StopIteration, multiprocessing.TimeoutError):
+            while True:
+                rows.append(done.next(timeout=max(0, until - monotonic())))
+    print(f"CLAIMS_SEED={seed}: {len(rows)} of {len(places)} cells")
+    if not rows:
+        pytest.skip(f"no cell of CLAIMS_SEED={seed} ended in two minutes")
     assert failures(rows, slack=True) == {}, f"CLAIMS_SEED={seed}"
 
 
