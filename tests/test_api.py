@@ -75,7 +75,7 @@ def test_the_readmes_lines_run_in_a_notebook_that_shows_the_figures(path, monkey
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     first, second = (cell.outputs for cell in notebook.cells)
     said = "".join(one.text for one in first if one.output_type == "stream" and one.name == "stdout")
-    assert "Demo of notebooks" in said and "option_order" in said and "A_minus_G" in said and "retro" in said
+    assert "Demo of notebooks" in said and "option_order" in said and "A_minus_G" in said and "than the holdout" in said
     figures = [one.data["application/vnd.plotly.v1+json"] for one in second if one.output_type == "display_data"]
     assert [bool(one["data"]) for one in figures] == [True] * 3
     assert [one for one in [*first, *second] if one.output_type == "error" or one.get("name") == "stderr"] == []
