@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from flipcore.access import policy
@@ -63,6 +64,8 @@ class Gate:
             return
         try:
             await (self._as_somebody if is_on else self._app)(scope, receive, send)
+        except ClientDisconnect:
+            pass  # in the middle of an upload: nobody is there to answer, and nothing failed here
         except Exception:
             if scope["type"] == "http":  # else whoever stands around this gate answers, without these headers
                 with suppress(RuntimeError):  # an answer had begun

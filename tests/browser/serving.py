@@ -1,10 +1,12 @@
 """The dashboard in a process of its own, and a Chromium to look at it."""
 
+import asyncio
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -83,6 +85,56 @@ def _wait_until_healthy(port: int, server: subprocess.Popen, log: Path) -> None:
                 raise AssertionError(f"the app did not start: {log.read_text()[-2000:]}") from None
             time.sleep(0.25)
     raise AssertionError("the app was not healthy within a minute")
+
+
+class Tunnel:
+    """A way to a port of this machine as `ssh -L` makes one: bytes in, bytes out, at a `port` of its own while it is entered. With
+    `upload_bytes` a connection breaks, at once and on both sides, when it has passed on so many of an upload; `n_broken` did."""
+
+    def __init__(self, behind: int, upload_bytes: int | None = None):
+        self.behind, self.upload_bytes, self.n_broken, self.port = behind, upload_bytes, 0, free_port()
+        self._ready, self._stop = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+
+    def __enter__(self):
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join(10)
+
+    async def _serve(self):
+        async with await asyncio.start_server(self._connected, "127.0.0.1", self.port):
+            self._ready.set()
+            while not self._stop.is_set():
+                await asyncio.sleep(0.05)
+
+    async def _connected(self, reader, writer):
+        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", self.behind)
+
+        async def up():
+            n_upload = 0
+            while data := await reader.read(65_536):
+                if n_upload or b"PUT /_stcore/upload_file/" in data:
+                    n_upload += len(data)
+                if self.upload_bytes is not None and n_upload > self.upload_bytes:
+                    self.n_broken += 1
+                    writer.transport.abort()
+                    to_writer.transport.abort()
+                    return
+                to_writer.write(data)
+                await to_writer.drain()
+            to_writer.close()
+
+        async def down():
+            while data := await to_reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+            writer.close()
+
+        await asyncio.gather(up(), down(), return_exceptions=True)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Pages from elsewhere and proxies before a dashboard whose access is off: a foreign name that leads here, a frame, a socket, nginx with
 and without forwarded headers, a tunnel. Nothing is asked of any machine but this one."""
 
-import asyncio
 import base64
 import json
 import os
@@ -21,7 +20,7 @@ import pytest
 from flipcore.access.guesses import OF_AN_ADDRESS
 from flipcore.invitations.start import ELSEWHERE, PROXIED, UNNAMED
 from tests.browser.quick_server import EXACT
-from tests.browser.serving import ROOT, browser_page, dashboard, free_port
+from tests.browser.serving import ROOT, Tunnel, browser_page, dashboard, free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 REBOUND = ("--host-resolver-rules=MAP evil.test 127.0.0.1,MAP flips.test 127.0.0.1",)
@@ -338,34 +337,10 @@ def test_an_address_that_a_header_names_counts_from_a_proxy_that_was_named_alone
 
 
 def test_a_tunnel_to_this_machine_works_by_its_own_name_alone(port):
-    """As `ssh -L` makes one: bytes in, bytes out, and the browser's Host is localhost; one with a public name is refused."""
-    front, ready, stop = free_port(), threading.Event(), threading.Event()
-
-    async def passing(reader, writer):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-
-    async def tunnel(reader, writer):
-        to_reader, to_writer = await asyncio.open_connection("127.0.0.1", port)
-        await asyncio.gather(passing(reader, to_writer), passing(to_reader, writer), return_exceptions=True)
-
-    async def serve():
-        async with await asyncio.start_server(tunnel, "127.0.0.1", front):
-            ready.set()
-            while not stop.is_set():
-                await asyncio.sleep(0.05)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    try:
-        assert ready.wait(10)
-        mine, public = {"Host": f"localhost:{front}"}, {"Host": f"flips.test:{front}"}
-        assert asked(front, "", **mine)[0] == 200 and asked(front, "", **public)[:2] == (403, UNNAMED)
+    """The browser's Host is localhost there; one with a public name is refused."""
+    with Tunnel(port) as tunnel:
+        mine, public = {"Host": f"localhost:{tunnel.port}"}, {"Host": f"flips.test:{tunnel.port}"}
+        assert asked(tunnel.port, "", **mine)[0] == 200 and asked(tunnel.port, "", **public)[:2] == (403, UNNAMED)
         for path in SOCKETS:
-            assert socket_status(front, path, **mine, Origin=f"http://localhost:{front}") == 101
-            assert socket_status(front, path, **public, Origin=f"http://flips.test:{front}") == 403
-    finally:
-        stop.set()
-        thread.join(10)
+            assert socket_status(tunnel.port, path, **mine, Origin=f"http://localhost:{tunnel.port}") == 101
+            assert socket_status(tunnel.port, path, **public, Origin=f"http://flips.test:{tunnel.port}") == 403
