@@ -21,9 +21,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) -> Iterator[Path]:
-    """A draft's path to write to; at the end of the block the draft is flushed and becomes the file. Where the block fails nothing is
-    left and the file is as it was. Without `over` a file that is there stays, and FileExistsError is raised. `mode` are the rights
-    of the file (posix), from its first byte on. Raises NotStored where the disk is full, BadInput where the file cannot be written."""
+    """A draft's path to write to; at the end of the block the draft is flushed and becomes the file, or a folder that is not there
+    yet, each of whose files was written whole. Where the block fails nothing is left and the file is as it was. Without `over` a file
+    that is there stays, and FileExistsError is raised. `mode` are the rights of the file (posix), from its first byte on. Raises
+    NotStored where the disk is full, BadInput where the file cannot be written."""
     path = Path(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}{DRAFT}")
     try:
@@ -45,6 +46,7 @@ def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) 
         for one in (draft, draft.with_name(f"{draft.name}.wal")):  # a database has a log beside it
             with suppress(OSError):
                 one.unlink(missing_ok=True)
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def write(path: str | Path, content: str | bytes, *, over: bool = True, mode: int | None = None) -> Path:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from flipcore.access.acting import require
@@ -12,6 +13,7 @@ from flipcore.core.whole_files import leftovers
 from flipcore.store import archives, audit_log
 from flipcore.store.connection import BESIDE, Store
 from flipcore.store.queries import locks
+from flipcore.store.uploads import mark_of
 
 _HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")  # of an upload's content, at the end of its name
 
@@ -24,7 +26,7 @@ def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[
         sentences = [audit_log.problem(cursor, store.path), *(archives.problem(cursor, one) for one in store.archives.values())]
     for path in sorted((store.path.parent / "uploads").glob("*")):
         mark = _HASH.search(path.name)
-        if mark and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest()[:16] != mark[1]:
+        if mark and _mark_of(path) != mark[1]:
             sentences.append(f"{path} is not what was uploaded under that name: it was cut or changed. Upload the file again.")
     for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
         sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
@@ -36,6 +38,18 @@ def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[
     for lock in (*own, *published):
         sentences += locks.differences(store, lock)
     return list(dict.fromkeys(one for one in sentences if one))
+
+
+def _mark_of(path: Path) -> str:
+    """The hash of an upload, or of a folder of them, as its name has it while nothing was changed."""
+    if path.is_file():
+        return _hash_of(path)[:16]
+    return mark_of({one.relative_to(path).as_posix(): _hash_of(one) for one in path.rglob("*") if one.is_file()})
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sentence(store: Store) -> str:

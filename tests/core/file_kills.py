@@ -35,7 +35,7 @@ from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries.studies import delete_study
 from flipcore.store.schema import tables
-from flipcore.store.uploads import keep_upload
+from flipcore.store.uploads import keep_together, keep_upload
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files
 from tests.runs.kills import contents
@@ -54,8 +54,10 @@ N_LOG = 3_000  # rows of a log, each by two filters
 
 
 def _upload(folder: Path) -> None:
+    """One file, then several that are one folder."""
     for number in count():
         keep_upload(f"{number}.csv", random.Random(number).randbytes(3_000_000))
+        keep_together([(f"{part}.json", random.Random(f"{number} {part}").randbytes(500_000)) for part in range(4)])
 
 
 def _backup(folder: Path) -> None:
@@ -173,10 +175,12 @@ def whole_tables(path: Path) -> dict[str, tuple[int, str]]:
 def half_files(folder: Path, before: dict[str, tuple[int, str]], exported: dict[str, bytes]) -> list[str]:
     """The files that have their name and are not whole."""
     wrong = []
-    for path in sorted(one for one in folder.rglob("*") if one.is_file() and DRAFT not in one.name):
+    for path in sorted(one for one in folder.rglob("*") if one.is_file() and DRAFT not in one.as_posix()):
         name = path.relative_to(folder).as_posix()
         if path.parent.name == "uploads":
             whole = hashlib.sha256(path.read_bytes()).hexdigest()[:16] in path.name
+        elif path.parent.parent.name == "uploads":
+            whole = len(list(path.parent.iterdir())) == 4 and path.stat().st_size == 500_000
         elif path.parent.name == "backups":
             whole = whole_tables(path) == before
         elif path.name.startswith("old-") and path.suffix == ".duckdb":

@@ -4,8 +4,12 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
+from flipcore.core.whole_files import write
 from flipcore.datasets import load_report
-from flipcore.store.uploads import keep_upload, uploads_folder
+from flipcore.store import uploads
+from flipcore.store.connection import Store
+from flipcore.store.uploads import keep_together, keep_upload, uploads_folder
+from flipcore.store.verifying import problems
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +40,45 @@ def test_what_is_wrong_with_an_upload_names_it_as_the_user_does(content):
     """Not by the name under which it is kept, which holds the hash of its content."""
     with pytest.raises(BadInput, match=r"^mine\.csv "):
         load_report(ItemSource("file", path=str(keep_upload("mine.csv", content))))
+
+
+def files_in(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_of_one_name_are_all_kept_and_one_that_comes_twice_is_kept_once():
+    """Two runs of HELM have their files under the same names, and a browser sends no folders."""
+    sent = [("a.json", b"1"), ("b.json", b"2"), ("a.json", b"3"), ("x/b.json", b"4"), ("a.json", b"1"), ("../a.json", b"5")]
+    folder = keep_together(sent)
+    kept = {"a.json": b"1", "b.json": b"2", "2/a.json": b"3", "2/b.json": b"4", "3/a.json": b"5"}
+    assert files_in(folder) == kept and folder.parent == uploads_folder()
+    assert keep_together(sent) == folder and files_in(folder) == kept and len(list(uploads_folder().iterdir())) == 1
+
+
+def test_a_folder_of_uploads_is_whole_or_absent(monkeypatch):
+    """Whoever is cut off after the first of two files leaves no folder under the name of both."""
+    written = []
+
+    def one_alone(path, content):
+        if written:
+            raise KeyboardInterrupt
+        written.append(path)
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(uploads, "write", one_alone)
+        with pytest.raises(KeyboardInterrupt):
+            keep_together([("a.json", b"1"), ("b.json", b"2")])
+    assert written and list(uploads_folder().iterdir()) == []
+
+
+def test_a_folder_of_uploads_that_was_changed_is_named_and_becomes_whole_again(tmp_path):
+    sent = [("a.json", b"1"), ("b.json", b"2")]
+    folder = keep_together(sent)
+    store = Store.open(tmp_path / "flips.duckdb")
+    assert problems(store) == []
+    for change in (lambda: (folder / "a.json").write_bytes(b""), lambda: (folder / "b.json").unlink()):
+        change()
+        assert [str(folder) in one and "cut or changed" in one for one in problems(store)] == [True]
+        assert keep_together(sent) == folder and problems(store) == []
+    store.close()

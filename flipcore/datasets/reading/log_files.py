@@ -22,7 +22,7 @@ MAX_UNPACKED = 16_000_000_000
 MAX_MEMBERS = 200_000
 MAX_MEMBER = 1_000_000_000
 _RATIO = 2_000  # unpacked bytes a packed byte, above which a member is taken for a bomb
-_UPLOADS = re.compile(r"logs-[0-9a-f]{12}")  # the name of a folder of uploads, which people never gave
+_UPLOADS = re.compile(r"logs-[0-9a-f]{12,16}")  # the name of a folder of uploads, which people never gave
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
