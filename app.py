@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 import uvicorn.config
 from starlette.middleware import Middleware
-from streamlit import config
+from streamlit import config, delta_generator
 from streamlit.starlette import App
 
 from flipcore.core.errors import FlipscopeError
@@ -32,6 +32,9 @@ if (
     "FORWARDED_ALLOW_IPS" not in os.environ
 ):  # else uvicorn takes whoever reaches it from this machine for a proxy, and a header's address
     uvicorn.config.ProxyHeadersMiddleware = lambda app, **_: app  # type: ignore[misc, assignment]
+
+# else the first element of the first page waits while Streamlit reads the source of every frame, to see whether this is a prompt
+delta_generator._use_warning_has_been_displayed = True
 
 app = App(
     Path(__file__).parent / "pages" / "main.py",

@@ -72,7 +72,7 @@ def flips_by_model(
 ) -> list[ModelFlips]:
     """A row a model and extractor, over all axes whose gate is open; a model that lacks the reference extractor has none."""
     rows = []
-    for model in dict.fromkeys(frame["model"]):
+    for model in frame["model"].unique():
         part = frame[frame["model"] == model]
         answers = coded_answers(part)
         if reference not in answers.extractors:

@@ -99,7 +99,7 @@ def compares_models(study: Study) -> bool:
 def roles_of(frame: pd.DataFrame) -> list[str]:
     """The roles of the items, those that are judged before those that they are compared with. Sets in different roles are not pooled:
     what differs between them is asked."""
-    return sorted(dict.fromkeys(frame["role"]), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
+    return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
 
 
 def ranking_report(
@@ -115,7 +115,7 @@ def ranking_report(
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
-    own_reference = reference or default_reference(list(dict.fromkeys(part["extractor"])), scorers)
+    own_reference = reference or default_reference(list(part["extractor"].unique()), scorers)
     contest = claims.contest(order(scores(part)), own_reference, closed_gates)
     best = claims.best_claim(contest, level)
     pairs = tuple(_pairs(contest, level))

@@ -92,7 +92,7 @@ class ModelScore:
         """The scores under the readers that may be claimed, without the reference."""
         return [bar.value for name, bar in self.readers.items() if name != self.reader and name not in self.closed_readers]
 
-    @property
+    @cached_property
     def claim(self) -> Claim:
         """The sentence."""
         own = self.own.value if self.own else None
@@ -329,11 +329,11 @@ def score_report(
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
         return None
     of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
-    readers = [name for name in dict.fromkeys(part["extractor"]) if of_reader.get(name, 0)]
+    readers = [name for name in part["extractor"].unique() if of_reader.get(name, 0)]
     if scorers and not (reader in readers or _is_one_mean(scorers, readers)):
         return None
     own_reader = reader if reader and reader in readers else default_reference(readers, [str(one["scorer"]) for one in scorers])
-    there = [str(one) for one in dict.fromkeys(part["axis"])]
+    there = [str(one) for one in part["axis"].unique()]
     ways = random_axes(there, is_recorded) if axes is None else tuple(one for one in there if one in set(axes))
     out = [one for one in ways if one in shut]
     ways = tuple(one for one in ways if one not in shut)
@@ -345,7 +345,7 @@ def score_report(
     }
     models = [
         one
-        for model in dict.fromkeys(part["model"])
+        for model in part["model"].unique()
         if (
             one := _model_score(
                 *(_where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled),
@@ -416,7 +416,7 @@ def _model_score(
     kind = every[reader].cells.bounds, every[reader].cells.is_binary
     bars = {name: one for name, one in every.items() if (one.cells.bounds, one.cells.is_binary) == kind}
     own_frame = _where(frame, frame["extractor"] == reader)
-    others = [str(one) for one in dict.fromkeys(frame["axis"]) if one not in {*axes, IDENTITY, COMBINED, *shut}]
+    others = [str(one) for one in frame["axis"].unique() if one not in {*axes, IDENTITY, COMBINED, *shut}]
     scale = scales.get(reader)
     changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level, scale)) and one.cells.shape[1] > 1}
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
