@@ -8,7 +8,7 @@ from flipcore.runs.cost import dollars
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
 from flipcore.store.queries import budgets, studies
-from pages.common import session
+from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import leading_sentences, tenth_of
@@ -27,7 +27,8 @@ def card(row: dict, running: bool) -> None:
         left, right = st.columns([3, 1], vertical_alignment="center")
         with left.container(gap="xxsmall"):
             st.markdown(f"**{plain(row['name'])}**")
-            _summary(study_id)
+            with screen.room(f"summary-{study_id}", 50, 150):
+                _summary(study_id)
         with right.container(gap="xxsmall"):
             with st.container(gap="xxsmall"):
                 if running:
