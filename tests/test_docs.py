@@ -1,10 +1,13 @@
 """The commands of README and docs are those that there are, and every path they name exists."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from flipcore.claims.catalogue import BY_NAME
+from tests import doc_pages
 from tests.house_map import house, with_map
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +35,19 @@ def test_every_file_that_a_page_links_exists_and_the_site_has_every_page(page):
 
 def test_the_readme_is_one_screen():
     assert len([line for line in README.splitlines() if line.strip()]) <= 50
+
+
+def test_every_claim_has_a_method_with_its_formula_and_what_it_cannot_see():
+    named = [name for one in doc_pages.methods() for name in one.get("claims", ())]
+    assert set(named) == set(BY_NAME)
+    assert [one["name"] for one in doc_pages.methods() if not (one["formula"] and one["assumes"] and one["fails"])] == []
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="argparse writes its help in another form there")
+def test_pages_made_from_code_are_those_of_todays_code():
+    """Where they are not: `python -m tests.doc_pages` writes them again."""
+    pages = doc_pages.pages()
+    assert [name for name, text in pages.items() if (ROOT / "docs" / name).read_text(encoding="utf-8") != text] == []
 
 
 def test_every_study_command_of_the_readme_is_known_to_the_command_line():

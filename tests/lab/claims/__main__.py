@@ -20,6 +20,7 @@ from typing import Any
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import generator
 from flipcore.runs.cluster.ray_cluster import RayCluster
+from tests import doc_pages
 from tests.lab.claims import MODULES, all_cells, cells_of, results
 from tests.lab.claims.acceptance import Row, failures
 from tests.lab.claims.running import Place, finished
@@ -95,11 +96,12 @@ def _commit() -> str:
 
 
 def render() -> str:
-    """The page of everything stored, written and returned."""
+    """The page of everything stored, written and returned; the pages of methods, which name its worst rows, are written with it."""
     rows = {module: results.rows_on_disk(module) for module in MODULES}
     waiting = [cell.name for module, cells in all_cells().items() for cell in cells if cell.name not in rows[module]]
     text = results.markdown({module: list(part.values()) for module, part in rows.items()}, waiting)
     results.TABLE.write_text(text, encoding="utf-8")
+    doc_pages.write()
     return text
 
 
