@@ -13,6 +13,7 @@ from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import survey, tables_in
+from flipcore.runs.progress import CANCELLED, INCOMPLETE
 from flipcore.store.recorded import import_state
 
 HELP = "outputs that somebody else recorded, as a study"
@@ -70,14 +71,14 @@ def act(options: argparse.Namespace) -> int:
         with interruptible() as stop:
             study_id = store_survey(log_survey, store, _show, stop)
         state, message = import_state(store, study_id)
-    if state == "cancelled":
-        print(f"\n{message}")
+    print(f"\n{message}")
+    if state == CANCELLED:
         return 130
     if log_survey.marks:
-        print(f"\n{message}\nNext: python -m flipcore stats {study_id}")
+        print(f"Next: python -m flipcore stats {study_id}")
         return 0
-    print(f"\nStored as {log_survey.name!r}.\nNext: python -m flipcore {'stats' if of_tables else 'audit'} {study_id}")
-    return 0
+    print(f"Stored as {log_survey.name!r}.\nNext: python -m flipcore {'stats' if of_tables else 'audit'} {study_id}")
+    return int(state == INCOMPLETE)
 
 
 def _show(progress: ImportProgress) -> None:

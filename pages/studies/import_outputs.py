@@ -23,6 +23,8 @@ from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import Survey, preview_row, survey, tables_in
+from flipcore.runs.progress import INCOMPLETE
+from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_together
 from pages.common import session
 from pages.common.computing import computed
@@ -73,7 +75,11 @@ def offer(paths: list[str]) -> None:
     show_table("first-of-log", [preview_row(one) for one in log_survey.first])
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         if study_id := run_import(lambda *progress: store_survey(log_survey, session.store(), *progress)):
-            st.switch_page("audit/page.py", query_params={"study": study_id})
+            state, message = import_state(session.store(), study_id)
+            if state == INCOMPLETE and not log_survey.marks:  # rows that are not stored as the files hold them
+                st.error(plain(message), icon=":material/error:")
+            else:
+                st.switch_page("audit/page.py", query_params={"study": study_id})
 
 
 def _control(key: str) -> list[str]:

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.datasets.recorded.columns import COLUMNS
+from flipcore.runs import log_import
 from pages.studies.import_outputs import HELP, LABELS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
@@ -54,6 +55,21 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     app.session_state["show"] = "Parts"
     app.switch_page("flips/page.py").run()
     assert "of pairs flip" in words(app)
+
+
+def test_an_import_that_lost_a_text_says_so_and_leads_nowhere(app, monkeypatch):
+    take = log_import._Batch.take
+
+    def forgetful(batch, row, position):
+        take(batch, row, position)
+        if position == 3:
+            batch.completions.popitem()
+
+    monkeypatch.setattr(log_import._Batch, "take", forgetful)
+    uploaded(app, lines(ROWS))
+    app.button(key="log-import").click().run()
+    assert not app.exception and "not stored as the files hold them" in app.error[0].value.replace("\\", "")
+    assert "What have we measured" in words(app)
 
 
 def test_a_column_is_corrected(app):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from flipcore.__main__ import main
 from flipcore.datasets.recorded.columns import Recording
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.log_documents import Documents, Placed
@@ -373,7 +374,7 @@ def test_every_format_is_tried():
     assert {reader.name for reader in READERS} ^ set(WRITERS) == {"planned", "table"}  # joins the study that planned it
 
 
-def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch):
+def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch, capsys):
     take = log_import._Batch.take
 
     def forgetful(batch, row, position):
@@ -381,8 +382,13 @@ def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypa
         if position == 3:
             batch.completions.popitem()
 
+    path = _shuffled(made.lm_eval(tmp_path / "run")).parent
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "command.duckdb"))
+    assert main(["import", str(path)]) == 0 and "all 6 outputs are stored as written." in capsys.readouterr().out
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "forgetful.duckdb"))
     monkeypatch.setattr(log_import._Batch, "take", forgetful)
-    _, state, message = imported(store, _shuffled(made.lm_eval(tmp_path / "run")).parent)
+    assert main(["import", str(path)]) == 1 and "not stored as the files hold them" in capsys.readouterr().out
+    _, state, message = imported(store, path)
     assert (
         state == "incomplete"
         and "rows are not stored as the files hold them; the first: Line 2 of run/samples_gsm8k" in message
