@@ -13,8 +13,10 @@ import pandas as pd
 
 from flipcore.core.records import ABSENT, CUT, UNREADABLE
 from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.families import ClusteredMean, FamilyMeans
 from flipcore.stats.base.intervals import mean_interval
 
+LEVEL = 0.95
 _GRID = ("status", "answer", "item_id", "family")
 _UNREAD, _NONE = -1, -2  # codes of an unreadable answer, and of none
 
@@ -66,10 +68,9 @@ class Disagreements:
 @dataclass(frozen=True)
 class _Grid:
     """One row an item, variant and sample, in their order by name; `codes` (rows, extractors) number the answers, with `_UNREAD`
-    and `_NONE`. `items` and `families` (rows,) number what a row belongs to."""
+    and `_NONE`. `families` (rows,) number what a row belongs to: its item's family, the item itself where it has none."""
 
     codes: np.ndarray
-    items: np.ndarray
     families: np.ndarray
 
 
@@ -119,11 +120,9 @@ def _grid(frame: pd.DataFrame, row: np.ndarray, extractor: np.ndarray, n_extract
     answer = pd.factorize(frame["answer"])[0]  # -1 is no answer: unreadable
     codes = np.full((n_rows, n_extractors), _NONE, dtype=np.int32)
     codes[row[there], extractor[there]] = np.where(answer[there] < 0, _UNREAD, answer[there])
-    item = pd.factorize(frame["item_id"])[0]
-    family = pd.factorize(frame["family"])[0] if "family" in frame else item
-    items, families = np.zeros((2, n_rows), dtype=np.int64)
-    items[row], families[row] = item, family
-    return _Grid(codes, items, families)
+    families = np.zeros(n_rows, dtype=np.int64)
+    families[row] = pd.factorize(frame["family" if "family" in frame else "item_id"], use_na_sentinel=False)[0]
+    return _Grid(codes, families)
 
 
 def _shares(is_so: pd.Series, extractor: np.ndarray, names: list[str]) -> dict[str, float]:
@@ -134,7 +133,16 @@ def _shares(is_so: pd.Series, extractor: np.ndarray, names: list[str]) -> dict[s
 
 
 def _differing(grid: _Grid, a: int, b: int, rows: np.ndarray) -> Estimate:
-    """The share of rows whose two answers differ, with its interval over items, or over families where items share one."""
-    differ = (grid.codes[rows, a] != grid.codes[rows, b]).astype(float)
-    items, families = grid.items[rows], grid.families[rows]
-    return mean_interval(differ, items if np.unique(families).size == np.unique(items).size else families)
+    """The share of rows whose two answers differ, with its interval over families. Summed by number: by name a million rows take a
+    second."""
+    differ, families = grid.codes[rows, a] != grid.codes[rows, b], grid.families[rows]
+    sizes = np.bincount(families)
+    if sizes.max(initial=0) < 2:  # each row stands for itself
+        return mean_interval(differ.astype(float), families)
+    sums, there = np.bincount(families, differ), sizes > 0
+    means = FamilyMeans(sums[there, None], sizes[there, None].astype(float))
+    low, high = means.limits([LEVEL])[:, 0, 0].tolist()
+    value, se, df, n, n_families, effective = (
+        one[0].item() for one in (means.values, means.se, means.df, means.n, means.n_families, means.n_effective)
+    )
+    return ClusteredMean(value, se, df, low, high, LEVEL, int(n), n_families, effective, str(means.methods()[0])).estimate()
