@@ -1,5 +1,6 @@
 """What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 from flipcore.claims.claim import Assertion, Claim, description
@@ -37,24 +38,30 @@ _NULL = (
     "templates of unequal size",
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
-_HIDDEN = ("the old model guesses", "the old model is always right", "copied holdout, 30 %")
+_COPIED = tuple(f"copied holdout, {share} %, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
+_HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED)
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
 SETS_DIFFER_BEYOND = Assertion(
     "sets differ beyond the margin", "the difference is larger than the margin", 0.05, 2, "each test", _BOUNDARY
 )
 SETS_EQUIVALENT = Assertion(
-    "sets are equivalent on a test", "the difference is smaller than the margin", 0.05, 1, "each test", (*_BOUNDARY, *_HIDDEN)
+    "sets are equivalent on a test",
+    "the difference is smaller than the margin, and no more entries are copies than the sentence says",
+    0.05,
+    1,
+    "each test",
+    (*_BOUNDARY, *_HIDDEN),
 )
 SETS_WITHIN = Assertion(
     "sets differ within the margin", "there is a difference, and it is smaller than the margin", 0.05, 2, "each test", _BOUNDARY
 )
 SAME_SOURCE = Assertion(
     "sets could have one source",
-    "on every test the difference is smaller than its margin",
+    "on every test the difference is smaller than its margin, and no more entries are copies than is said",
     0.05,
     1,
     "all four tests, intersection-union",
-    ("three tests equivalent, one at its margin",),
+    ("three tests equivalent, one at its margin", *_COPIED),
 )
 TARGET_BETTER = Assertion(
     "target is answered better",
@@ -95,16 +102,29 @@ def outcome_claim(test: HoldoutTest) -> Claim:
     if outcome == BEYOND:
         sentence = f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against {margin} ({p})."
     elif outcome == WITHIN:
-        sentence = f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}."
+        sentence = (
+            f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}{_unseen(test)}."
+        )
     elif outcome == DIFFERENT and test.blind == COPIES:
         sentence = f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may copy its target."
     elif outcome == DIFFERENT:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
-        sentence = f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin {margin}."
+        sentence = f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin {margin}{_unseen(test)}."
     else:
         return Claim(None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers)
     return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
+
+
+def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
+    """The percentage of the retro entries that may still be copies, which sameness on average leaves open; None: nobody asked."""
+    shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
+    return math.ceil(100 * max(shares)) if shares else None
+
+
+def _unseen(test: HoldoutTest) -> str:
+    most = most_copies([test])
+    return "" if most is None else f"; up to {most} % may be copies"
 
 
 def _not_placed(test: HoldoutTest) -> str:
@@ -133,6 +153,8 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     """What the tests say together, and beside it what the source's rule says."""
     detail = f"The source's rule says {verdict.source_state}."
+    most = most_copies(verdict.tests)
+    with_copies = detail if most is None else f"Up to {most} % of the retro entries may be copies of target entries. {detail}"
     by_outcome = {
         outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
         for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
@@ -145,7 +167,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         sentence = f"The sets could have come from the same source: all {len(TESTS)} tests show equivalence."
         if by_outcome[WITHIN]:
             sentence = f"All {len(TESTS)} tests lie within their margins; a small difference is shown on {_listed(by_outcome[WITHIN])}."
-        return Claim(SAME_SOURCE, verdict.state, sentence, True, detail)
+        return Claim(SAME_SOURCE, verdict.state, sentence, True, with_copies)
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
@@ -154,7 +176,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         if by_outcome[WITHIN]:
             small = _listed(by_outcome[WITHIN])
             sentence = f"{n} of {n} tests lie within their margins, with a small difference on {small}; the survey was not run."
-        return Claim(SAME_SOURCE, EQUIVALENT, sentence, True, detail)
+        return Claim(SAME_SOURCE, EQUIVALENT, sentence, True, with_copies)
     return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
 
 

@@ -37,7 +37,7 @@ def mixing_claim(mixing: Mixing) -> Claim:
     if not mixing.own.has_interval:
         return description(f"{share}; at least {MIN_N} entries of each set are needed for a test.", "undecided", **numbers)
     if mixing.p >= ALPHA:
-        sentence = f"The sets look mixed: {share}, {number_text(mixing.expected)} are expected ({p_text(mixing.p)})."
+        sentence = f"Neighbours show no difference: {share}, {number_text(mixing.expected)} are expected ({p_text(mixing.p)})."
         return Claim(None, "undecided", sentence, numbers=numbers)
     way = "more" if mixing.own.value > mixing.expected else "less"
     return Claim(

@@ -77,6 +77,16 @@ def test_all_inside_their_margins_is_one_source():
     assert said.text == "All 4 tests lie within their margins; a small difference is shown on difficulty."
 
 
+def test_one_source_names_the_copies_that_no_test_could_see():
+    same = [with_outcome(name, "equivalent") for name in TESTS]
+    same[1] = replace(same[1], copied_at_most=0.141)
+    said = verdict_claim(HoldoutVerdict(tuple(same)))
+    assert said.detail.startswith("Up to 15 % of the retro entries may be copies of target entries. ") and said.is_made
+    assert outcome_claim(same[1]).text.endswith("; up to 15 % may be copies.") and n_words(outcome_claim(same[1])) <= 25
+    within = replace(with_outcome("semantic", "within"), copied_at_most=0.141)
+    assert n_words(outcome_claim(within)) <= 25
+
+
 def test_a_test_says_why_it_is_open():
     few = difficulty_test(9, 9, 0, 200)
     assert outcome_claim(few).text == "Undecided on difficulty: 9 answers in one set, and at least 10 are needed."
@@ -130,6 +140,8 @@ def test_neighbours_and_likeness_inside():
     rows = neighbours.nearest(units, units, 5, skip_self=True)[0]
     said = mixing_claim(neighbours.mixing(rows, np.repeat([0, 1], 20)))
     assert said.is_made and said.text.startswith("Neighbours keep to their own set more than if the sets were mixed: ")
+    mixed = neighbours.nearest(rng.standard_normal((40, 6)), rng.standard_normal((40, 6)), 5)[0]
+    assert mixing_claim(neighbours.mixing(mixed, np.repeat([0, 1], 20))).text.startswith("Neighbours show no difference: ")
     few = mixing_claim(neighbours.mixing(rows[:18] % 18, np.repeat([0, 1], 9)))
     assert not few.is_made and "at least 10 entries" in few.text
     ends = [Estimate(value, value - 0.02, value + 0.02, 0.95, "clt_cluster", 20, None) for value in (0.2, 0.3, 0.1)]

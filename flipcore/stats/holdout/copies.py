@@ -9,6 +9,7 @@ beside sixty single entries were "copies" in .16-.17 of worlds without any, and 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from flipcore.core.randomness import generator
+from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.resample import N_PERMUTATIONS
 from flipcore.stats.holdout.neighbours import nearest
 
@@ -28,11 +30,12 @@ _ROWS = 512
 @dataclass(frozen=True)
 class CrossNeighbours:
     """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under permuted labels, `p` one-sided
-    for more than that."""
+    for more than that; `at_most` of the retro entries are copies that lie next to their original (one-sided 95 %)."""
 
     share: float
     chance: float
     p: float
+    at_most: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -99,11 +102,26 @@ def cross_neighbours(
     made from (names or numbers; default: each from its own)."""
     row = np.flatnonzero(neighbour >= 0)
     if not len(row):
-        return CrossNeighbours(np.nan, np.nan, 1.0)
+        return CrossNeighbours(math.nan, math.nan, 1.0)
     near, rng, families = neighbour[row], generator(seed), _Families.make(labels, sources)
     share = float((labels[row] != labels[near]).mean())
     draws = np.array([(mixed[row] != mixed[near]).mean() for mixed in (families.draw(rng) for _ in range(m))])
-    return CrossNeighbours(share, float(draws.mean()), (1 + int((draws >= share - 1e-12).sum())) / (m + 1))
+    p = (1 + int((draws >= share - 1e-12).sum())) / (m + 1)
+    beyond = float((share - draws.mean() + z_quantile(0.95) * draws.std()) * len(row))
+    most = _most_copies(beyond, *np.bincount(labels[row], minlength=2).tolist()) / max(1, int((labels == 1).sum()))
+    return CrossNeighbours(share, float(draws.mean()), p, most)
+
+
+def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
+    """The largest number of copies that are expected to bring no more than `beyond` entries with their neighbour across beyond those by
+    chance; all retro entries where the smaller set has no more. A copy and its original are each other's neighbour, and stand in one
+    place for all others, of which each set then draws half (counted as two places, bounds were too low in .11 at 400 v 50)."""
+    k = np.arange(min(n_target, n_retro) + 1)
+    retro = (n_retro - k / 2) / (n_target + n_retro - k)
+    across = 2 * k + (n_target - k) * retro + (n_retro - k) * (1 - retro)
+    within = np.flatnonzero(across - across[0] <= beyond)
+    most = int(within[-1]) if len(within) else 0
+    return float(n_retro if most == k[-1] else most)
 
 
 def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> np.ndarray:

@@ -51,7 +51,7 @@ class HoldoutTest:
     95 % interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
     80 % of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
     that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
-    may not be claimed, else ""."""
+    may not be claimed, else "". `copied_at_most` of the retro entries are copies beside their original (95 %; NaN: not asked)."""
 
     name: str
     p: float
@@ -66,6 +66,7 @@ class HoldoutTest:
     is_bounded: bool = True
     too_few: str = ""
     blind: str = ""
+    copied_at_most: float = math.nan
 
     @property
     def state(self) -> str:
@@ -206,7 +207,7 @@ def semantic_test(
     With `paired` (row i of R was written from row i of T) ours swap labels within pairs. `margin` is on MMD^2, which has
     no natural unit: without one no equivalence can be shown. The margin bounds MMD^2 alone: where only the likeness inside a
     set differs, the outcome is "different" and never "within". `copies` are the cross-set neighbours by each likeness: too many are a
-    difference too, and none is then called equivalent.
+    difference too, and none is then called equivalent; fewer are bounded by the likeness that leaves the most room.
     """
     enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
     source = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
@@ -230,6 +231,7 @@ def semantic_test(
         is_bounded=not min([*adjusted[:2], *adjusted[3:]]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
+        copied_at_most=max((one.at_most for one in copies if not math.isnan(one.at_most)), default=math.nan),
     ).against_margin(margin)
 
 

@@ -50,6 +50,30 @@ def test_copies_that_holm_does_not_reach_still_keep_sets_from_being_called_equiv
     assert claim.outcome == "undecided" and "as copies do" in claim.text
 
 
+def test_as_many_copies_as_there_are_stay_possible_and_no_more_than_chance_would_hide():
+    """One-sided 95 %: of 40 draws about two may name fewer than the share of copies."""
+    for share in (0.0, 0.1):
+        most = np.array([copies_at_most(share, seed) for seed in range(40)])
+        assert (most < share).sum() <= 5 and most.mean() < share + 0.25
+
+
+def copies_at_most(share, seed):
+    target, retro = vectors_with_copies(share, seed)
+    return cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS, None, seed, 199).at_most
+
+
+def test_what_sameness_leaves_open_stands_in_its_sentence():
+    target, retro = vectors_with_copies(0.0)
+    near = cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS)
+    said = outcome_claim(semantic_test(target, retro, 0.5, m=199, copies=[near]))
+    assert said.outcome == "equivalent" and said.text.endswith(f"; up to {np.ceil(100 * near.at_most):.0f} % may be copies.")
+    assert "copies" not in outcome_claim(semantic_test(target, retro, 0.5, m=199)).text
+
+
+def test_a_set_none_of_whose_entries_has_a_neighbour_bounds_nothing():
+    assert np.isnan(cross_neighbours(np.full(2 * N, -1), LABELS).at_most)
+
+
 def test_light_edits_are_found_by_runs_of_words_and_two_samples_are_not():
     rng = generator(3)
     target = words(rng, N)

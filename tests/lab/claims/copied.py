@@ -1,0 +1,131 @@
+"""Cells of the claims about a holdout that copies its target: shipped questions, and of these a paraphrase, a light edit or new numbers.
+
+A sentence may not say that the sets are alike but for fewer copies than there are. Margins are so wide that nothing but the copies can
+keep the sets from being called equivalent.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from flipcore.axes.numeric.draw import Resample, resample
+from flipcore.claims.claim import Claim
+from flipcore.claims.holdout import SAME_SOURCE, SETS_DIFFER, SETS_EQUIVALENT, outcome_claim, verdict_claim
+from flipcore.core.paths import PARAPHRASES
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
+from flipcore.datasets import load
+from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.stats.holdout.entries import entry_text
+from flipcore.stats.holdout.semantic import unit_vectors
+from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
+from flipcore.vectors.embeddings.lsa import EMBEDDING
+from tests.lab.claims.cell import Cell, Simulation, each
+
+Rng = np.random.Generator
+N_SLOW = 2_000
+WIDE = 0.5
+EDITED = 0.1  # of the words; each becomes another word of the questions
+KINDS = {"paraphrase": 55, "edit": 55, "new numbers": 34}  # entries a set
+SHARES = (10, 30)  # percent
+_SAID = re.compile(r"[Uu]p to (\d+) %")
+
+
+@lru_cache(maxsize=8)
+def pool(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(entries, a copy of each) of the shipped questions that can be copied in this way; the same every time."""
+    items = [item for name in ("flipscope_problems", "flipscope_choice") for item in load(ItemSource(name))]
+    rng, words = generator(0, "copies", kind), " ".join(item.question for item in items).split()
+    lines = (PARAPHRASES / "shipped.jsonl").read_text(encoding="utf-8").splitlines()
+    paraphrases = {row["original"]: row["paraphrase"] for row in map(json.loads, reversed(lines))}
+
+    def copied(item: Item) -> str:
+        if kind == "paraphrase":
+            return paraphrases.get(item.question, "")
+        if kind == "edit":
+            return " ".join(
+                words[rng.integers(len(words))] if rng.random() < EDITED else word for word in item.question.split()
+            )
+        made = resample(item.question, item.solution, rng)
+        return made.question if isinstance(made, Resample) else ""
+
+    pairs = [(entry_text(item), entry_text(replace(item, question=text))) for item in items if (text := copied(item))]
+    return tuple(zip(*pairs, strict=True))
+
+
+@lru_cache(maxsize=8)
+def _embedded(kind: str) -> np.ndarray:
+    """Unit rows of the pool's entries and then of their copies; fitted once on all of them, blind to who is drawn."""
+    entries, copies = pool(kind)
+    return unit_vectors(EMBEDDING.vectors([*entries, *copies]))
+
+
+def n_copies(kind: str, share: int) -> int:
+    """Copies among the retro entries: this share in percent, in whole entries."""
+    return round(share * KINDS[kind] / 100)
+
+
+def sets(kind: str, share: int, rng: Rng) -> HoldoutTest:
+    """The semantic test of a random part of the questions beside others, `share` % of which are copies."""
+    entries, copies = pool(kind)
+    n, k = KINDS[kind], n_copies(kind, share)
+    order = rng.permutation(len(entries))[: 2 * n - k]
+    rows = np.concatenate([order[:n], order[:k] + len(entries), order[n:]])
+    texts = [(*entries, *copies)[i] for i in rows.tolist()]
+    units, labels, seed = _embedded(kind)[rows], np.repeat([0, 1], n), int(rng.integers(2**31))
+    near = [cross_neighbours(by, labels, None, seed, 99) for by in (nearest_by_vector(units), nearest_by_words(texts))]
+    return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=near)
+
+
+def passes_fewer(
+    draw: Callable[[Rng], HoldoutTest], percent: float, say: Callable[[HoldoutTest], Claim] = outcome_claim
+) -> Simulation:
+    """Are the sets called alike, by a claim that allows for fewer copies than these?"""
+
+    def run(rng: Rng) -> bool:
+        claim = say(draw(rng))
+        said = _SAID.search(f"{claim.text} {claim.detail}")
+        alike = claim.is_made and claim.assertion in (SETS_EQUIVALENT, SAME_SOURCE)
+        return alike and (said is None or int(said[1]) < percent)
+
+    return each(run)
+
+
+@lru_cache(maxsize=1)
+def _others() -> list[HoldoutTest]:
+    """The other three tests, each equivalent."""
+    one = difficulty_test(2_000, 4_000, 2_000, 4_000)
+    return [replace(one, name=name) for name in TESTS if name != "semantic"]
+
+
+def _verdict(test: HoldoutTest) -> Claim:
+    return verdict_claim(HoldoutVerdict((test, *_others())))
+
+
+def _differ(test: HoldoutTest) -> bool:
+    claim = outcome_claim(test)
+    return claim.is_made and claim.assertion is SETS_DIFFER
+
+
+def _cells() -> list[Cell]:
+    cells = []
+    for kind, n in KINDS.items():
+        size = f"{n} v {n} questions"
+        for share in SHARES:
+            world, draw = f"copied holdout, {share} %, {kind}", partial(sets, kind, share)
+            percent = 100 * n_copies(kind, share) / n
+            cells.append(Cell(SETS_EQUIVALENT, world, size, passes_fewer(draw, percent)))
+            cells.append(Cell(SAME_SOURCE, world, size, passes_fewer(draw, percent, _verdict), n_runs=N_SLOW))
+            differ = each(lambda rng, draw=draw: _differ(draw(rng)))
+            cells.append(Cell(SETS_DIFFER, world, size, differ, "planted", N_SLOW))
+        alike = each(lambda rng, kind=kind: outcome_claim(sets(kind, 0, rng)))
+        cells.append(Cell(SETS_EQUIVALENT, "no copies", f"{size} for {kind}", alike, "planted", N_SLOW))
+    return cells
+
+
+CELLS: tuple[Cell, ...] = tuple(_cells())
