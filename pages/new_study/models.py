@@ -11,6 +11,7 @@ from flipcore.core.study import ModelUse, Part
 from flipcore.detectors.losses import OVER_REFERENCE
 from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
+from flipcore.stats.memory.hardness_curve import MIN_REFERENCES
 from pages.common.notes import plain
 
 
@@ -50,6 +51,23 @@ def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...
         format_func=lambda name: name or "none",
         help="An earlier checkpoint, or another model: the question loss of the others is also taken less its own. What is stored of it "
         "is not asked again.",
+    )
+
+
+def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, ...]:
+    """The models whose scores on both sets expect those of the others; offered where there are enough for a curve and one to be judged."""
+    names = [model.name for model in models]
+    if len(names) <= MIN_REFERENCES and not selected:
+        return ()
+    return tuple(
+        st.multiselect(
+            "Reference models of the hardness curve",
+            names,
+            [name for name in selected if name in names],
+            key="reference-models",
+            help=f"{MIN_REFERENCES} or more, weaker and stronger, that answer benchmark and controls too. The others' scores are "
+            "compared with what theirs expect.",
+        )
     )
 
 

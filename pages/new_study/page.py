@@ -16,7 +16,7 @@ from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.new_study.items import items_step
-from pages.new_study.models import models_step, reference
+from pages.new_study.models import models_step, reference, references
 from pages.new_study.price import price_panel
 from pages.new_study.questions import questions_step
 
@@ -125,6 +125,7 @@ with steps:
     with step(3, "Models", ":material/smart_toy:"):
         models = models_step(list(base.models), settings.get("extractors", ()))
         reference_model = reference(base.reference_model, models, settings.get("extractors", ()))
+        reference_models = references(base.reference_models, models)
         remember(3, ", ".join(model.name for model in models))
         done_button(3, bool(models))
 
@@ -133,7 +134,7 @@ if sources and settings.get("axes") and settings.get("extractors") and models:
     names = ([part.name for part in settings[what]] for what in ("axes", "extractors"))
     study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)  # what no control shows stays
     base = replace(base, reference_model=reference_model)
-    study = replace(study, detectors=family(base, *names), reference_model=reference_model)
+    study = replace(study, detectors=family(base, *names), reference_model=reference_model, reference_models=reference_models)
 
 with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
     if st.toggle("Edit it here", key="edit-toml") and study is not None:

@@ -105,6 +105,22 @@ def test_a_reference_model_is_chosen_among_several_where_a_loss_is_read(app):
     assert not app.exception and (declared.reference_model, declared.detectors[-1]) == ("simulated-clean", "over_reference")
 
 
+def test_reference_models_of_the_hardness_curve_are_chosen_where_there_are_enough(app):
+    names = [
+        "pocket",
+        "simulated-clean",
+        "simulated-brittle",
+        "simulated-noisy",
+        "simulated-memorized",
+        "simulated-artifact-prone",
+    ]
+    app.multiselect(key="model-names").set_value(names[:5]).run()
+    assert not [one for one in app.multiselect if one.key == "reference-models"]
+    app.multiselect(key="model-names").set_value(names).run()
+    app.multiselect(key="reference-models").set_value(names[1:]).run()
+    assert not app.exception and Study.from_toml(app.code[0].value).reference_models == tuple(names[1:])
+
+
 FULL = Study(
     name="everything set",
     items=(ItemSource("flipscope_choice", n=8, seed=3),),
