@@ -25,13 +25,14 @@ from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
 from flipcore.vectors.embeddings.lsa import EMBEDDING
-from tests.lab.claims.cell import Cell, Simulation, each
+from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
 
 Rng = np.random.Generator
 N_SLOW = 2_000
 WIDE = 0.5
 EDITED = 0.1  # of the words; each becomes another word of the questions
-KINDS = {"paraphrase": 55, "edit": 55, "new numbers": 34}  # entries a set
+HARDEST = "paraphrase"  # to see; the verdict on all tests is never said where the sentence of this one is not
+KINDS = {HARDEST: 55, "edit": 55, "new numbers": 34}  # entries a set
 SHARES = (10, 30)  # percent
 _SAID = re.compile(r"[Uu]p to (\d+) %")
 
@@ -119,13 +120,17 @@ def _cells() -> list[Cell]:
         for share in SHARES:
             world, draw = f"copied holdout, {share} %, {kind}", partial(sets, kind, share)
             percent = 100 * n_copies(kind, share) / n
-            cells.append(Cell(SETS_EQUIVALENT, world, size, passes_fewer(draw, percent)))
-            cells.append(Cell(SAME_SOURCE, world, size, passes_fewer(draw, percent, _verdict), n_runs=N_SLOW))
+            n_runs = N_RUNS if share == min(SHARES) else N_SLOW
+            cells.append(Cell(SETS_EQUIVALENT, world, size, passes_fewer(draw, percent), n_runs=n_runs))
+            if kind == HARDEST:
+                cells.append(Cell(SAME_SOURCE, world, size, passes_fewer(draw, percent, _verdict), n_runs=N_SLOW))
             differ = each(lambda rng, draw=draw: _differ(draw(rng)))
             cells.append(Cell(SETS_DIFFER, world, size, differ, "planted", N_SLOW))
-        alike = each(lambda rng, kind=kind: outcome_claim(sets(kind, 0, rng)))
-        cells.append(Cell(SETS_EQUIVALENT, "no copies", f"{size} for {kind}", alike, "planted", N_SLOW))
-    return cells
+    alike = each(lambda rng: outcome_claim(sets(HARDEST, 0, rng)))
+    return [
+        *cells,
+        Cell(SETS_EQUIVALENT, "no copies", f"{KINDS[HARDEST]} v {KINDS[HARDEST]} questions", alike, "planted", N_SLOW),
+    ]
 
 
 CELLS: tuple[Cell, ...] = tuple(_cells())

@@ -133,7 +133,7 @@ CELLS: tuple[Cell, ...] = (
         Cell(
             SETS_EQUIVALENT, f"copied holdout, {share} %", size, passes_fewer(_copied(n, share / 100, m), share), n_runs=N_SLOW
         )
-        for size, n, m in (("80 v 80 texts", 80, 80), ("150 v 150 texts", 150, 150), ("400 v 50 texts", 400, 50))
+        for size, n, m in (("150 v 150 texts", 150, 150), ("400 v 50 texts", 400, 50))
         for share in (10, 30)
     ),
     no_difference("copied holdout, 30 %", "150 v 150 texts", _copied(150, 0.3), "planted", N_SLOW),
