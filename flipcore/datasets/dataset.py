@@ -34,7 +34,8 @@ class Dataset:
     """A loader. `item` makes an item of a row; a generic file has `maker` instead, which is given the column mapping.
 
     `kind` is the kind of its items, "any" where the rows decide. `local` is the file of a shipped set. `license` is the
-    identifier under which its items may be passed on; "" where nobody knows, and then they are not.
+    identifier under which its items may be passed on; "" where nobody knows, and then they are not. `drawn_alone`: each item was made
+    by a draw of its own, its wording too, so that items of one wording are no family.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Dataset:
     read: Callable[[Path], Iterator[Row]] = read_rows
     local: Path | None = None
     license: str = ""
+    drawn_alone: bool = False
 
     def rows(self, path: str | None = None, **options) -> Iterator[Row]:
         """The rows of the local copy at `path`, else of the shipped file, else of the hub."""

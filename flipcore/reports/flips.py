@@ -10,6 +10,7 @@ from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
+from flipcore.datasets import LOADERS
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.reports.ranking import roles_of
 from flipcore.stats.base.accuracy import accuracy_of, tasks_of
@@ -112,16 +113,24 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
 
 
+def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
+    """Questions, families and options as `text.templates` takes them, of `items` with dataset, question, family and options. Where each
+    item of a dataset was drawn alone, its wording too, another item of that wording makes it no family: its question stays out."""
+    alone = {name for name in set(items["dataset"]) if name in LOADERS and LOADERS[name].drawn_alone}
+    questions = ["" if dataset in alone else text for dataset, text in zip(items["dataset"], items["question"], strict=True)]
+    return questions, list(items["family"]), list(items["options"])
+
+
 def by_wording(
     frame: pd.DataFrame, items: pd.DataFrame, temperatures: Mapping[str, float | None], by_task: bool = False
 ) -> dict[str, str]:
     """Model -> what its headline says with each wording as one unit, and its accuracy, where a tenth of the items repeat another's
-    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id, question, family and options;
+    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id and what `made_from` takes;
     `temperatures` as in `study_report`."""
-    made_from = [list(items[name]) for name in ("question", "family", "options")]
-    if frame.empty or not repeated_templates(*made_from):
+    parts_of_items = made_from(items)
+    if frame.empty or not repeated_templates(*parts_of_items):
         return {}
-    units = dict(zip(items["item_id"], wordings(*made_from), strict=True))
+    units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
     # a category maps to a category of other values as long as no two items that were asked share their wording
     of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}

@@ -18,7 +18,7 @@ from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.extractors import needs_judge
 from flipcore.reports.badges import badges_of
-from flipcore.reports.flips import Headline, by_wording, scores_alone
+from flipcore.reports.flips import Headline, by_wording, made_from, scores_alone
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.log_scores import leading, task_scores
@@ -176,7 +176,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     """Everything that may be said of a study now; `reference` as in `study_report`. What is set aside stays unseen."""
     frame, everything = (studies.readouts(store, study_id, everything=one) for one in (False, True))
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
-    warning = repeated_templates(*(list(items[name]) for name in ("question", "family", "options")))
+    warning = repeated_templates(*made_from(items))
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from flipcore.core.records import Item
-from flipcore.reports.flips import by_wording
+from flipcore.reports.flips import by_wording, made_from
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.cached import cached
@@ -19,8 +20,8 @@ def show(study_id: str) -> None:
 
 def show_of(items: Sequence[Item]) -> None:
     """The same of items that need not be a study's."""
-    made_from = [one.source_id or one.item_id for one in items]
-    _warn(repeated_templates([one.question for one in items], made_from, [one.options for one in items]))
+    rows = [(one.dataset, one.question, one.source_id or one.item_id, one.options) for one in items]
+    _warn(repeated_templates(*made_from(pd.DataFrame(rows, columns=["dataset", "question", "family", "options"]))))
 
 
 def _warn(warning: str) -> None:
@@ -31,7 +32,7 @@ def _warn(warning: str) -> None:
 @cached()
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
-    warning = repeated_templates(*(list(items[name]) for name in ("question", "family", "options")))
+    warning = repeated_templates(*made_from(items))
     if not warning:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)

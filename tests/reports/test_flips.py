@@ -3,9 +3,12 @@
 import pandas as pd
 import pytest
 
-from flipcore.reports.flips import by_wording, claimed_headline, headline
+from flipcore.datasets import load
+from flipcore.reports.flips import by_wording, claimed_headline, headline, made_from
+from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
+from flipcore.text.templates import repeated_templates
 from tests.stats.flips.test_surface import asked, frame
 
 
@@ -137,12 +140,25 @@ def test_templates_that_nobody_declared_give_a_second_interval():
     items = pd.DataFrame({"item_id": [f"i{i}" for i in range(120)], "family": [f"i{i}" for i in range(120)]}).assign(
         question=[f"How many {themes[i // 4]} does a farmer bring home with {i} of them in every bag?" for i in range(120)],
         options=[()] * 120,
+        dataset="file",
     )
     declared = headline(made.assign(family=[f"t{int(one[1:]) // 4}" for one in made["item_id"]]))
     found = by_wording(made, items, {"m": None})["m"]
     assert found.startswith(f"With each wording as one unit, m: accuracy {declared.accuracies[''].text()}")
     assert by_wording(made, items.assign(family=[f"t{i // 4}" for i in range(120)]), {}) == {}
+    assert by_wording(made, items.assign(dataset="pocket_problems"), {}) == {}  # each drawn alone, its wording too
     # a run at its beginning: of each wording one item was asked, and the store hands out categories
     begun = made[made["item_id"].isin([f"i{4 * i}" for i in range(20)])].astype({"item_id": "category"})
     begun = begun.assign(role=["target" if int(one[1:]) % 8 else "retro" for one in begun["item_id"]])
     assert "accuracy target" in by_wording(begun, items, {})["m"]
+
+
+@pytest.mark.parametrize("number", range(len(demo_studies())))
+def test_a_demo_warns_of_no_repeated_wordings(number):
+    """Its items were drawn one by one, so that a wording which comes again makes no family."""
+    every = [item for source in demo_studies()[number].items for item in load(source)]
+    rows = [(one.dataset, one.question, one.item_id, one.options) for one in every]
+    items = pd.DataFrame(rows, columns=["dataset", "question", "family", "options"])
+    assert repeated_templates(*made_from(items)) == ""
+    of_a_file = repeated_templates(*made_from(items.assign(dataset="file")))
+    assert ("repeat another item's wording" in of_a_file) is (sum(one.kind == "number" for one in every) > 100)

@@ -25,7 +25,8 @@ def item(row: Row, dataset: str, kind: str) -> Item:
 
 
 def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
-    return Dataset(name, title, about, kind, item=partial(item, dataset=name, kind=kind), local=DATA / file, license="mit")
+    make, drawn_alone = partial(item, dataset=name, kind=kind), file.startswith("pocket/")
+    return Dataset(name, title, about, kind, item=make, local=DATA / file, license="mit", drawn_alone=drawn_alone)
 
 
 LOADERS = (

@@ -14,6 +14,7 @@ from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, Method, detector_metho
 from flipcore.methods.papers import PAPERS, bibtex
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, paragraph, section, tag
+from flipcore.reports.flips import made_from
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.text.counts import count_of
@@ -107,7 +108,7 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
 
 
 def _closing(c: WholeStudy) -> Iterator[str]:
-    if repeats := repeated_templates(*(list(c.items[name]) for name in ("question", "family", "options"))):
+    if repeats := repeated_templates(*made_from(c.items)):
         yield repeats
     if c.closed_gates:
         names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates))
