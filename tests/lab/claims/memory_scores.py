@@ -6,8 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.holdout import outcome_claim
 from flipcore.claims.memory_gap import MEMORY
 from flipcore.claims.memory_score import SCORE_HIGHER, SCORE_MEMORY, score_claim
+from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, EQUIVALENT, WITHIN, difficulty_test
 from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap, score_gap_of
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.family_sizes import PATTERNS
@@ -18,6 +20,10 @@ SIZES = ((10, 19), (15, 30), (80, 120), (140, 150), (1_319, 120), (1_319, 1_319)
 @lru_cache(maxsize=200_000)
 def _said(k1: int, n1: int, k2: int, n2: int, unread1: int, unread2: int, control: str) -> Claim:
     return score_claim(score_gap_of((k1, n1), (k2, n2), control, (unread1, unread2)))
+
+
+def _is_memory(claim: Claim) -> bool:
+    return claim.is_made and claim.outcome == MEMORY
 
 
 def _scores(
@@ -53,6 +59,45 @@ def _templates(sizes: tuple[np.ndarray, np.ndarray], control: str) -> Simulation
     return each(run)
 
 
+def _shown_equal(k1: int, k2: int, n: int) -> bool:
+    """Whether two sets of `n` are equivalent; not asked where a standard error already reaches past the margin."""
+    if abs(k1 - k2) / n > DIFFICULTY_MARGIN - np.sqrt(0.4 / n):
+        return False
+    return _difficulty(k1, k2, n) in (EQUIVALENT, WITHIN)
+
+
+@lru_cache(maxsize=200_000)
+def _difficulty(k1: int, k2: int, n: int) -> str:
+    return outcome_claim(difficulty_test(k1, n, k2, n)).outcome
+
+
+def _after_equivalence(
+    n: int, harder: float = 0.0, read: float = 0.0, says: Callable[[Claim], bool] = lambda claim: claim.is_made
+) -> Simulation:
+    """A fresh control that an older model showed to be as hard as the benchmark, within 10 pp: sets of which it did not are drawn anew.
+    Items have a difficulty for both models (logit, SD 1.5), those of the control `harder` by so much; the benchmark's were `read`."""
+
+    def right(rng: np.random.Generator, ability: float, difficulty: np.ndarray) -> np.ndarray:
+        return rng.random(n) < 1 / (1 + np.exp(difficulty - ability))
+
+    def run(rng: np.random.Generator) -> bool:
+        while True:
+            difficulty = [1.5 * rng.standard_normal(n), harder + 1.5 * rng.standard_normal(n)]
+            if _shown_equal(*(int(right(rng, OLD, one).sum()) for one in difficulty), n):
+                break
+        answers = [right(rng, NEW, one) for one in difficulty]
+        answers[0] |= rng.random(n) < read
+        first, second = (int(one.sum()) for one in answers)
+        if first - second < np.sqrt(0.5 * n):  # 1.7 standard errors at most: no claim
+            return False
+        return says(_said(first, n, second, n, 0, 0, FRESH))
+
+    return each(run)
+
+
+OLD, NEW = 0.3, 1.8  # ability in logits: right on .55 and .79 of the questions
+HARDER = 0.38  # in logits: 5 pp for the newer model, 7 pp for the older
+SHOWN = "fresh control, shown equal by an older model"
 SINGLES = np.ones(120, dtype=int)
 TEMPLATES = {
     "20 x 4 v 20 x 4": (np.full(20, 4), np.full(20, 4)),
@@ -79,10 +124,7 @@ SCORE_CELLS: tuple[Cell, ...] = (
     *_equal(SCORE_HIGHER, FRESH),
     *(
         Cell(
-            SCORE_MEMORY,
-            "fresh control, 5 pp harder",
-            f"{n:,} v {n:,}",
-            _scores((n, n), (0.75, 0.70), FRESH, says=lambda claim: claim.is_made and claim.outcome == MEMORY),
+            SCORE_MEMORY, "fresh control, 5 pp harder", f"{n:,} v {n:,}", _scores((n, n), (0.75, 0.70), FRESH, says=_is_memory)
         )
         for n in (150, 1_319)
     ),
@@ -91,6 +133,10 @@ SCORE_CELLS: tuple[Cell, ...] = (
         for world, accuracy in (("fresh control, 5 pp harder", 0.70), ("5 pp of memory, fresh control 5 pp easier", 0.75))
         for n in (150, 1_319)
     ),
+    Cell(SCORE_HIGHER, SHOWN, "412 v 412", _after_equivalence(412)),
+    Cell(SCORE_MEMORY, f"{SHOWN}, 5 pp harder", "412 v 412", _after_equivalence(412, HARDER, says=_is_memory)),
+    Cell(SCORE_HIGHER, f"{SHOWN}, 5 pp harder", "412 v 412", _after_equivalence(412, HARDER), "outside", 2_000),
+    Cell(SCORE_HIGHER, f"{SHOWN}, 13 pp of memory", "412 v 412", _after_equivalence(412, read=0.6), "planted", 2_000),
     Cell(SCORE_HIGHER, "15 pp higher", "80 v 120", _scores((80, 120), (0.85, 0.70), FRESH), "planted", 2_000),
     *(
         Cell(SCORE_MEMORY, "half leaked, 15 pp", f"{n} v {m}", _scores((n, m), (0.85, 0.70), RANDOM), "planted")
