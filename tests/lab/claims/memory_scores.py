@@ -88,7 +88,7 @@ def _after_equivalence(
         answers = [right(rng, NEW, one) for one in difficulty]
         answers[0] |= rng.random(n) < read
         first, second = (int(one.sum()) for one in answers)
-        if first - second < np.sqrt(0.5 * n):  # 1.7 standard errors at most: no claim
+        if first - second < np.sqrt(0.5 * n):  # no more than 1.3 standard errors: no claim
             return False
         return says(_said(first, n, second, n, 0, 0, FRESH))
 
