@@ -53,7 +53,7 @@ ADDITIONS = {
     ),
     "detector": (
         ("flipcore/detectors/toy.py", wheel("flip-ratio").replace("flipcore.detectors import", "flipcore.detectors.detector import")),
-        ("flipcore/detectors/__init__.py", "(*drop_gap.DETECTORS, ", "(toy.DETECTOR, *drop_gap.DETECTORS, "),
+        ("flipcore/detectors/__init__.py", "        *published.DETECTORS,\n", "        toy.DETECTOR,\n        *published.DETECTORS,\n"),
         "'loss_ratio' in flipcore.detectors.DETECTORS",
     ),
     "dataset": (

@@ -349,6 +349,7 @@ def test_the_top_level_is_the_agreed_list():
         "README.md",
         "docs",
         "CHANGELOG.md",
+        "CITATION.cff",
         "CONTRIBUTING.md",
         ".pre-commit-config.yaml",
         "LICENSE",

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from flipcore.core.version import __version__
 from tests.conftest import ROOT
 
 
@@ -33,6 +34,12 @@ def in_package(installed, *words, home):
     environment = os.environ | {"PYTHONPATH": str(installed), "FLIPSCOPE_HOME": str(home)}
     environment.pop("FLIPSCOPE_DB", None)
     return subprocess.run([sys.executable, *words], cwd=home, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def test_the_version_is_the_same_wherever_it_stands():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes.startswith(f"# Changes\n\n## {__version__} (")
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

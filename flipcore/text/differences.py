@@ -9,6 +9,7 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 # difflib takes cubic time on words that come again and again, so longer texts are compared by their rarer words, and very
 # long ones by what they begin and end with alone
 EXACT_CELLS, MOST_CELLS = 160_000, 4_000_000
+END_LETTERS = 240
 
 
 def word_differences(original: str, changed: str) -> list[list[str]]:
@@ -33,3 +34,9 @@ def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequ
         return [("new", after)]
     opcodes = SequenceMatcher(None, before, after, autojunk=cells > EXACT_CELLS).get_opcodes()
     return [("same" if kind == "equal" else "new", after[low:high]) for kind, _, _, low, high in opcodes]
+
+
+def ends_of(text: str) -> str:
+    """A long stretch that two texts have alike, as its two ends and how many letters lie between; a short one as it is."""
+    left_out = len(text) - 2 * END_LETTERS
+    return text if left_out <= END_LETTERS else f"{text[:END_LETTERS]}\n[… {left_out:,} letters alike …]\n{text[-END_LETTERS:]}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from flipcore.charts.theme import colours
 from flipcore.stats.base.estimate import number_text
-from flipcore.text.differences import word_differences
+from flipcore.text.differences import ends_of, word_differences
 from pages.components import component
 
 _text = component("text")
@@ -20,8 +20,11 @@ def _palette() -> dict:
 
 def differences(original: str, changed: str, *, key: str, as_losses: bool = False) -> None:
     """`changed`, with the words that `original` does not have at that place underlined; `as_losses` dots them instead, for the
-    side that lost them."""
-    runs = [["gone" if as_losses and kind == "new" else kind, text] for kind, text in word_differences(original, changed)]
+    side that lost them. Long stretches that both have are left out, and how long they are is said."""
+    runs = [
+        ["gone" if as_losses and kind == "new" else kind, ends_of(text) if kind == "same" else text]
+        for kind, text in word_differences(original, changed)
+    ]
     _text(data={"runs": runs, "colours": _palette()}, key=key)
 
 

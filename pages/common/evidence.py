@@ -1,4 +1,4 @@
-"""One side of the inspector: a prompt with what differs, and below it what came back and what was read from it."""
+"""One side of the inspector: what came back and what was read from it, and below it the prompt with what differs."""
 
 import streamlit as st
 
@@ -20,11 +20,7 @@ def side(
     """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `as_losses`. A base prompt that is
     only asked again has no differences."""
     key = "left" if as_losses else "right"  # of the place, not of the item: what is drawn again there is not built anew
-    with st.container(border=True):
-        st.markdown(f"**{plain(title)}**")
-        if variant.system:
-            st.caption(f"System prompt: {plain(variant.system)}")
-        differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses)
+    st.markdown(f"**{plain(title)}**")
     if not samples:
         with st.container(border=True):
             st.markdown("Nothing has come back under this extractor.")
@@ -32,6 +28,11 @@ def side(
         for one in samples:
             with st.container(border=True):
                 _reading(view, one, f"{key}-{one.sample}")
+    with st.container(border=True):
+        st.caption("The prompt")
+        if variant.system:
+            st.caption(f"System prompt: {plain(variant.system)}")
+        differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses)
 
 
 def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:

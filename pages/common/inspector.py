@@ -81,6 +81,7 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         )
     _put_into_link(item=item_id, axis=axis, readout=extractor_name, variant=key)
     (base, before), (other, _) = pairs[key]
+    _who_flips(view, names, key)
     left, right = st.columns(2)
     with left:
         side("Original", view, other, base, before, as_losses=True)
@@ -89,6 +90,19 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
     trajectories.show(pairs[key])
     if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
         _judge(study_id, model, axis, extractor_name, view, pairs[key])
+
+
+def _who_flips(view: Inspection, names: list[str], key: str) -> None:
+    """Under which extractors the answer to this variant is another one, and under which it stays."""
+    read = {
+        name: pair for name in names if name not in VALUES and (pair := sides(view, name).get(key)) and all(n for _, n in pair)
+    }
+    if not read or any(why_no_flip(view, pair) for pair in read.values()):
+        return
+    flipping = [_title(name) for name, pair in read.items() if flips(pair)]
+    same = [_title(name) for name, pair in read.items() if not flips(pair)]
+    parts = [f"**flips** under {', '.join(flipping)}"] * bool(flipping) + [f"stays under {', '.join(same)}"] * bool(same)
+    st.markdown(plain("The answer ") + "; ".join(parts) + ".")
 
 
 def _judge(study_id: str, model: str, axis: str, extractor: str, view: Inspection, pair: tuple[Side, Side]) -> None:

@@ -1,9 +1,12 @@
 """The pictures of README and docs: ``FLIPSCOPE_DEMO=flips.duckdb python -m tests.browser.pictures``, of a database whose demo is done."""
 
+import io
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+from PIL import Image
 
 from flipcore.runs.demo import demo_studies
 from tests.browser.serving import ROOT, browser_page, dashboard
@@ -40,6 +43,27 @@ def main() -> None:
                     page.locator(whole).first.wait_for(timeout=180_000)
                     page.wait_for_timeout(4_000)  # what is drawn after it
                     page.screenshot(path=PLACE / (f"{name}-{theme}.png" if name == "flips" else f"{name}.png"))
+            page.emulate_media(color_scheme="light")
+            page.goto(f"{address}/{places()['flips'][0]}")
+            _animated(page)
+
+
+def _animated(page) -> None:
+    """Ten seconds of the map: from the whole over a row, cell by cell, to the two outputs behind one, and on to the next."""
+    page.locator(".flipmap[data-painted]").wait_for()
+    page.wait_for_timeout(4_000)
+    page.locator(".flipmap .scroller").focus()
+    steps = [None, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "Enter", "j", "j"]
+    seconds = [1.6, 0.6, 0.6, 0.6, 0.8, 2.6, 1.6, 1.6]
+    frames = []
+    for key in steps:
+        if key:
+            page.keyboard.press(key)
+            page.wait_for_timeout(4_000 if key in ("Enter", "j") else 500)
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        frames.append(picture.resize((960, 570), Image.Resampling.LANCZOS))
+    rest = {"append_images": frames[1:], "duration": [round(1_000 * one) for one in seconds], "loop": 0}
+    frames[0].save(PLACE / "map.webp", save_all=True, quality=70, method=6, **rest)
 
 
 if __name__ == "__main__":

@@ -43,3 +43,27 @@ def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp
         returned = [block for block in shown if isinstance(block, list) and block and "logprob" in block[0]]
         assert bool(returned) == (name == "first_token")
     assert len(set(keys)) == 2
+
+
+def test_outputs_stand_above_their_prompts_below_who_flips(tmp_path, monkeypatch):
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    store, study = Store.open(tmp_path / "flips.duckdb"), tiny_study()
+    runner.run(study, store)
+    items = studies.study_items(store, study.study_id)
+    both = {
+        item: [flips(sides(view, name)[key]) for name in ("first_token", "regex")]
+        for item in items[items["kind"] == "choice"]["item_id"]
+        for view in [inspection(store, study.study_id, MODEL, item, AXIS)]
+        for key in [next(iter(sides(view, "first_token")))]
+    }
+    item = next(item for item, (first, text) in both.items() if first and not text)
+    key = next(iter(sides(inspection(store, study.study_id, MODEL, item, AXIS), "first_token")))
+    store.close()
+    app = opened("flips/page.py", study=study.study_id, item=item, axis=AXIS, readout="regex", variant=key)
+    assert not app.exception
+    shown = [one.value for one in [*app.main] if one.type in ("markdown", "caption")]
+    (who,) = [at for at, text in enumerate(shown) if text.startswith("The answer ")]
+    assert shown[who].startswith("The answer **flips** under First token; stays under Written answer")
+    assert (
+        who < shown.index("**Original**") < next(i for i, t in enumerate(shown) if "Sample 1" in t) < shown.index("The prompt")
+    )
