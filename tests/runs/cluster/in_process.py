@@ -3,6 +3,7 @@ kept, and a test may kill a worker whenever it likes."""
 
 import asyncio
 import pickle
+import threading
 from contextlib import aclosing
 
 from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
@@ -24,7 +25,7 @@ class InProcess(Cluster):
         self.links, self.messages, self.is_closed = [], [], False
         self.sent: list[str] = []
         self.tasks: list[asyncio.Future] = []
-        self.parts = ServerParts(wait_s=0.0)
+        self.parts, self.one_at_a_time = ServerParts(wait_s=0.0), threading.Lock()
 
     def machines(self):
         return [Machine(f"id-{i}", f"machine-{i}", 1) for i in range(self.n)]
@@ -35,7 +36,8 @@ class InProcess(Cluster):
         return new
 
     async def renew(self, *words):
-        return self.parts.renew(*words)
+        with self.one_at_a_time:  # as an actor of Ray answers; the runs of a test are threads
+            return self.parts.renew(*words)
 
     def close(self):
         self.is_closed = True
