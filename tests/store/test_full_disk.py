@@ -33,7 +33,8 @@ from tests.datasets.recorded import harness_files
 from tests.runs.kills import contents
 from tests.stores import store_with
 
-AT_ONCE_S = 5.0  # of a run that would go on for as long as it has calls; a busy machine included
+AT_ONCE_S = 30.0  # of a run that would go on for as long as it has calls; a busy machine included
+MOST_MORE = 2  # commits that are tried once one met the full disk; as for a collision it would be four for that one alone
 STUDY = Study(
     "filled",
     (ItemSource("flipscope_choice", n=6),),
@@ -123,13 +124,12 @@ def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, di
         k += 1
         store = Store.open(tmp_path / f"{k}.duckdb")
         disk.full_at(k)
-        start = time.monotonic()
         last = runner.run(STUDY, store)
-        seconds, is_whole = time.monotonic() - start, disk.n < k
+        is_whole = disk.n < k
         if not is_whole:
             assert last.state == "failed" and "No space left" in last.message and "resume" in last.message, (k, last)
             assert store.rows("SELECT count(*) FROM completions")[0][0] >= last.n_done
-            assert seconds < AT_ONCE_S, k
+            assert disk.n - k <= MOST_MORE, k
         disk.room()
         assert runner.run(STUDY, store).state == "done"
         assert contents(store, STUDY) == expected, k
@@ -252,14 +252,13 @@ def test_any_work_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path,
             archive(store, STUDY.study_id)
         if k:
             disk.full_at(k)
-            start = time.monotonic()
             try:
                 WORKS[work](store, folder)
             except FlipscopeError as error:
                 assert "No space left" in str(error), error
             else:
                 assert disk.n < k  # it came through
-            assert time.monotonic() - start < AT_ONCE_S
+            assert disk.n - k <= MOST_MORE, k
         was_hit = k and disk.n >= k
         disk.room()
         if not k or was_hit:
