@@ -46,7 +46,7 @@ SETS_DIFFER_BEYOND = Assertion(
 )
 SETS_EQUIVALENT = Assertion(
     "sets are equivalent on a test",
-    "the difference is smaller than the margin, and no more entries are copies than the sentence says",
+    "the difference is smaller than the margin, and no more entries are close copies than the sentence says",
     0.05,
     1,
     "each test",
@@ -57,7 +57,7 @@ SETS_WITHIN = Assertion(
 )
 SAME_SOURCE = Assertion(
     "sets could have one source",
-    "on every test the difference is smaller than its margin, and no more entries are copies than is said",
+    "on every test the difference is smaller than its margin, and no more entries are close copies than is said",
     0.05,
     1,
     "all four tests, intersection-union",
@@ -117,14 +117,15 @@ def outcome_claim(test: HoldoutTest) -> Claim:
 
 
 def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
-    """The percentage of the retro entries that may still be copies, which sameness on average leaves open; None: nobody asked."""
+    """The percentage of the retro entries that may still be close copies, which sameness on average leaves open; None: nobody
+    asked. A close copy lies nearest to its own original."""
     shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
     return math.ceil(100 * max(shares)) if shares else None
 
 
 def _unseen(test: HoldoutTest) -> str:
     most = most_copies([test])
-    return "" if most is None else f"; up to {most} % may be copies"
+    return "" if most is None else f"; at most {most} % are close copies"
 
 
 def _not_placed(test: HoldoutTest) -> str:
@@ -154,7 +155,11 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     """What the tests say together, and beside it what the source's rule says."""
     detail = f"The source's rule says {verdict.source_state}."
     most = most_copies(verdict.tests)
-    with_copies = detail if most is None else f"Up to {most} % of the retro entries may be copies of target entries. {detail}"
+    with_copies = (
+        detail
+        if most is None
+        else f"At most {most} % of the retro entries are close copies, nearest to their own original. {detail}"
+    )
     by_outcome = {
         outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
         for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)

@@ -33,14 +33,17 @@ WIDE = 0.5
 EDITED = 0.1  # of the words; each becomes another word of the questions
 HARDEST = "paraphrase"  # to see; the verdict on all tests is never said where the sentence of this one is not
 KINDS = {HARDEST: 55, "edit": 55, "new numbers": 34}  # entries a set
+TEMPLATED = "new numbers among entries of one template"
 SHARES = (10, 30)  # percent
-_SAID = re.compile(r"[Uu]p to (\d+) %")
+SIZES = {**KINDS, TEMPLATED: 150}
+_SAID = re.compile(r"[Aa]t most (\d+) %")
 
 
 @lru_cache(maxsize=8)
 def pool(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(entries, a copy of each) of the shipped questions that can be copied in this way; the same every time."""
-    items = [item for name in ("flipscope_problems", "flipscope_choice") for item in load(ItemSource(name))]
+    names = ("pocket_problems",) if kind == TEMPLATED else ("flipscope_problems", "flipscope_choice")
+    items = [item for name in names for item in load(ItemSource(name))]
     rng, words = generator(0, "copies", kind), " ".join(item.question for item in items).split()
     lines = (PARAPHRASES / "shipped.jsonl").read_text(encoding="utf-8").splitlines()
     paraphrases = {row["original"]: row["paraphrase"] for row in map(json.loads, reversed(lines))}
@@ -68,14 +71,14 @@ def _embedded(kind: str) -> np.ndarray:
 
 def n_copies(kind: str, share: int) -> int:
     """Copies among the retro entries: this share in percent, in whole entries."""
-    return round(share * KINDS[kind] / 100)
+    return round(share * SIZES[kind] / 100)
 
 
 def sets(kind: str, share: int, rng: Rng, draws: int = 99) -> HoldoutTest:
     """The semantic test of a random part of the questions beside others, `share` % of which are copies. By 99 draws a difference cannot be
     shown (Holm over five tests); what keeps sets from being called alike can."""
     entries, copies = pool(kind)
-    n, k = KINDS[kind], n_copies(kind, share)
+    n, k = SIZES[kind], n_copies(kind, share)
     order = rng.permutation(len(entries))[: 2 * n - k]
     rows = np.concatenate([order[:n], order[:k] + len(entries), order[n:]])
     texts = [(*entries, *copies)[i] for i in rows.tolist()]
@@ -129,7 +132,21 @@ def _cells() -> list[Cell]:
             planted.append(Cell(SETS_DIFFER, world, size, differ, "planted", N_SLOW))
     alike = each(lambda rng: outcome_claim(sets(HARDEST, 0, rng)))
     size = f"{KINDS[HARDEST]} v {KINDS[HARDEST]} questions"
-    return [*cells, Cell(SETS_EQUIVALENT, "no copies", size, alike, "planted", N_SLOW), *planted]
+    return [*cells, Cell(SETS_EQUIVALENT, "no copies", size, alike, "planted", N_SLOW), *planted, *_templated()]
+
+
+def _templated() -> list[Cell]:
+    """Every template comes several times on both sides, so that a copy has other neighbours as well."""
+    return [
+        Cell(
+            SETS_EQUIVALENT,
+            f"copied holdout, {share} %, {TEMPLATED}",
+            "150 v 150 problems",
+            passes_fewer(partial(sets, TEMPLATED, share), share),
+            n_runs=N_SLOW,
+        )
+        for share in SHARES
+    ]
 
 
 CELLS: tuple[Cell, ...] = tuple(_cells())
