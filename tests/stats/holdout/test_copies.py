@@ -66,7 +66,9 @@ def test_what_sameness_leaves_open_stands_in_its_sentence():
     target, retro = vectors_with_copies(0.0)
     near = cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS)
     said = outcome_claim(semantic_test(target, retro, 0.5, m=199, copies=[near]))
-    assert said.outcome == "equivalent" and said.text.endswith(f"; up to {np.ceil(100 * near.at_most):.0f} % may be copies.")
+    assert said.outcome == "equivalent" and said.text.endswith(
+        f"; at most {np.ceil(100 * near.at_most):.0f} % are close copies."
+    )
     assert "copies" not in outcome_claim(semantic_test(target, retro, 0.5, m=199)).text
 
 
