@@ -20,10 +20,10 @@ from flipcore.claims.catalogue import BY_NAME
 from flipcore.core import study
 from flipcore.methods.papers import PAPERS
 from flipcore.store.connection import Store
-from tests.conftest import ROOT
 from tests.lab.claims import MODULES, results
 from tests.lab.claims.acceptance import Row
 
+ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
     "score": "How much of this score?",
     "flips": "Does the answer flip?",
