@@ -35,8 +35,18 @@ def flips(pair: tuple[Side, Side]) -> bool:
     off are in no pair, nor are variants for which another answer is, or may be, right."""
     if not _is_comparable(pair):
         return False
-    before, after = ([one.answer for one in samples if one.status not in (ABSENT, CUT)] for _, samples in pair)
+    before, after = (_answers(samples) for _, samples in pair)
     return any(a != b for a in before for b in after)
+
+
+def _answers(samples: list[SampleView]) -> list[str | None]:
+    return [one.answer for one in samples if one.status not in (ABSENT, CUT)]
+
+
+def has_both(pair: tuple[Side, Side]) -> bool:
+    """Whether there is something to compare: two askings, each with an answer that is in a pair."""
+    (_, before), (_, after) = pair
+    return before is not after and bool(_answers(before) and _answers(after))
 
 
 def why_no_flip(view: Inspection, pair: tuple[Side, Side]) -> str:

@@ -18,11 +18,12 @@ def _palette() -> dict:
     return asdict(colours(st.context.theme.type))
 
 
-def differences(original: str, changed: str, *, key: str, as_losses: bool = False) -> None:
+def differences(original: str, changed: str, *, key: str, as_losses: bool = False, shorten: bool = False) -> None:
     """`changed`, with the words that `original` does not have at that place underlined; `as_losses` dots them instead, for the
-    side that lost them. Long stretches that both have are left out, and how long they are is said."""
+    side that lost them. With `shorten` long stretches that both have are left out, and how long they are is said: not where somebody
+    judges the whole text."""
     runs = [
-        ["gone" if as_losses and kind == "new" else kind, ends_of(text) if kind == "same" else text]
+        ["gone" if as_losses and kind == "new" else kind, ends_of(text) if shorten and kind == "same" else text]
         for kind, text in word_differences(original, changed)
     ]
     _text(data={"runs": runs, "colours": _palette()}, key=key)

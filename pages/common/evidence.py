@@ -32,7 +32,8 @@ def side(
         st.caption("The prompt")
         if variant.system:
             st.caption(f"System prompt: {plain(variant.system)}")
-        differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses)
+        differs = other.prompt != variant.prompt
+        differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses, shorten=differs)
 
 
 def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
+from flipcore.reports.compared_pairs import Side, flips, has_both, sides, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session, trajectories
@@ -94,15 +94,16 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
 
 def _who_flips(view: Inspection, names: list[str], key: str) -> None:
     """Under which extractors the answer to this variant is another one, and under which it stays."""
-    read = {
-        name: pair for name in names if name not in VALUES and (pair := sides(view, name).get(key)) and all(n for _, n in pair)
-    }
-    if not read or any(why_no_flip(view, pair) for pair in read.values()):
-        return
-    flipping = [_title(name) for name, pair in read.items() if flips(pair)]
-    same = [_title(name) for name, pair in read.items() if not flips(pair)]
-    parts = [f"**flips** under {', '.join(flipping)}"] * bool(flipping) + [f"stays under {', '.join(same)}"] * bool(same)
-    st.markdown(plain("The answer ") + "; ".join(parts) + ".")
+    pairs = {name: sides(view, name).get(key) for name in names if name not in VALUES}
+    read = {name: pair for name, pair in pairs.items() if pair and has_both(pair) and not why_no_flip(view, pair)}
+    flipping = ", ".join(_title(name) for name, pair in read.items() if flips(pair))
+    same = ", ".join(_title(name) for name, pair in read.items() if not flips(pair))
+    if read:
+        st.markdown(
+            "The answer "
+            + "; ".join([f"**flips** under {flipping}"] * bool(flipping) + [f"stays under {same}"] * bool(same))
+            + "."
+        )
 
 
 def _judge(study_id: str, model: str, axis: str, extractor: str, view: Inspection, pair: tuple[Side, Side]) -> None:

@@ -1,14 +1,17 @@
 """The inspector: the mark "flipped" is that of the extractor that is shown, and log-probabilities that came back are shown."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from flipcore.reports.compared_pairs import flips, sides
+from flipcore.core.records import ABSENT, CUT
+from flipcore.reports.compared_pairs import flips, has_both, sides
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
+from pages.common import differences as marks_of_words
 from tests.pages.opening import opened, quiet
 from tests.runs.test_runner import tiny_study
 
@@ -67,3 +70,19 @@ def test_outputs_stand_above_their_prompts_below_who_flips(tmp_path, monkeypatch
     assert (
         who < shown.index("**Original**") < next(i for i, t in enumerate(shown) if "Sample 1" in t) < shown.index("The prompt")
     )
+
+
+@pytest.mark.parametrize(("status", "compares"), [("ok", True), ("unreadable", True), (CUT, False), (ABSENT, False)])
+def test_nothing_stays_where_one_side_has_no_answer_that_is_in_a_pair(status, compares):
+    before, after = ([SimpleNamespace(answer="0", status=one)] for one in ("ok", status))
+    assert has_both(((None, before), (None, after))) is compares and not has_both(((None, before), (None, before)))
+
+
+def test_a_text_that_somebody_judges_is_shown_whole_and_a_prompt_beside_outputs_by_its_ends(monkeypatch):
+    shown = []
+    monkeypatch.setattr(marks_of_words, "_text", lambda data, key: shown.append("".join(text for _, text in data["runs"])))
+    monkeypatch.setattr(marks_of_words, "_palette", dict)
+    text = "word " * 1_000
+    marks_of_words.differences(text, text + "more", key="judged")
+    marks_of_words.differences(text, text + "more", key="beside", shorten=True)
+    assert shown[0] == text + "more" and len(shown[1]) < 600 and shown[1].endswith("more")
