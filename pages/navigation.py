@@ -142,21 +142,14 @@ PAGES = (
     ),
     Entry(
         "report",
-        "Report",
+        "Report and decisions",
         ":material/description:",
         "What do I hand on?",
         link=OF_STUDY,
         on_card=lambda study: True,
         visibility="hidden",
         in_menu=True,
-    ),
-    Entry(
-        "record",
-        "Decisions",
-        ":material/history_edu:",
-        "What did we decide, from what, and does it still hold?",
-        visibility="hidden",
-        in_menu=True,
+        was={"record": {"part": "Decisions"}},
     ),
     Entry(
         "models",

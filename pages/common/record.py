@@ -96,4 +96,5 @@ def history(study_id: str) -> None:
                 f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, {row['mode']}): {ours}{row['sentence']}"
             )
         )
-    st.page_link("record/page.py", label="Every decision", icon=":material/history_edu:", query_params={"in": study_id})
+    link = {"part": "Decisions", "in": study_id}
+    st.page_link("report/page.py", label="Every decision", icon=":material/history_edu:", query_params=link)

@@ -1,4 +1,4 @@
-"""Report: what do I hand on?"""
+"""Report and decisions: what do I hand on?"""
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from pages.common.files import offer_file
 from pages.common.header import page_header
 from pages.common.headline import leading_sentences
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.report.decisions import show_decisions
 
 # What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.
 
@@ -113,13 +114,19 @@ PARTS = {
     "Tables": show_tables,
     "Dataset": show_dataset,
 }
+DECISIONS = "Decisions"  # of every study, deleted ones included
 
-study_id = page_header("report")
-if study_id is not None:
-    part = screen.segments("Part", list(PARTS), "part")
-    PARTS[part](study_id)
-how_to_read(
-    "The **report** says what the pages say, behind the same gates and locks. The same study gives the same file, letter by letter. "
-    "**Methods** name every interval with its n, level and seed, and the papers. A **table** comes as CSV, Markdown or LaTeX with "
-    "booktabs. The **dataset** leaves out what may not be passed on, and says how much that is."
-)
+above = st.container()  # the part decides whether there is a study to choose
+part = screen.segments("Part", [*PARTS, DECISIONS], "part")
+with above:
+    study_id = page_header("report", choose=part != DECISIONS)
+if part == DECISIONS:
+    show_decisions()
+else:
+    if study_id is not None:
+        PARTS[part](study_id)
+    how_to_read(
+        "The **report** says what the pages say, behind the same gates and locks. The same study gives the same file, letter by letter. "
+        "**Methods** name every interval with its n, level and seed, and the papers. A **table** comes as CSV, Markdown or LaTeX with "
+        "booktabs. The **dataset** leaves out what may not be passed on, and says how much that is."
+    )

@@ -312,8 +312,9 @@ def test_a_file_with_unkind_headers_is_read_right(user, table, tmp_path):
 
 def test_a_decision_is_found_and_read(user, table):
     table["decision"] = user
-    user.click("More", until="Decisions")
-    user.click("Decisions", until="What did we decide")
+    user.click("More", until="Report and decisions")
+    user.click("Report and decisions", until="What do I hand on")
+    user.click("Decisions", until="still current|has changed")
     said = user.read("[data-testid=stCaptionContainer]", "Nora Ten")  # of the threshold's task
     assert "Flips · explore" in said
     assert user.n_wrong == 0

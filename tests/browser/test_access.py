@@ -33,6 +33,7 @@ PAGES = {one.folder.replace("_", " "): one.folder for one in navigation.BY_FOLDE
     "judging": "paraphrase_review?part=Review",
     "effect": "paraphrase_review?part=Effect",
     "report": f"report?study={FLIPS.study_id}",
+    "decisions": "report?part=Decisions",
 }
 SETTINGS = [("light", 1440), ("dark", 1440), ("dark", 390), ("light", 390)]
 # Streamlit's own, which a page cannot mend: (rule, part of the element's markup)

@@ -38,7 +38,7 @@ PAGES = {
     "holdout?sets=halves": "headline number picture control",
     "audit": "headline number control",
     "paraphrase_review": "control",
-    "record": "headline control",
+    "report?part=Decisions": "headline control",
     "models": "picture control",
     "glossary": "headline picture control",
 }

@@ -72,7 +72,7 @@ WAYS = [
     ("audit/page.py", {"study": "tiny"}),
     ("ranking/page.py", {"study": "tiny"}),
     ("score/page.py", {"study": "tiny"}),
-    ("record/page.py", {"study": "tiny"}),  # what somebody wrote down stands there in their words
+    ("report/page.py", {"part": "Decisions"}),  # what somebody wrote down stands there in their words
     ("report/page.py", {"study": "controlled"}),
     ("report/page.py", {"study": "controlled", "part": "Tables"}),
 ]

@@ -50,7 +50,7 @@ def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["studies", "record", "paraphrase_review", "holdout"])
+@pytest.mark.parametrize("page", ["studies", "paraphrase_review", "holdout"])
 def test_a_page_of_all_studies_says_it_too_of_a_link_to_one(show, page):
     app = show(page, {"study": "nonsense"} | ({"part": "Guide"} if page == "holdout" else {}))
     assert len(said(app)) == 1 and len(said(app.run())) == 1

@@ -42,10 +42,12 @@ demo.fill_store = lambda store: None
 import pages.navigation
 from tests.claims.walks import sent
 
-def said(folder):
+def said(folder, part=None):
     app = AppTest.from_file("pages/main.py", default_timeout=300)
     if folder:
         app._page_hash = calc_hash(folder)
+    if part:
+        app.session_state["part"] = part
     app.run()
     assert not app.exception
     return sent(app)
@@ -53,7 +55,8 @@ def said(folder):
 from tests.pages.test_links import WAYS
 from tests.pages.test_hostile_studies import PAGES
 lists = [name for name, pages in (("links", WAYS), ("hostile studies", PAGES)) if "toy" in pages]
-print(json.dumps({"file": pages.navigation.__file__, "toy": said("toy"), "studies": said(""), "record": said("record"), "lists": lists}))
+there = {"toy": said("toy"), "studies": said("")}
+print(json.dumps({**there, "file": pages.navigation.__file__, "decisions": said("report", "Decisions"), "lists": lists}))
 """
 
 
@@ -65,7 +68,7 @@ def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, m
     quiet(monkeypatch, store_with(tmp_path, study))
     app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
-    assert app.segmented_control(key="show").value == entry.was[name]["show"]
+    assert {key: app.segmented_control(key=key).value for key in entry.was[name]} == entry.was[name]
     assert study.study_id in app.query_params["study"]
     assert place_of(name) == (entry, entry.was[name]) and title_of(name) == entry.title
 
@@ -101,5 +104,5 @@ def test_a_page_is_added_in_two_places(tmp_path):
     assert seen["file"] == str(entries)
     assert "Toy" in seen["toy"] and "Is one page enough?" in seen["toy"] and f"It is of {tiny_study().name}" in seen["toy"]
     assert "write the sentence to the record" in seen["toy"]  # the list behind `?`
-    assert "Toy" in seen["studies"] and "Open Toy" in seen["record"]
+    assert "Toy" in seen["studies"] and "Open Toy" in seen["decisions"]
     assert seen["lists"] == ["links", "hostile studies"]

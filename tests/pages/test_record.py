@@ -1,4 +1,4 @@
-"""The Record page: what was decided, from what, the view it was made in, and what was left open."""
+"""The decisions on the page Report: what was decided, from what, the view it was made in, and what was left open."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -48,7 +48,8 @@ def said(app):
 
 
 def test_a_decision_is_shown_as_text_with_its_state_and_a_question_is_answered(app):
-    app.switch_page("record/page.py").run()
+    app.session_state["part"] = "Decisions"
+    app.switch_page("report/page.py").run()
     assert not app.exception
     assert r"\<script\>" in said(app) and "<script>" not in said(app) and "level 0" in said(app)
     assert "1 decision, still current" in said(app)
@@ -64,7 +65,8 @@ def test_a_decision_is_shown_as_text_with_its_state_and_a_question_is_answered(a
 
 
 def test_words_that_nobody_wrote_leave_nothing(app):
-    app.switch_page("record/page.py").run()
+    app.session_state["part"] = "Decisions"
+    app.switch_page("report/page.py").run()
     app.text_input(key="words").set_value("nobody wrote this").run()
     assert not app.exception and "No decision fits this filter" in said(app)
 
@@ -72,7 +74,8 @@ def test_words_that_nobody_wrote_leave_nothing(app):
 def test_without_a_decision_the_page_says_how_to_write_one(app, monkeypatch):
     every = decisions.record
     monkeypatch.setattr(decisions, "record", lambda *given, **also: every(*given, **also).iloc[:0])
-    app.switch_page("record/page.py").run()
+    app.session_state["part"] = "Decisions"
+    app.switch_page("report/page.py").run()
     assert not app.exception and "No decision has been written down yet" in said(app)
     assert "Write to record" in said(app) and not app.selectbox
 

@@ -1,4 +1,4 @@
-"""Record: what did we decide, from what, and does it still hold?"""
+"""Report, Decisions: what did we decide, from what, and does it still hold?"""
 
 from urllib.parse import parse_qsl
 
@@ -10,7 +10,7 @@ from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
 from pages.common import screen, session
 from pages.common.files import offer_file
-from pages.common.header import page_header, show_badges
+from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.keys import RECORD
 from pages.common.notes import how_to_read, plain, shown_problem
@@ -119,37 +119,37 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     return {"study_id": study_id or "", "page": page or "", "words": words or ""}
 
 
-page_header("record", choose=False)
-studies, pages = places()
-choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
-record = entries(**choices)
-if not studies:
-    st.markdown("## No decision has been written down yet.")
-    st.markdown(
-        "Drag a threshold on a page that has one, then press **Write to record** beside it. The sentence comes here, with its "
-        "settings, the outputs in sight and your name."
+def show_decisions() -> None:
+    """What was decided in every study, or in one, and what was left open."""
+    studies, pages = places()
+    choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
+    record = entries(**choices)
+    if not studies:
+        st.markdown("## No decision has been written down yet.")
+        st.markdown(
+            "Drag a threshold on a page that has one, then press **Write to record** beside it. The sentence comes here, with its "
+            "settings, the outputs in sight and your name."
+        )
+        with st.container(horizontal=True, gap="small"):
+            for other in PAGES:
+                if other.has_decisions and set(RECORD) <= set(other.keys):
+                    st.page_link(other.path, label=f"Open {other.title}", icon=":material/arrow_forward:")
+    elif record:
+        st.markdown(f"## {count_sentence(record)}")
+        with st.container(horizontal=True, gap="small"):
+            for format, (title, mime) in FORMATS.items():
+                text = table_text([one.row() for one in record], format)
+                offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
+        for one in record[:MOST]:
+            card(one)
+        if len(record) > MOST:
+            st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
+    else:
+        st.info("No decision fits this filter. Clear it to see all of them.", icon=":material/search_off:")
+    open_questions(choices["study_id"])
+    how_to_read(
+        "A **decision** is what people decided, in their words, and the sentence of the page that they decided it from, with its "
+        "settings and a name. **Open the view** leads back to that page at those settings. **Changed**: items, readouts or verdicts on "
+        "paraphrases behind it are not those of then, so read the page again before you rely on it. **Replaced**: a later decision of "
+        "the same page stands. Nothing is ever deleted."
     )
-    with st.container(horizontal=True, gap="small"):
-        for other in PAGES:
-            if other.has_decisions and set(RECORD) <= set(other.keys):
-                st.page_link(other.path, label=f"Open {other.title}", icon=":material/arrow_forward:")
-elif record:
-    st.markdown(f"## {count_sentence(record)}")
-    with st.container(horizontal=True, gap="small"):
-        for format, (title, mime) in FORMATS.items():
-            text = table_text([one.row() for one in record], format)
-            offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
-    for one in record[:MOST]:
-        card(one)
-    if len(record) > MOST:
-        st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
-else:
-    st.info("No decision fits this filter. Clear it to see all of them.", icon=":material/search_off:")
-open_questions(choices["study_id"])
-
-how_to_read(
-    "A **decision** is what people decided, in their words, and the sentence of the page that they decided it from, with its settings "
-    "and a name. **Open the view** leads back to that page at those settings. **Changed**: items, readouts or verdicts on paraphrases "
-    "behind it are not those of then, so read the page again before you rely on it. **Replaced**: a later decision of the same page "
-    "stands. Nothing is ever deleted."
-)

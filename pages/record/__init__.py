@@ -1,1 +1,0 @@
-"""The page of what was decided, from what, and what was left open."""
