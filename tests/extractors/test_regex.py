@@ -167,6 +167,62 @@ def test_a_longer_option_hides_the_shorter_one_inside_it():
     assert read("It is tin.", both).answer == "0"
 
 
+SHIPS = choice(("oar", "galley", "raft", "No", "tin", "tin foil", "5", "5,000", "Some", "Yes", "cannot tell"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A. galley",
+        "**A) galley**",
+        "A, galley",
+        "A - galley",
+        "A (galley, a ship)",
+        "The answer is (A) galley, because it floats.",
+        "C. raft or not, the answer is A. galley",
+        "It is galley (A).",
+        "The answer is galley (A).",
+        "E. tin foil",
+        "A. 5",
+        "K. No.",
+    ],
+)
+def test_a_label_with_the_words_of_another_option_is_a_contradiction_and_no_answer(text):
+    found = read(text, SHIPS)
+    assert (found.status, found.answer) == (UNREADABLE, None)
+    assert "the words of" in found.reason
+
+
+@pytest.mark.parametrize(
+    "text, label",
+    [
+        ("A. galley is what a raft is not", "A"),  # a sentence that begins with the words of another option
+        ("A. oar, galley", "A"),
+        ("A. galley or oar", "A"),
+        ("E. tin", "E"),
+        ("F. tin", "F"),  # cut short: the words begin the label's own
+        ("F. tin foil", "F"),
+        ("A. 5 - 3 is 2", "A"),
+        ("A. 5.5", "A"),
+        ("A. 5,000.5", "A"),
+        ("K. No, because nobody knows", "K"),
+        ("B. galley\n\nA. oar", "B"),
+        ("oar (A), galley (B). The answer is raft (C).", "C"),
+    ],
+)
+def test_words_that_are_no_other_option_alone_contradict_no_label(text, label):
+    assert read(text, SHIPS).answer == str("ABCDEFGHIJK".index(label))
+
+
+def test_a_contradiction_is_of_the_options_as_they_were_asked():
+    ships = choice(("oar", "galley", "raft"))
+    assert read("A. galley", ships, order=(1, 0, 2)).answer == "1"
+    assert read("B. galley", ships, order=(1, 0, 2)).status == UNREADABLE
+    assert read("b. galley", ships, labels=labels_of("lower", 3)).answer == "1"
+    assert read("2. oar", ships, labels=labels_of("digits", 3)).status == UNREADABLE
+    assert read("A. Galley", choice(("galley", "Galley", "raft"))).answer == "0"  # two options of the same words
+
+
 def test_two_options_with_the_same_text_are_not_told_apart_by_it():
     twins = choice(("tin", "tin", "rye"))
     assert read("It is tin.", twins).status == UNREADABLE

@@ -1,8 +1,9 @@
 """Which option a generated text names, if it names exactly one.
 
 In order: the last statement ("the answer is (C)"), a label at the start (" C", "C. tin"), one on a line of its own or in
-brackets, one at the end ("It is tin C"), and the text of exactly one option. Whoever names several is not answering, and an
-option that is denied ("not B", "B is wrong") is not named.
+brackets, one at the end ("It is tin C"), and the text of exactly one option. Whoever names several is not answering, a label with
+the words of another option ("A. galley", where galley is B) is a contradiction and no answer, and an option that is denied ("not B",
+"B is wrong") is not named.
 """
 
 import re
@@ -37,6 +38,8 @@ _GOES_ON = (
 _REASON = r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as (?!well))\b|n['’]t\b"
 _LONE = frozenset("yes no none all both some any never maybe true false".split())  # words of every sentence
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
+_GAP = re.compile(r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_`\"'“”(]*")  # between a label and an option's words
+_ALONE = r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"  # nothing but an option's words
 _SHORT = 30  # words besides the option's own
 
 
@@ -71,6 +74,7 @@ class ChoiceText:
         self.several = re.compile(
             rf"(?<!\w)(?:{one})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and|or)?[\s\"'(*\[]*$"
         )
+        self.label_behind = re.compile(rf"[\s*]*[(\[]({one})[)\]]")
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!{languages.WORD})(?!['’]\w)")
 
     def choice(self, text: str) -> Choice:
@@ -197,7 +201,13 @@ class ChoiceText:
             if match:
                 fits.append((match.end(), i))
         longest = [(end, i) for end, i in fits if end == max(fits)[0]]
-        return Choice(longest[0][1], (start, longest[0][0])) if len(longest) == 1 else None
+        if len(longest) != 1:
+            return None
+        end, place = longest[0]
+        label = self.label_behind.match(text, end)
+        if label and label[1] != self.labels[place]:
+            return self._contradiction(label[1], place)
+        return Choice(place, (start, end))
 
     def _stands(self, label, text) -> bool:
         """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
@@ -241,7 +251,32 @@ class ChoiceText:
         own = _folded(text[start + length :]).startswith(_folded(self.options[position]))
         if twins and not own and text[start - 1 : start] not in ("(", "["):
             return Choice(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
+        other = self._contradicted(position, text, start, start + length)
+        if other is not None:
+            return self._contradiction(self.labels[position], other)
         return Choice(position, (start, start + length))
+
+    def _contradiction(self, label: str, other: int) -> Choice:
+        return Choice(None, None, f"The answer has the label {label} and the words of {self.labels[other]}.")
+
+    def _contradicted(self, position: int, text: str, start: int, end: int) -> int | None:
+        """The other option whose words, all of them and nothing else, stand behind a label ("A. galley"), or before one in brackets
+        ("galley (A)"). None where the line also has the label's own words, or words that begin them."""
+        line = text[_GAP.match(text, end).end() :].partition("\n")[0]
+        before = text[:start].rpartition("\n")[2] if text[start - 1 : start] in ("(", "[") else ""
+        own = _plain(self.options[position])
+        has_own = {side: any(_spots(self.options[position], side)) or _plain(side).startswith(own) for side in (line, before)}
+        for i, option in enumerate(self.options):
+            words = _plain(option)
+            if i == position or not words or own.startswith(words):
+                continue
+            ends = r"[\s.*]*$" if words in _LONE else _ALONE
+            is_behind = re.match(_loose(option) + ends, line, re.IGNORECASE)
+            if is_behind and (words.startswith(own) or not has_own[line]):
+                return i
+            if before and not has_own[before] and re.search(rf"(?<!\w){_loose(option)}[\s*]*[(\[]$", before, re.IGNORECASE):
+                return i
+        return None
 
     def _position(self, word: str) -> int | None:
         return self.labels.index(word) if word in self.labels else None
@@ -249,6 +284,11 @@ class ChoiceText:
 
 def _folded(text: str) -> str:
     return re.sub(r"[\s.,:;()\[\]*\"'“”]+", " ", text).strip().casefold()
+
+
+def _plain(text: str) -> str:
+    """Letters, digits and signs without what is written between words."""
+    return re.sub(r"[\s.,:;()\[\]*\"'“”]+", "", text).casefold()
 
 
 def _loose(option: str) -> str:
