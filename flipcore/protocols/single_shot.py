@@ -21,12 +21,12 @@ class SingleShot(CallProtocol):
 
     def next_calls(self, history: History) -> list[Call]:
         """Calls whose completions are not there yet; none when the item is finished."""
-        open_calls: dict[str, Call] = {}
+        open_calls: dict[Call, None] = {}
         for extractor, variant, sample in _cells(history):
             if not why_absent(extractor, history, variant):
                 calls, _ = _calls(extractor, variant, sample, history)
-                open_calls.update((call.call_id, call) for call in calls if call.call_id not in history.completions)
-        return list(open_calls.values())
+                open_calls.update((call, None) for call in calls if not _is_there(call, history))
+        return list(open_calls)
 
     def readouts(self, history: History) -> list[Readout]:
         """A readout for each cell: absent with the reason where the model cannot serve it or it was not asked."""
@@ -84,10 +84,15 @@ def _calls(extractor: Extractor, variant: Variant, sample: int, history: History
             calls.append(
                 Call(backend.name, backend.revision, need.request, sample if need.sample is None else need.sample, parent)
             )
-        came = [history.completions[call.call_id] for call in calls if call.call_id in history.completions]
+        came = [history.completions[call.call_id] for call in calls if _is_there(call, history)]
         if len(came) < len(calls) or len(calls) == len(so_far):
             return calls, came
         so_far = came
+
+
+def _is_there(call: Call, history: History) -> bool:
+    """Whether it came back; before anything has, no call needs its id, which takes as long as all else that a price is made of."""
+    return bool(history.completions) and call.call_id in history.completions
 
 
 def _readout(history: History, extractor: Extractor, variant: Variant, sample: int) -> Readout:

@@ -11,11 +11,11 @@ from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
-from flipcore.reports.score import ScoreReport, score_report
+from flipcore.reports.score import ScoreReport
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
-from pages.common import cells, gates, session
+from pages.common import cells, gates, scores, session
 from pages.common.cached import cached
 
 COUNTING_TO_READING = 1.2  # how much longer flips are counted than their readouts are read, at any size
@@ -118,13 +118,13 @@ def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) 
 
 def score_headline(study_id: str) -> tuple[Claim, ...]:
     """The sentence of each model whose score was asked in several wordings; of any other its accuracy says "questions only"."""
-    report = _score(study_id, tuple(gates.closed_in(study_id).items()))
+    report = _score(scores.default_view(study_id))
     return report.whole_claims if report else ()
 
 
 def score_sentences(study_id: str) -> list[str]:
     """The score of each model with as much of its error bar as was measured; where a log's score is no mean, what the log gives."""
-    report = _score(study_id, tuple(gates.closed_in(study_id).items()))
+    report = _score(scores.default_view(study_id))
     if report is not None:
         return [one.claim.text for one in report.models]
     score = headline(study_id).score
@@ -133,19 +133,13 @@ def score_sentences(study_id: str) -> list[str]:
 
 def error_bar(study_id: str) -> ErrorBar | None:
     """Of a study's first model, whose score varies with questions, wordings and reruns; None where wordings were not measured."""
-    report = _score(study_id, tuple(gates.closed_in(study_id).items()))
+    report = _score(scores.default_view(study_id))
     return next((one.bar for one in report.models if one.shares), None) if report else None
 
 
 @cached("Adding up the error bar", 64, _revision)
-def _score(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> ScoreReport | None:
-    study = session.declared(study_id)
-    return score_report(
-        session.readouts(study_id, of_scores=True),
-        is_recorded=study.is_recorded,
-        closed_gates=dict(closed_gates),
-        scorers=study.scorers,
-    )
+def _score(view: scores.View) -> ScoreReport | None:
+    return scores.report(view, scores.LEVEL)
 
 
 def harness_headline(study_id: str) -> str:

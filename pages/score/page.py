@@ -22,13 +22,12 @@ from flipcore.reports.score import (
     wording_rows,
 )
 from flipcore.stats.flips.decomposition import default_reference
-from pages.common import modes, record, repeats, screen, session
+from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.header import page_header
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
 from pages.components.boards import score_board
-from pages.score import cached
 
 # Under the board: what another wording would give, whose the uncertainty is, where the next call goes, and every number.
 
@@ -108,7 +107,7 @@ def _numbers(one: ModelScore) -> None:
 
 
 PAGE = "score"
-START = {"level": 0.95, "reader": "", "role": "", "axes": ""}
+START = {"level": scores.LEVEL, "reader": "", "role": "", "axes": ""}
 BAND = "for every model and reader here at once, at any one level"
 
 
@@ -117,7 +116,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
     frame = session.readouts(study_id, lock=lock_id, of_scores=True)
-    names, roles = list(frame["extractor"].unique()), cached.roles(study_id, lock_id)
+    names, roles = list(frame["extractor"].unique()), scores.roles(study_id, lock_id)
     axes = [one for one in frame["axis"].unique() if one != IDENTITY]
     reader = view["reader"] if view["reader"] in names else default_reference(names, session.declared(study_id).scorer_names)
     role = view["role"] if view["role"] in roles else roles[0]
@@ -149,11 +148,11 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 
 @st.fragment
-def board(study_id: str, mode: str, at: dict, view: cached.View, report: ScoreReport) -> None:
+def board(study_id: str, mode: str, at: dict, view: scores.View, report: ScoreReport) -> None:
     """The board, and behind a dot of it the outputs."""
     with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
         moved, decision, dot = score_board(
-            cached.board(view, at["level"], mode == "simultaneous"),
+            scores.board(view, at["level"], mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{at['axes']}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
@@ -185,8 +184,8 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     with line:
         at = settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
-    view = cached.view_of(study_id, lock_id, at["reader"], at["role"], tuple(filter(None, at["axes"].split("+"))))
-    report = cached.report(view, at["level"])
+    view = scores.view_of(study_id, lock_id, at["reader"], at["role"], tuple(filter(None, at["axes"].split("+"))))
+    report = scores.report(view, at["level"])
     if report is None:
         of_log = "The log's own scores are of several tasks, or no means of right answers: they stand under Studies."
         none = "Nothing was judged right or wrong here, so there is no score."

@@ -1,19 +1,23 @@
-"""Cached reports of the Score page."""
+"""The score of a study, once for its page and for the rows and links that quote it."""
 
 from dataclasses import dataclass
 
 from flipcore.annotation.judge_labels import labelled_readouts
+from flipcore.core.records import IDENTITY
 from flipcore.reports.browser_data import score as boards
 from flipcore.reports.ranking import roles_of
-from flipcore.reports.score import ScoreReport, score_report
+from flipcore.reports.score import ScoreReport, random_axes, score_report
+from flipcore.stats.flips.decomposition import default_reference
 from flipcore.store.queries import audit, judges, scores
 from pages.common import gates, session
 from pages.common.cached import cached
 
+LEVEL = 0.95
+
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random (None: as the study
+    """What a page shows of it: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random (None: as the study
     has them), `closed_gates` what gates withhold, `n_labels` how many rows of labels by people there are."""
 
     study_id: str
@@ -32,6 +36,15 @@ def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple
     """With the gates as they are now."""
     n_labels = judges.n_label_rows(session.store())
     return View(study_id, lock, reader, role, axes, tuple(gates.closed_in(study_id).items()), n_labels)
+
+
+def default_view(study_id: str) -> View:
+    """What the page opens with, unlocked. Of a log whose scorers are no one mean nobody has chosen which to read, so none is named."""
+    study, frame = session.declared(study_id), session.readouts(study_id, of_scores=True)
+    names = () if study.scorers else list(frame["extractor"].unique())
+    ways = random_axes([one for one in frame["axis"].unique() if one != IDENTITY], study.is_recorded)
+    role = next(iter(roles_of(frame)), "")
+    return view_of(study_id, None, default_reference(names, ()) if len(names) else "", role, tuple(ways))
 
 
 def roles(study_id: str, lock: str | None) -> list[str]:
