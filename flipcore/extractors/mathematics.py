@@ -17,7 +17,7 @@ from typing import ClassVar
 from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import REFUSAL
-from flipcore.core.records import OK, Completion, Item, Reading, Variant
+from flipcore.core.records import OK, WRITTEN_MATH, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
 from flipcore.extractors.written import expressions
 from flipcore.extractors.written.marked import marked_answer
@@ -131,7 +131,7 @@ def _expression(text: str, is_stated: bool) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class Mathematics(Extractor):
-    name: ClassVar[str] = "math"
+    name: ClassVar[str] = WRITTEN_MATH
     title: ClassVar[str] = "Mathematics"
     about: ClassVar[str] = "The expression that the text states; ½, .5 and \\frac12 are one answer. Needs math-verify."
     applies_to: ClassVar[frozenset[str]] = frozenset({"number", "text"})

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from flipcore.core.records import Item
+from flipcore.text.numerals import in_digits
 
 _NUMBER = re.compile(r"[$€£]?-?[$€£]?\s?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:\s?/\s?\d+)?\s?%?", re.ASCII)
 
@@ -81,11 +82,22 @@ def text_target(answers: Iterable[str], as_written: bool = False) -> str | None:
     return "\n".join(first.values()) or None
 
 
+def plain_answer(answer: str) -> str:
+    """A short answer as it is compared: its normalised words, or the digits of a whole number ("four", "1,450")."""
+    bare = _BLANKS.sub("", answer.strip(_ENDS))
+    digits = in_digits("1" if bare.casefold() == "one" else bare)
+    return digits.replace("\u2212", "-") if _WHOLE.fullmatch(digits) else normalised_text(answer)
+
+
+_ENDS, _WHOLE = " \t\n.!?*\"'“”", re.compile(r"[-\u2212]?\d+", re.ASCII)
+_BLANKS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u202f])*\d{3}\Z)")  # between thousands
+
+
 def text_answer(answer: str, target: str | None) -> str | None:
     """The canonical text answer. All right answers are one answer, the first, so that a synonym is no flip."""
-    plain_text = normalised_text(answer)
+    plain_text = plain_answer(answer)
     right = target.split("\n") if target else []
-    return right[0] if plain_text in map(normalised_text, right) else plain_text or None
+    return right[0] if plain_text in map(plain_answer, right) else plain_text or None
 
 
 def option_text(item: Item, answer: str | None) -> str | None:

@@ -38,3 +38,31 @@ def test_another_answer_is_wrong_and_a_long_text_states_none():
 def test_an_own_pattern_reads_short_answers_too():
     pattern = extractor_of("pattern", {"expression": r"city: (\w+ ?\w*)"})
     assert pattern.read(ITEM, shown(ITEM), [said("City: Den Haag")]).answer == "hague"
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "answer"),
+    [
+        ("4", "four", "4"),
+        ("four", "4", "four"),
+        ("1", "One.", "1"),
+        ("4", "There were four of them.", "4"),
+        ("4", "four wars", "4"),
+        ("4", "There were five.", "5"),
+        ("4", "twenty-four", "24"),
+        ("4", "four hundred", "400"),
+        ("4", "four or five", None),
+        ("4", "2-4", None),
+        ("4", "-4", "-4"),
+        ("7", "007", "007"),
+        ("1450", "1,450", "1450"),
+        ("1,450", "It was 1450.", "1,450"),
+        ("1450", "1 450", "1450"),
+        ("1450", "one thousand four hundred and fifty", "1450"),
+        ("450", "It was 1,450.", "1450"),
+        ("Four Seasons", "the four seasons", "Four Seasons"),
+    ],
+)
+def test_a_whole_number_is_one_answer_in_digits_and_in_words(target, text, answer):
+    item = Item.make(dataset="t", key="2", kind="text", question="How many wars were there?", target=target)
+    assert extractor_of("text_match").read(item, shown(item), [said(text)]).answer == answer

@@ -8,9 +8,11 @@ playwright William Shakespeare"), as containment and normalised exact match have
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from flipcore.extractors.written.denial import is_denied
-from flipcore.text.answers import normalised_text, text_answer
+from flipcore.text.answers import plain_answer, text_answer
+from flipcore.text.numerals import in_digits
 
 _STATED = re.compile(
     r"\banswers?\b[ \t*]*(?:is|are|:)[\s*:]*(?P<words>\\\[.{1,1500}?\\\]|\$\$.{1,1500}?\$\$|[^\n]+)", re.IGNORECASE | re.DOTALL
@@ -33,6 +35,8 @@ _SMALL = frozenset(
 )
 _APART = frozenset("near after before like unlike than against without not except beside besides outside behind beyond".split())
 _RANGE_AFTER, _RANGE_BEFORE = re.compile(r"\s*(?:to\b|[-–—])\s*\d"), re.compile(r"\d\s*(?:to|[-–—])\s*$")
+_NO_LETTERS = r"(?<![\w.])"
+_NO_DIGITS = r"(?<![\w.])(?<!\d,)(?<!\A[-−])(?<!\W[-−])"  # before a number: 50 is no part of 1,50 and not -50
 _JOINING = frozenset(("or", "and"))
 
 
@@ -74,16 +78,26 @@ def short_answer(words: str, target: str | None, question: str, most_words: int)
         return right[0], ""
     if None in names:
         return None, "The answer names another one beside the right one."
-    return text_answer(without_lead(words, question), target), ""
+    return text_answer(_only_number(words, right, question) or without_lead(words, question), target), ""
+
+
+def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
+    """The one number that the words name, where a whole number is asked for: "There are five" answers what "5" does."""
+    figures = {*re.findall(r"\d+", in_digits(words))}
+    is_asked = bool(right) and all(plain_answer(one).isdecimal() for one in right)
+    return next((one for one in figures if is_asked and len(figures) == 1 and _is_named(words, one, question)), None)
 
 
 def _is_named(words: str, right: str, question: str) -> bool | None:
     """Whether a right answer is what the words name; None where they name another one beside it."""
     text = unicodedata.normalize("NFKC", words)
-    parts = normalised_text(right).split()
+    parts = plain_answer(right).split()
     if not parts:
         return False
-    spot = re.compile(r"(?<![\w.])" + r"\W+(?:(?:a|an|the)\W+)?".join(map(re.escape, parts)) + r"(?!\w|[.,]\d)", re.IGNORECASE)
+    is_number = parts[0].isdecimal() and len(parts) == 1
+    text = in_digits(text) if is_number else text
+    joined = r"\W+(?:(?:a|an|the)\W+)?".join(map(re.escape, parts))
+    spot = re.compile(rf"{_NO_DIGITS if is_number else _NO_LETTERS}{joined}(?!\w|[.,]\d)", re.IGNORECASE)
     of_question = set(_tokens(question))
     for match in spot.finditer(text):
         if is_denied(text, *match.span()):

@@ -202,3 +202,9 @@ def test_what_reference_models_answered_first_stands_beside_each_item():
     assert beside.loc[beside["model"] != "m", ["right: one", "right: two"]].isna().all(axis=None)
     mine = frames.published(beside[beside["model"] == "m"], "regex", ["benchmark"]).set_index("item_id")
     assert mine["right: one"].tolist() == [1.0, 0.0] and mine["right: two"].fillna(-1).tolist() == [0.0, -1.0]
+
+
+def test_the_reader_of_written_answers_is_the_one_that_read_these_items():
+    read_by = lambda *names: frames.reader_of(pd.DataFrame({"extractor": ["first_token", *names]}))  # noqa: E731
+    assert read_by("regex", "math") == read_by() == "regex"
+    assert (read_by("math"), read_by("text_match", "math")) == ("math", "text_match")
