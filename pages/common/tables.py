@@ -30,10 +30,10 @@ def show_table(
 
 
 def offer_table(name: str, rows: Rows, *, place: Any = st, without: Sequence[str] = ()) -> None:
-    """The buttons that save `rows` under `name`; none for a table without rows. A file is written when it is asked for."""
+    """The menu that saves `rows` under `name`; none for a table without rows. A file is written when it is asked for."""
     if not len(rows):
         return
-    with place.container(horizontal=True, gap="small", key=f"save-{name}"):
+    with place.popover("Save", icon=":material/download:", type="tertiary", key=f"save-{name}"):
         for format, title in FORMATS.items():
             offer_file(
                 title,
