@@ -262,7 +262,8 @@ class ChoiceText:
     def _contradicted(self, position: int, text: str, start: int, end: int) -> int | None:
         """The other option whose words, all of them and nothing else, stand behind a label ("A. galley"), or before one in brackets
         ("galley (A)"). None where the line also has the label's own words, or words that begin them."""
-        line = text[_GAP.match(text, end).end() :].partition("\n")[0]
+        gap = _GAP.match(text, end)
+        line = text[gap.end() if gap else end :].partition("\n")[0]
         before = text[:start].rpartition("\n")[2] if text[start - 1 : start] in ("(", "[") else ""
         own = _plain(self.options[position])
         has_own = {side: any(_spots(self.options[position], side)) or _plain(side).startswith(own) for side in (line, before)}
