@@ -1,0 +1,218 @@
+"""Code that a model wrote, run with the tests of its item: by bubblewrap, in a box without network, home, environment or further
+processes, over a read-only system, bounded in time, memory and files.
+
+Who starts Flipscope allows it (`FLIPSCOPE_RUN_CODE=1`): a study, a link and a page are data and cannot. Where it is not allowed, or the
+system gives no such box, nothing is run, and `why_not` says what to do.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from errno import ENOSYS, EPERM
+from functools import lru_cache
+from json import dumps, loads
+from pathlib import Path
+
+from flipcore.core import sandboxed
+from flipcore.core.errors import BadInput
+
+VARIABLE = "FLIPSCOPE_RUN_CODE"
+PASSED, FAILED, NO_TESTS, STOPPED = "passed", "failed", "no tests", "stopped"
+MOST_CPU_S, WALL_TIMES, MOST_TMP, MOST_VERDICT = 60, 6, 2**25, 2**16
+_NOBODY = "65534"
+_SOURCE = Path(sandboxed.__file__).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Program:
+    """`code` defines the function `name`, which `tests` call, themselves or by their function `check`. `before` is what the question
+    shows: imports and functions that tests may use. `cpu_s` bounds the seconds of processor time, six times as many pass at most."""
+
+    code: str
+    name: str
+    tests: str
+    before: str = ""
+    cpu_s: int = 5
+
+    def __post_init__(self) -> None:
+        if isinstance(self.cpu_s, bool) or not isinstance(self.cpu_s, int) or not 1 <= self.cpu_s <= MOST_CPU_S:
+            raise BadInput(f"Code may run for 1 to {MOST_CPU_S} seconds, not {self.cpu_s!r}.")
+
+
+def why_not() -> str:
+    """Why no code is run here, as a sentence that says what to do; "" where it is."""
+    if os.environ.get(VARIABLE) != "1":
+        return f"Code of models is run only where the admin allows it: start Flipscope with {VARIABLE}=1, on Linux with bubblewrap."
+    if sys.platform != "linux" or platform.machine() not in _PROCESSORS:
+        return "Code of models is run on Linux with an x86-64 or ARM64 processor only."
+    if shutil.which("bwrap") is None:
+        return "Running code needs bubblewrap: let the admin install it (apt-get install bubblewrap), then start again."
+    return _trial()
+
+
+@lru_cache
+def _trial() -> str:
+    """Whether the system gives a box: tried once."""
+    with _seccomp() as rules:
+        command = [*_box(rules), "/usr/bin/env", "true"]
+        ended = subprocess.run(command, pass_fds=(rules,), capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    if ended.returncode:
+        words = ended.stderr.decode(errors="replace").strip()[:200]
+        return f"bubblewrap can make no sandbox here ({words}). Allow user namespaces, or run Flipscope outside of a container."
+    return ""
+
+
+def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str]:
+    """(PASSED, FAILED, NO_TESTS where the tests themselves cannot be run, or STOPPED by `stop`; the reason, "" for none). Raises BadInput
+    where no code is run."""
+    if reason := why_not():
+        raise BadInput(reason)
+    with contextlib.ExitStack() as ends, contextlib.ExitStack() as own:
+        (to_code, from_tests), (from_code, to_tests) = own.enter_context(_pipe()), own.enter_context(_pipe())
+        rules = [own.enter_context(_seccomp()) for _ in range(2)]
+        code = _start(rules[0], ["code"], stdin=to_code, stdout=to_tests)
+        ends.callback(_end, code)
+        tests = _start(rules[1], ["tests", str(from_tests), str(from_code)], (from_tests, from_code))
+        ends.callback(_end, tests)
+        own.close()  # the boxes have them
+        verdict, is_late = _verdict(tests, vars(program), program.cpu_s * WALL_TIMES, stop)
+        if stop is not None and stop.is_set() and verdict is None:
+            return STOPPED, ""
+        if is_late:
+            return FAILED, f"It took longer than {program.cpu_s * WALL_TIMES} s."
+        if verdict and verdict[0] == FAILED and _is_killed(code):
+            return FAILED, f"It took more than {program.cpu_s} s of processor time."
+        return verdict or (FAILED, "Its tests came to no end.")
+
+
+def _is_killed(code: subprocess.Popen) -> bool:
+    """Whether the system ended the code, which it does where it takes too much time; asked before anybody else ends it."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return code.wait(0.2) == 128 + signal.SIGKILL
+    return False
+
+
+def _verdict(
+    tests: subprocess.Popen, task: dict, wall_s: float, stop: threading.Event | None
+) -> tuple[tuple[str, str] | None, bool]:
+    """(what the process of the tests says, if it says anything; whether time ran out before)."""
+    assert tests.stdin is not None and tests.stdout is not None  # pipes, as it was started
+    words: list[bytes] = []
+    reader = threading.Thread(target=_hear, args=(tests.stdout, words), daemon=True)
+    reader.start()
+    writer = threading.Thread(target=_tell, args=(tests.stdin, dumps(task).encode()), daemon=True)
+    writer.start()
+    left_s = wall_s
+    while reader.is_alive() and left_s > 0 and not (stop is not None and stop.is_set()):
+        reader.join(0.1)
+        left_s -= 0.1
+    is_late = reader.is_alive()
+    _end(tests)
+    reader.join(1)
+    try:
+        verdict, why = loads(words[0])
+    except (IndexError, ValueError):
+        return None, is_late
+    return (str(verdict), str(why)), False
+
+
+def _hear(pipe, words: list[bytes]) -> None:
+    """Reads to the end, and no more than a verdict can have."""
+    with pipe:
+        words.append(pipe.read(MOST_VERDICT))
+
+
+def _tell(pipe, task: bytes) -> None:
+    with contextlib.suppress(OSError):
+        pipe.write(task)
+        pipe.close()
+
+
+def _start(rules: int, words: list[str], also: tuple[int, ...] = (), **pipes: int) -> subprocess.Popen:
+    command = [*_box(rules), str(Path(sys.executable).resolve()), "-P", "-s", "-S", "-c", _SOURCE, *words]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} | pipes
+    return subprocess.Popen(command, pass_fds=(rules, *also), stderr=subprocess.DEVNULL, env={}, **pipes)  # type: ignore[call-overload]
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Ends a box with all that is in it."""
+    process.kill()
+    process.wait()
+
+
+@contextlib.contextmanager
+def _pipe():
+    ends = os.pipe()
+    try:
+        yield ends
+    finally:
+        for number in ends:
+            os.close(number)
+
+
+def _box(rules: int) -> list[str]:
+    """The command of bubblewrap up to the program that it is to run, under the rules of `_seccomp`."""
+    binds = ["--ro-bind", "/usr", "/usr"]
+    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if os.path.islink(name):
+            binds += ["--symlink", os.readlink(name), name]
+        elif os.path.isdir(name):
+            binds += ["--ro-bind", name, name]
+    if not sys.base_prefix.startswith("/usr"):
+        binds += ["--ro-bind", sys.base_prefix, sys.base_prefix]
+    return [
+        *(
+            str(shutil.which("bwrap")),
+            "--unshare-all",
+            "--unshare-user",
+            "--uid",
+            _NOBODY,
+            "--gid",
+            _NOBODY,
+            "--cap-drop",
+            "ALL",
+        ),
+        *("--die-with-parent", "--new-session", "--clearenv", "--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8"),
+        *("--setenv", "PYTHONHASHSEED", "0", *binds, "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
+        *("--dev", "/dev", "--remount-ro", "/dev", "--size", str(MOST_TMP), "--tmpfs", "/tmp", "--remount-ro", "/"),
+        *("--chdir", "/tmp", "--seccomp", str(rules)),
+    ]
+
+
+# Calls of the kernel that code needs for nothing that it is asked: new processes, other processes, mounts, sockets, keys.
+_PROCESSORS: dict[
+    str, tuple[int, int, tuple[int, ...]]
+] = {  # the kernel's number of the processor, of `clone`, of what is refused
+    "x86_64": (0xC000003E, 56, (57, 58, 101, 272, 308, 165, 166, 155, 321, 298, 323, 248, 249, 250, 425, 41, 310, 311)),
+    "aarch64": (0xC00000B7, 220, (117, 97, 268, 40, 39, 41, 280, 241, 282, 217, 218, 219, 425, 198, 270, 271)),
+}
+_CLONE3, _THREAD, _X32 = 435, 0x10000, 0x40000000
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
+
+
+@contextlib.contextmanager
+def _seccomp():
+    """A file with the rules that bubblewrap sets before it runs a program; a process may have threads, and no child."""
+    processor, clone, numbers = _PROCESSORS[platform.machine()]
+    steps = [(_LOAD, 0, 0, 4), (_IF_EQUAL, 1, 0, processor), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    steps += [(_IF_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _REFUSE | EPERM)]
+    for number in numbers:
+        steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE | EPERM)]
+    steps += [(_IF_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _REFUSE | ENOSYS)]  # the C library then takes `clone`
+    steps += [(_IF_EQUAL, 0, 3, clone), (_LOAD, 0, 0, 16), (_IF_BIT, 1, 0, _THREAD), (_RETURN, 0, 0, _REFUSE | EPERM)]
+    steps += [(_RETURN, 0, 0, _ALLOW)]
+    source, sink = os.pipe()
+    os.write(sink, b"".join(struct.pack("HBBI", *step) for step in steps))
+    os.close(sink)
+    try:
+        yield source
+    finally:
+        os.close(source)
