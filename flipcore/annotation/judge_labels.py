@@ -26,6 +26,7 @@ from flipcore.store.rows import now
 from flipcore.text.answers import canonical_number, normalised_text, text_answer
 
 RULE_VERSION = "label-1"
+IN_PAIRS = "label-1/pairs"  # of an output that came up with another of its item; apart from the single ones, as by choice
 KINDS = {"choice": "one of its options", "number": "a number", "text": "the words of the answer"}
 FEWEST_OF_MODEL = 20  # labels that speak of one model
 PAUSE = 300  # seconds
@@ -42,10 +43,16 @@ def canonical_answer(kind: str, n_options: int, answer: str) -> str:
 
 
 def label_row(
-    text: Mapping, reviewer: str, answer: str | None, *, by_choice: bool = False, created_at: dt.datetime | None = None
+    text: Mapping,
+    reviewer: str,
+    answer: str | None,
+    *,
+    by_choice: bool = False,
+    in_pairs: bool = False,
+    created_at: dt.datetime | None = None,
 ) -> dict:
     """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one. `by_choice` where
-    the text did not come up at random.
+    the text did not come up at random, `in_pairs` where a random pair of texts did (`pair_labels`).
 
     Raises BadInput for an answer that the item does not have."""
     reading = None if answer is None else canonical_answer(text["kind"], len(text["options"]), answer)
@@ -55,11 +62,11 @@ def label_row(
         "reviewer": reviewer_name(signature(reviewer)),
         "answer": reading,
         "text_hash": digest(text["text"]),
-        "rule_version": RULE_VERSION,
+        "rule_version": IN_PAIRS if in_pairs else RULE_VERSION,
         "undoes": None,
         "created_at": created_at or now(),
     }
-    return {"label_id": digest(*map(str, row.values())), **row, "by_choice": by_choice}
+    return {"label_id": digest(*map(str, row.values())), **row, "by_choice": by_choice or in_pairs}
 
 
 def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:

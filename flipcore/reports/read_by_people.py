@@ -14,8 +14,9 @@ from flipcore.claims.score import corrected_words, narrower_words
 from flipcore.extractors import title_of
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import accuracy
-from flipcore.stats.base.estimate import Estimate, number_text, percent_text
+from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.score.corrected import Corrected, corrected
+from flipcore.text.counts import count_of
 
 PLACE = ["item_id", "variant_id", "sample"]
 MORE = 100  # labels
@@ -156,5 +157,5 @@ def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, A
 def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
     """What the labels cost."""
     people = "one person" if n_people == 1 else f"{n_people} people"
-    took = "" if math.isnan(seconds) else f", about {number_text(max(n_labels * seconds / 60, 1), 0)} minutes of reading"
+    took = "" if math.isnan(seconds) else f", about {count_of(max(round(n_labels * seconds / 60), 1), 'minute')} of reading"
     return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{took}."

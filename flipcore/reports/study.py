@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from flipcore.annotation.pair_labels import Pairs
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
+from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips
 from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.rows import Row, plain
@@ -23,7 +25,8 @@ from flipcore.stats.memory.rewritten import HarnessAccuracy
 class Report:
     """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]` the tests of
     items against controls, `memory_claims[model]` which kinds of evidence agree, `harness[model]` what rotation adds to a single vote,
-    where there are any. `closed_gates` are the axes and extractors that are not claimed, each with what is missing."""
+    where there are any, `people[model]` T = G + A with people's labels of pairs in it. `closed_gates` are the axes and extractors that are
+    not claimed, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
@@ -33,12 +36,14 @@ class Report:
     closed_gates: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, list[Claim]] = field(default_factory=dict)
     notes: Mapping[str, list[str]] = field(default_factory=dict)
+    people: Mapping[str, list[PeopleOnFlips]] = field(default_factory=dict)
 
     def text(self) -> str:
         lines = []
         for model in self.decompositions:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
             lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._stated_claims(model)]
+            lines += [f"  {one.sentence} {one.narrower}" for one in self.people.get(model, ())]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {self.memory_claims[model].text}"] if model in self.memory_claims else []
@@ -68,6 +73,8 @@ class Report:
             for name in (*COLUMNS, "share"):
                 is_repeated = one.is_reference and name not in ("T", "W", "excess")
                 yield Row(model, cell_place(one), name, getattr(one, name), claim, place, is_repeated=is_repeated)
+        for people in self.people.get(model, ()):
+            yield from people.rows()
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
@@ -76,6 +83,7 @@ class Report:
                 model: {
                     "headline": self.headlines[model].sentence,
                     "cells": [_cell(one, claim) for one, claim in zip(cells, self.claims.get(model, []), strict=False)],
+                    "people": [one.as_dict() for one in self.people.get(model, ())],
                     "not_claimed": [claim.withheld for claim in self.claims.get(model, []) if claim.withheld],
                     "notes": list(self.notes.get(model, ())),
                     "harness": _harness(self.harness.get(model)),
@@ -96,18 +104,21 @@ def study_report(
     repeats: Mapping[str, str] | None = None,
     scores: Sequence[TaskScore] = (),
     by_task: bool = False,
+    pairs: Pairs | None = None,
     **settings,
 ) -> Report:
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
     first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
     and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
-    are the models' own, `repeats` what is said of each where templates repeat; `by_task` as in `headline`.
+    are the models' own, `repeats` what is said of each where templates repeat; `by_task` as in `headline`; `pairs` are those that people
+    labelled (`annotation.pair_labels`).
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
     headlines: dict = {}
     claimed: dict = {}
     notes: dict = {}
+    people: dict = {}
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
@@ -127,7 +138,9 @@ def study_report(
             continue
         cells[model] = decompositions(answers, reference_name, **settings)
         claimed[model] = flips.cell_claims(cells[model], closed_gates, heat)
-    return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes)
+        if pairs and pairs.rows:
+            people[model] = people_on_flips(model, cells[model], part, pairs, closed_gates or {})
+    return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes, people=people)
 
 
 def cell_place(one: Decomposition) -> str:

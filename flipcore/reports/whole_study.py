@@ -11,6 +11,7 @@ import pandas as pd
 
 from flipcore.annotation.gates import reasons
 from flipcore.annotation.judge_labels import labelled_readouts
+from flipcore.annotation.pair_labels import labelled_pairs
 from flipcore.claims.claim import Claim, description
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
@@ -181,7 +182,8 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}
     repeats = {model: f"{warning} {sentence}" for model, sentence in by_wording(frame, items, heat, study.is_recorded).items()}
-    report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded)
+    people = labelled_pairs(store, study_id)
+    report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded, people)
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}

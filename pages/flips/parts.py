@@ -4,6 +4,7 @@ extractor by itself, and whether flips can be told beforehand."""
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from flipcore.annotation.pair_labels import Pairs, labelled_pairs
 from flipcore.charts.sequence import sequence
 from flipcore.claims import flips
 from flipcore.claims.flip_predictions import prediction
@@ -11,12 +12,13 @@ from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
 from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.flips_by_people import leading, pairs_cost, people_on_flips
 from flipcore.reports.worked_examples import flips_example
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.per_readout import alone, arriving
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
-from flipcore.store.queries import studies
+from flipcore.store.queries import judges, studies
 from pages.common import gates, modes, record, repeats, screen, session
 from pages.common.cached import cached
 from pages.common.flip_verdicts import marked_flips_by_readout
@@ -116,6 +118,41 @@ def _alone(study_id: str, model: str, mode: str, policy: str):
 @cached("Following the items as they arrived", 12)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return arriving(board_data.answers(study_id, model, mode), axis, policy)
+
+
+# T = G + A with people's labels of pairs in it.
+
+
+@cached(max_entries=16)
+def _pairs(study_id: str, n_labels: int) -> Pairs:
+    return labelled_pairs(session.store(), study_id)
+
+
+def by_people(study_id: str, model: str, mode: str, view: dict, closed_gates: dict[str, str], cells: list) -> None:
+    """What labels of both outputs of a pair make of G and A; nothing under a lock, whose items people see with it."""
+    st.subheader("Flips by people", anchor=False)
+    if mode == "locked":
+        st.caption("Corrections by people are not shown under a lock.")
+        return
+    pairs = _pairs(study_id, judges.n_label_rows(session.store()))
+    frame = session.readouts(study_id)
+    own = frame[frame["model"] == model]
+    rows = people_on_flips(model, cells, own, pairs, closed_gates, view["level"], at_once=mode == "simultaneous")
+    if not rows:
+        none = "Nobody has labelled both outputs of a pair, so how many flips are misread is not known."
+        st.markdown(none)
+        st.page_link(
+            "paraphrase_review/page.py", label="Label pairs", icon=":material/label:", query_params={"part": "Outputs"}
+        )
+        return
+    first = leading(rows)
+    st.markdown(plain(first.sentence))
+    st.caption(plain(f"{first.narrower} {pairs_cost(pairs)}"))
+    show_table("flips-by-people", [one.table_row() for one in rows])
+    st.caption(
+        "A label says which answer an output states. **G by people** is the share of pairs that state different answers, **A by people** "
+        "is T less that. Unreadable answers count as one more answer here, and the noise floor is not taken off."
+    )
 
 
 # The flip predictor: can it be told beforehand which items will flip?
@@ -230,6 +267,8 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             board_data.table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
             board_data.warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
+            if view["policy"] == "own_class":
+                by_people(study_id, model, mode, view, closed_gates, cells)
             each_readout(study_id, model, mode, view["policy"])
             predictor(study_id, model, mode)
             record.history(study_id)

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.access.acting import acting
 from flipcore.access.levels import Permission
 from flipcore.annotation.judge_labels import (
+    IN_PAIRS,
     gate_rows,
     ids_to_label,
     label_row,
@@ -18,6 +19,7 @@ from flipcore.annotation.judge_labels import (
     seconds_of_a_label,
     undo_row,
 )
+from flipcore.annotation.pair_labels import pairs_to_label
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import judge_claim
@@ -39,8 +41,11 @@ from pages.common.tables import show_figure, show_table
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
-ORDERS = {"random": "at random", "doubt": "outputs that extractors differ on first"}
+ORDERS = {"random": "at random", "pairs": "random pairs, for flips", "doubt": "outputs that extractors differ on first"}
+PAIRS_NOTE = "Both outputs of random pairs come up, mixed with others. These labels correct flips and are in no estimate of single outputs."
 IN_DOUBT = "Labels given in this order show where extractors fail. They are in no estimate, because these outputs are no random sample."
+
+CAPTIONS = {"pairs": PAIRS_NOTE, "doubt": IN_DOUBT}
 
 
 def show() -> None:
@@ -67,10 +72,10 @@ def show() -> None:
         st.subheader("May the judge be claimed?", anchor=False)
         judge_gate(study_id)
     how_to_read(
-        "You see a question and an output, not whose it is nor what was read in it. Each reviewer has an order of their own, an item's "
-        "second output after every item's first; a share of the outputs goes to everybody, so that agreement can be measured. **Reads "
-        "otherwise** is the share of labelled outputs in which the extractor reads another answer than most people. The page Score "
-        "corrects the score by these labels."
+        "You see a question and an output, not whose it is nor what was read in it. Each reviewer has an order of their own; a share of "
+        "the outputs goes to everybody, so that agreement can be measured. **Random pairs** bring both outputs of a pair, for the page "
+        "Flips. **Reads otherwise** is the share of labelled outputs in which the extractor reads another answer than most people. The "
+        "page Score corrects the score by these labels."
     )
 
 
@@ -81,6 +86,11 @@ def _queued(study_id: str) -> list[dict]:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _outputs(study_id: str, revision: int) -> list[dict]:
     return judges.outputs(session.store(), study_id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _sides(study_id: str, revision: int) -> list[dict]:
+    return judges.pair_sides(session.store(), study_id)
 
 
 # What the labels say so far.
@@ -129,32 +139,35 @@ def _who() -> None:
         if st.form_submit_button("Label outputs", type="primary", icon=":material/label:"):
             with shown_problem():
                 st.session_state["labels-as"] = reviewer_name(name)
-                st.session_state["labels-by-doubt"] = order == "doubt"
+                st.session_state["labels-order"] = order
                 st.rerun()
 
 
 @st.fragment
 def _label(study_id: str, name: str) -> None:
-    store, by_doubt = session.store(), st.session_state.get("labels-by-doubt", False)
+    store, order = session.store(), st.session_state.get("labels-order", "random")
     queued = _queued(study_id)
     here = {one["call_id"] for one in queued}
     labels = [row for row in judges.labels(store) if row["call_id"] in here]
-    open_ids = ids_to_label(queued, name, labels, by_doubt=by_doubt)
-    mine = [row for row in labels if row["reviewer"] == name]
+    if order == "pairs":
+        open_ids = pairs_to_label(_sides(study_id, store.revision(study_id)), name, labels)
+    else:
+        open_ids = ids_to_label(queued, name, labels, by_doubt=order == "doubt")
+    mine = [row for row in labels if row["reviewer"] == name and (row["rule_version"] == IN_PAIRS) == (order == "pairs")]
     st.progress(
         len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")
     )
-    if by_doubt:
-        st.caption(IN_DOUBT)
+    if order in CAPTIONS:
+        st.caption(CAPTIONS[order])
     if open_ids:
-        _text(judges.output(store, study_id, open_ids[0]), name, by_doubt)
+        _text(judges.output(store, study_id, open_ids[0]), name, order)
     else:
         st.success("Every output that is yours to label has a label. Thank you.")
     take_back = partial(_take_back, mine[-1]) if mine else None
     way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", "labels-as")
 
 
-def _text(text: dict, name: str, by_choice: bool) -> None:
+def _text(text: dict, name: str, order: str) -> None:
     """The question as it was asked, the text, and one key an option."""
     item = Item(text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"]))
     st.markdown("## What does this output answer?")
@@ -165,14 +178,14 @@ def _text(text: dict, name: str, by_choice: bool) -> None:
     with right.container(border=True):
         st.caption("The output. Which answer does it settle on? Do not solve the question, do not correct the text.")
         marked_span(text["text"] or " ", None, key=f"read-{text['call_id']}")
-    with answer_row(item, text["labels"], text["option_order"], text["call_id"], partial(_keep, text, name, by_choice)):
+    with answer_row(item, text["labels"], text["option_order"], text["call_id"], partial(_keep, text, name, order)):
         st.button(
             "No single answer",
             key=f"label-none-{text['call_id']}",
             shortcut=NONE_KEY,
             icon=":material/block:",
             on_click=_keep,
-            args=(text, name, by_choice, None),
+            args=(text, name, order, None),
         )
 
 
@@ -216,10 +229,12 @@ def _typed(key: str, on_answer: Callable[[str], None]) -> None:
     on_answer(st.session_state[key].strip())
 
 
-def _keep(text: dict, name: str, by_choice: bool, answer: str | None) -> None:
+def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
     """Runs before the next text is drawn."""
     try:
-        judges.keep_labels(session.store(), [label_row(text, name, answer, by_choice=by_choice)])
+        judges.keep_labels(
+            session.store(), [label_row(text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs")]
+        )
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from flipcore.methods.terms import TERMS
 from flipcore.reports.exports.data_tables import Table, data_table
-from flipcore.reports.exports.flips_part import flips_table
+from flipcore.reports.exports.flips_part import flips_table, people_tables
 from flipcore.reports.exports.holdout_part import inflation_table, tests_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
 from flipcore.reports.exports.memory_part import memory_table
@@ -57,11 +57,13 @@ def tables(c: WholeStudy) -> list[Table]:
     """Every table of results that has rows, in the order of the report."""
     report = c.report
     flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
+    people = [one for m, model in enumerate(c.models) for one in people_tables(c, m, model)]
     memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
     every = [
         *score_tables(c),
         *ranking_tables(c),
         *flips,
+        *people,
         *memory,
         tests_table(c),
         inflation_table(c),

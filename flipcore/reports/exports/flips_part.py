@@ -8,6 +8,7 @@ from flipcore.reports.browser_data.levels import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, flip_bars, legend
 from flipcore.reports.exports.markup import Markup, board_place, claimed, folded, joined, paragraph, section, tag
+from flipcore.reports.flips_by_people import leading
 from flipcore.reports.study import cell_place, table
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -44,6 +45,8 @@ def flips_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
 
 def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
     claims = c.report.claims[model]
+    people = c.report.people.get(model, [])
+    first = [leading(people)] if people else []
     labels = [cell_place(one) for one in cells]
     source = _source(c, model, cells)
     n = n_text(one.n_items for one in cells if one.n_items)
@@ -61,6 +64,8 @@ def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> 
         legend(*BARS),
         bars,
         data_table(flips_table(c, m, model)),
+        *(paragraph(f"{one.sentence} {one.narrower}") for one in first),
+        *(data_table(one) for one in people_tables(c, m, model)),
         folded(f"Every claim as a sentence, at 95 % ({len(claims):,})", *sentences),
     ]
 
@@ -82,6 +87,13 @@ def flips_table(c: WholeStudy, m: int, model: str) -> Table:
     ]
     caption = f"Flip rates by axis and extractor. {_source(c, model, cells)}."
     return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
+
+
+def people_tables(c: WholeStudy, m: int, model: str) -> list[Table]:
+    """A row a cell with people's labels of pairs in it; nothing without labels."""
+    rows = [one.table_row() for one in c.report.people.get(model, ())]
+    caption = f"Flips with the pairs in them that people labelled. {c.provenance}; {model}; 95 % intervals."
+    return [Table(f"flips-people-{m}", f"Flips by people, {model}", rows, caption)] if rows else []
 
 
 def opening_flips(c: WholeStudy, model: str) -> list[Markup]:

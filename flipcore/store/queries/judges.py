@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from flipcore.core.records import IDENTITY
 from flipcore.store.connection import Store
-from flipcore.store.harmless import IS_ANSWER, answer_params
+from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.visible import HIDDEN, OPEN
 
 JUDGE, BACKWARDS = "judge", "judge_backwards"
@@ -71,6 +72,34 @@ def outputs(store: Store, study_id: str) -> list[dict]:
     return store.rows_of(_OUTPUTS, study_id=study_id, **answer_params())
 
 
+# Of each model, item and axis two variants, and a sample of each, by the order of fingerprints: a random pair, the same on every machine,
+# that further answers seldom change.
+_PAIRS = f"""
+WITH reading AS (
+    SELECT DISTINCT r.model, r.item_id, r.axis, r.variant_id, v.key AS variant, r.sample, s.call_id, q.dataset, q.kind, w.target
+    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w USING (variant_id)
+    JOIN items q ON q.item_id = r.item_id JOIN study_items i ON i.study_id = r.study_id AND i.item_id = r.item_id
+    JOIN completions c USING (call_id)
+    WHERE s.study_id = $study_id AND s.position = 0 AND r.status <> 'absent' AND r.axis <> $identity AND {IS_ANSWER} AND {COMPARABLE}
+      AND c.status = 'ok' AND c.request->>'$.kind' = 'generate' AND q.kind IN ('choice', 'number', 'text') AND {OPEN}
+), sampled AS (
+    SELECT * FROM reading QUALIFY row_number() OVER
+        (PARTITION BY model, item_id, axis, variant_id ORDER BY md5(concat_ws('|', axis, sample, call_id)), call_id) = 1
+)
+SELECT *, md5(concat_ws('|', model, axis, variant_id)) AS mark FROM sampled
+QUALIFY row_number() OVER (PARTITION BY model, item_id, axis ORDER BY mark, variant_id) <= 2
+    AND count(*) OVER (PARTITION BY model, item_id, axis) > 1
+ORDER BY model, item_id, axis, mark, variant_id
+"""
+
+
+def pair_sides(store: Store, study_id: str) -> list[dict]:
+    """Of each model, item and axis with two written answers or more one random pair of them, a row a side, the two after each other:
+    call_id, item_id, model, axis, variant (its key), sample, dataset, kind, target."""
+    return store.rows_of(_PAIRS, study_id=study_id, identity=IDENTITY, **answer_params(), **comparable_params())
+
+
 _OUTPUT = f"""
 SELECT s.call_id, s.item_id, q.dataset, q.kind, q.question, q.options, v.option_order, v.labels, c.text
 FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
@@ -106,7 +135,7 @@ SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.ru
        epoch(l.created_at) AS seconds FROM judge_labels l
 WHERE l.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM judge_labels u WHERE u.undoes = l.label_id)
   AND l.item_id NOT IN ({HIDDEN})
-QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer ORDER BY l.created_at DESC, l.label_id) = 1
+QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer, l.rule_version ORDER BY l.created_at DESC, l.label_id) = 1
 ORDER BY l.created_at, l.label_id
 """
 

@@ -162,6 +162,7 @@ CALLS = {
     "judges.judged_texts": lambda s: judges.judged_texts(s, S),
     "judges.labels": lambda s: judges.labels(s),
     "judges.outputs": lambda s: judges.outputs(s, S),
+    "judges.pair_sides": lambda s: judges.pair_sides(s, S),
     "judges.output": lambda s: [judges.output(s, S, call) for call in hidden_calls(s)],
     "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
     "judges.n_label_rows": lambda s: judges.n_label_rows(s),
