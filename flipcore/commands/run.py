@@ -30,7 +30,7 @@ def add_arguments(run: argparse.ArgumentParser) -> None:
         "--pilot",
         type=int,
         metavar="ITEMS",
-        help="ask the first items only: what would the study cost, how many answers are cut off?",
+        help="ask the first items only: what would the study cost, how many answers are cut off, how many can a reader not read?",
     )
     run.add_argument(
         "--on",
@@ -62,7 +62,7 @@ def _pilot(study: Study, n_items: int) -> int:
     with open_store() as store:
         demo.fill_store(store)
         projection = Registry(store).pilot(study, n_items)
-        print(f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}. {projection.note}".strip())
+        print(f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}.", *projection.notes, sep="\n")
         return 0
 
 

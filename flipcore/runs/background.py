@@ -268,7 +268,8 @@ class Registry:
             self._store.writer.add_together(act_row(person, "stopped a study", study_id))
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:
-        """Asks the first items and scales what they used up to the whole study; what was asked is kept."""
+        """Asks the first items and scales what they used up to the whole study; what was asked is kept. Its notes are what the token limit
+        cut off and what readers cannot read."""
         require(Permission.RUN)
         whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
         before = time.monotonic()
@@ -280,7 +281,8 @@ class Registry:
         n_calls = progress.n_done - progress.n_reused
         seconds = seconds if n_calls == 0 else seconds * part.n_calls / n_calls
         pilot_cost = cost.Projection(part.n_calls, usage.n_tokens_in, usage.n_tokens_out, usage.cost_usd, seconds, True)
-        return replace(pilot_cost.scaled(whole.n_calls / max(part.n_calls, 1)), note=progress.cut)
+        notes = tuple(filter(None, (progress.cut, *progress.unreadable)))
+        return replace(pilot_cost.scaled(whole.n_calls / max(part.n_calls, 1)), notes=notes)
 
     def _usage(self, study: Study, n_items: int) -> cost.Projection:
         """Tokens and price of the pilot's completions, which are in the store."""

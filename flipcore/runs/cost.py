@@ -19,7 +19,7 @@ TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 class Projection:
     """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
     `is_measured`. A cost of None means that a price is unknown. `n_more` calls may follow behind blank first tokens; their tokens
-    and price are counted in. `note` is what a pilot saw besides."""
+    and price are counted in. `notes` are what a pilot saw besides."""
 
     n_calls: int
     n_tokens_in: int
@@ -27,7 +27,7 @@ class Projection:
     cost_usd: float | None
     seconds: float
     is_measured: bool = False
-    note: str = ""
+    notes: tuple[str, ...] = ()
     n_more: int = 0
 
     def __add__(self, other: Projection) -> Projection:

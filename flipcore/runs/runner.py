@@ -28,6 +28,7 @@ from flipcore.runs.origins import origins, study_row
 from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Pace, Progress, end_message
 from flipcore.runs.truncation import CutCount
+from flipcore.runs.unreadable import UnreadableCount
 from flipcore.store import rows
 from flipcore.store.archives import check_here
 from flipcore.store.connection import Store
@@ -217,7 +218,7 @@ class _Run:
     def __init__(self, study_plan: Plan, store: Store, runs: ItemRuns, on_progress, record: bool) -> None:
         self.plan, self.store, self.runs, self.on_progress, self.record = study_plan, store, runs, on_progress, record
         self.study, self.study_id = study_plan.study, study_plan.study.study_id
-        self.pace, self.cut = Pace(), CutCount()
+        self.pace, self.cut, self.unreadable = Pace(), CutCount(), UnreadableCount()
 
     async def go(self) -> Progress:
         try:
@@ -279,7 +280,8 @@ class _Run:
         return self.plan.history(item_plan, use, backends[use.name], completions, judge)
 
     def _read(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion], at_end: bool) -> None:
-        """The item's readouts: counted where they were cut off, and stored unless this is a pilot; and that it came to its end."""
+        """The item's readouts: counted where they were cut off, and stored, and that it came to its end. A pilot counts what is unreadable
+        in the place of storing it."""
         read, cut = self.plan.protocol.readouts(self._history(item_plan, use, completions)), CutCount()
         cut.add(use, self.plan.extractors, read)
         self.cut.add_counts(use, cut.n_answers.total(), cut.n_cut.total())
@@ -287,6 +289,8 @@ class _Run:
             ends = self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
             readouts, sources = rows.readout_rows(self.study_id, read)
             self.asking.storing.add([("readouts", readouts), ("readout_sources", sources), ("item_runs", ends)])
+        else:
+            self.unreadable.add(use.name, self.plan.extractors, read)
 
     def report(self) -> None:
         """Measures how far it is, and says it."""
@@ -308,7 +312,7 @@ class _Run:
         p.state = self.asking.ending or (INCOMPLETE if p.n_failed else DONE)
         p.eta_s, p.trouble = None, ""
         sentence = p.message or end_message(p, spending.cap_usd, spending.spent_usd, self.asking.first_error)
-        p.cut = self.cut.sentence()
+        p.cut, p.unreadable = self.cut.sentence(), tuple(self.unreadable.sentences())
         p.message = " ".join(filter(None, [sentence, p.cut, missing_workers(p.workers), *self.plan.warnings]))
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:

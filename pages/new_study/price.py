@@ -106,8 +106,8 @@ def _numbers(projected, n_items: int) -> None:
 def _pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown(
-            "Asks the first items of the study and turns the estimate into a measurement. What it asks is kept: the "
-            "study itself will not ask it again."
+            "Asks the first items of the study: what they cost, and what readers cannot read. What it asks is kept: the study "
+            "itself will not ask it again."
         )
         k = st.number_input("Items", 1, 50, 3, key="pilot-k")
         if st.button("Run the pilot", key="pilot-run"):
@@ -115,8 +115,8 @@ def _pilot(study: Study, n_items: int) -> None:
                 estimate = session.registry().pilot(study, int(k))
                 st.caption(f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:")
                 _numbers(estimate, n_items)
-                if estimate.note:
-                    st.warning(plain(estimate.note), icon=":material/content_cut:")
+                for note in estimate.notes:
+                    st.markdown(plain(note))
 
 
 def _start(study: Study) -> None:

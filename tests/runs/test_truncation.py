@@ -58,7 +58,7 @@ def test_a_run_in_which_nothing_was_cut_off_says_nothing(store):
 
 def test_a_pilot_says_it_before_the_study_is_asked(store):
     found = Registry(store).pilot(tiny_study(models=(SHORT,)), 6)
-    assert "written answers were cut off, with a limit of 6 tokens" in found.note
+    assert "written answers were cut off, with a limit of 6 tokens" in found.notes[0]
     assert "simulated-artifact-prone 6" in token_limits(tiny_study(models=(SHORT,)))
 
 
