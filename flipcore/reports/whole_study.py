@@ -2,7 +2,7 @@
 tables and dataset are views of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from flipcore.reports.badges import badges_of
 from flipcore.reports.flips import Headline, by_wording, made_from, scores_alone
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
+from flipcore.reports.judges import Judges, judges_of
 from flipcore.reports.log_scores import leading, task_scores
 from flipcore.reports.memory import memory_tests, summary
 from flipcore.reports.ranking import RankingReport, ranking_report
@@ -32,6 +33,7 @@ from flipcore.reports.truncation import Truncation, truncations
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey, tables_in
+from flipcore.runs.rereading import versions_of
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.memory import frames
@@ -42,6 +44,7 @@ from flipcore.store.queries import holdout, studies
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.store.queries.endings import endings
+from flipcore.store.queries.judges import JUDGE
 from flipcore.store.queries.pairs import control_pairs
 from flipcore.text.templates import repeated_templates
 
@@ -67,6 +70,7 @@ class WholeStudy:
     cut: Sequence[Truncation]
     score: ScoreReport | None = None
     ranking: RankingReport | None = None
+    judges: Judges = field(default_factory=Judges)
 
     @cached_property
     def holdout(self) -> HoldoutReport | None:
@@ -87,6 +91,7 @@ class WholeStudy:
             *(self.ranking.rows() if self.ranking else ()),
             *(self.holdout.rows() if self.holdout else ()),
             *self.inflation.rows(),
+            *self.judges.rows(),
         )
         return tuple(one for one in every if not one.is_repeated)
 
@@ -155,6 +160,7 @@ class WholeStudy:
                 "",
                 *(sets if len(sets) > 1 else []),
                 *ranking,
+                *self.judges.sentences,
                 *cut,
                 *unreadable_labels(self.frame),
                 *plugins,
@@ -168,6 +174,7 @@ class WholeStudy:
             "ranking": self.ranking.as_dict() if self.ranking else None,
             "holdout": self.holdout.as_dict() if self.holdout else None,
             "inflation": self.inflation.as_dict() if self.inflation.every else None,
+            "judges": self.judges.as_dict(),
             "cut_off": [one.as_dict() for one in self.cut],
             "plugins": self.plugins,
         }
@@ -189,6 +196,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
     values_alone = [model for model in models if model not in report.decompositions]
     graders = queries.graders(store, study_id, study.scorers)
+    labelled = labelled_readouts(store, study_id)
     score = score_report(
         studies.readouts(store, study_id, grades_of=graders) if graders else frame,
         is_recorded=study.is_recorded,
@@ -196,10 +204,11 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         closed_gates=gates,
         scorers=study.scorers,
         reported=reported(study),
-        labelled=labelled_readouts(store, study_id),
+        labelled=labelled,
         settings=queries.settings(store, study_id),
     )
     memory = memory_tests(everything, study, items, gates, pairs)
+    judges = judges_of(frame, labelled, judge_models(store, study), [use.name for use in study.models])
     report = replace(
         report,
         headlines={model: _beside(score, one) for model, one in report.headlines.items()}
@@ -226,7 +235,15 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         truncations(endings(store, study_id), frame),
         score,
         ranking_report(frame, reference, gates, scorers=study.scorer_names),
+        judges,
     )
+
+
+def judge_models(store: Store, study: Study) -> dict[str, str]:
+    """Reader -> the model that reads as it: the study's judge, and those that judged its stored outputs again."""
+    again = {name: one["params"].get("model") for name, one in versions_of(store, study.study_id).items()}
+    own = {JUDGE: study.judge} if study.judge else {}
+    return {name: str(model) for name, model in {**own, **again}.items() if model}
 
 
 def _beside(score: ScoreReport | None, headline: Headline) -> Headline:

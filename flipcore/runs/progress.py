@@ -19,8 +19,9 @@ STOPPING = "stopping"  # somebody cancelled it, and calls that are on their way 
 @dataclass
 class Progress:
     """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
-    `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about
-    answers that were cut off, `unreadable` what a pilot says of answers that no reader reads. `rate_per_s` and `eta_s` are `Pace`'s. `cost_usd` is this run's. `workers` are those of a cluster."""
+    `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about answers that were cut off,
+    `unreadable` what a pilot says of answers that no reader reads. `rate_per_s` and `eta_s` are `Pace`'s. `cost_usd` is this run's.
+    `workers` are those of a cluster."""
 
     n_calls: int = 0
     n_done: int = 0

@@ -22,9 +22,7 @@ class UnreadableCount:
     def add(self, model: str, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
         """The readouts of one item, under the readers that give an answer."""
         names = [one.name for one in extractors if one.gives == ANSWER and one.asks == ANSWER]
-        status = {
-            (one.variant_id, one.sample, one.extractor): one.reading.status for one in readouts if one.extractor in names
-        }
+        status = {(one.variant_id, one.sample, one.extractor): one.reading.status for one in readouts if one.extractor in names}
         for (variant, sample, name), ended in status.items():
             if ended in (ABSENT, CUT):
                 continue

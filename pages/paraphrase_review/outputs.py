@@ -26,7 +26,9 @@ from flipcore.claims.gates import judge_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.extractors import title_of
+from flipcore.reports.judges import Judges, judges_of
 from flipcore.reports.read_by_people import cost_words, examples, reader_errors
+from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.queries import judges, studies
 from flipcore.text.answers import answer_text
@@ -239,6 +241,13 @@ def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
         st.toast(plain(error), icon=":material/error:")
 
 
+def _judges(study_id: str) -> Judges:
+    """Second judges, and a judge that is a contestant, against the labels as they are now."""
+    store, study = session.store(), session.declared(study_id)
+    labelled = labelled_readouts(store, study_id)
+    return judges_of(session.readouts(study_id), labelled, judge_models(store, study), [use.name for use in study.models])
+
+
 # The gate of a study's judge: agreement with people, the order of the options, and itself when asked again.
 
 
@@ -261,6 +270,8 @@ def judge_gate(study_id: str) -> None:
     show_table("judge-gate", gate_rows(report))
     st.markdown(plain(position))
     st.markdown(plain(again))
+    for sentence in _judges(study_id).sentences:
+        st.markdown(plain(sentence))
     if report.n_even:
         st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")
     st.caption(

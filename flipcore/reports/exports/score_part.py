@@ -20,6 +20,7 @@ def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     parts = [
         *map(claimed, report.claims),
         *(paragraph(note, cls="quiet") for note in report.notes),
+        *(paragraph(one) for one in c.judges.sentences),
         board_place("score_board", BOARD),
         *(data_table(one) for one in score_tables(c)),
     ]
