@@ -1,5 +1,8 @@
 """Audit: what does this log say, and does it hold?"""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import streamlit as st
 
 from flipcore.claims.audit_input import Finding
@@ -7,7 +10,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
-from flipcore.reports.audit import ALONE, Audit, audit
+from flipcore.reports.audit import ALONE, LESS_SURE, WRONG, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
@@ -119,6 +122,24 @@ def card(number: int, one: Finding) -> None:
             )
 
 
+MOST_ALIKE = 3  # findings of one check in sight that do not touch the score
+
+
+def cards(findings: Sequence[tuple[int, Finding]], most: int) -> None:
+    """At most so many of each check, the first being the largest; the rest behind one line."""
+    so_far, rest = Counter[str](), []
+    for number, one in findings:
+        so_far[one.about] += 1
+        if so_far[one.about] > most:
+            rest.append((number, one))
+        else:
+            card(number, one)
+    if rest:
+        with st.expander(f"{len(rest):,} more of the same kinds"):
+            for number, one in rest:
+                card(number, one)
+
+
 def _open(number: int, one: Finding) -> None:
     open_item(one.items[0], axis=one.axis, readout=one.extractor, finding=str(number), on=one.model)
 
@@ -143,8 +164,7 @@ if study_id is not None:
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
     for kind, several in report.graded.items():
         st.markdown(f"### {kind} ({len(several):,})")
-        for number, one in several:
-            card(number, one)
+        cards(several, len(several) if kind in (WRONG, LESS_SURE) else MOST_ALIKE)
     if lines := report.coverage.lines():
         with st.expander(f"Checks that could not be made ({len(lines)})"):
             st.markdown("\n".join(f"- {plain(line)}" for line in lines))

@@ -1,7 +1,12 @@
 """The Audit page: findings of an imported log, and the items behind them."""
 
+from dataclasses import replace
+
 import pytest
 
+from flipcore.claims.audit_input import Finding
+from flipcore.claims.claim import Claim
+from flipcore.reports import audit as reports
 from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
@@ -94,3 +99,15 @@ def test_a_log_without_a_finding_says_how_many_checks_could_be_made(tmp_path, mo
     words = [one.value.replace("\\", "") for one in app.markdown]
     assert f"## {report.headline}" in words and "checks could be made" in report.headline
     assert any("Repeated prompts: no prompt was asked twice." in one for one in words)
+
+
+def test_many_findings_of_one_check_that_do_not_touch_the_score_lie_behind_a_line(imported, monkeypatch):
+    made = [Finding("prompts" if n < 6 else "repeats", Claim(None, "described", f"said {n}"), 1.0) for n in range(1, 8)]
+    monkeypatch.setattr(reports, "audit", lambda *given: replace(audit(*given), findings=tuple(made)))
+    app = opened("audit/page.py", study=imported)
+    assert not app.exception
+    (more,) = [one for one in app.expander if "more" in one.label]
+    folded = [one.value for one in more.markdown]
+    assert more.label == "2 more of the same kinds" and folded == ["**said 4**", "**said 5**"]
+    in_sight = [one.value for one in app.markdown if one.value.startswith("**said") and one.value not in folded]
+    assert in_sight == [f"**said {n}**" for n in (1, 2, 3, 6, 7)]
