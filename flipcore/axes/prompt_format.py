@@ -7,7 +7,7 @@ import numpy as np
 
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
-from flipcore.core.records import Item, Variant
+from flipcore.core.records import CODE, Item, Variant
 from flipcore.text.prompts import LAYOUTS, layout_by_name
 
 
@@ -17,7 +17,7 @@ class PromptFormat(Axis):
     name: ClassVar[str] = "prompt_format"
     title: ClassVar[str] = "Prompt format"
     about: ClassVar[str] = "The same words with other brackets, line breaks and cues."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text", CODE})
 
     def __post_init__(self) -> None:
         for one in self.layouts:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flipcore.core.contracts import Paraphrase
-from flipcore.core.records import BASE, Item, Variant
+from flipcore.core.records import BASE, KINDS, Item, Variant
 from flipcore.text.prompts import labels_of, prompt
 
-ALL_KINDS = frozenset({"choice", "number", "text", "completion"})
+ALL_KINDS = frozenset(KINDS)
 
 
 def variant(

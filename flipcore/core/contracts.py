@@ -114,7 +114,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Need:
-    """A request that an extractor reads; `answer_at` is the position of the need whose text a judge is shown. One with a
+    """A request that an extractor reads; `answer_at` is the position of the need whose text a judge is shown, or a sandbox runs. One with a
     `sample` is asked once for all samples. An `optional` one, always the last, is left out where the model lacks the ability."""
 
     request: Request
@@ -127,13 +127,24 @@ class Extractor(Plugin):
     """A way to read completions. Never guesses: a failed completion is an absent reading.
 
     `abilities` are what a model must be able to do. `gives` is an answer, or a value that is in no flip; `asks` is an answer,
-    or a continuation of a flipped text. `needs_judge`: another model reads the answer, which a study must name.
+    or a continuation of a flipped text. `needs_judge`: another model reads the answer, which a study must name; `needs_sandbox`: the
+    answer is code, which is run.
     """
 
     abilities: ClassVar[frozenset[str]]
     gives: ClassVar[str] = ANSWER
     asks: ClassVar[str] = ANSWER
     needs_judge: ClassVar[bool] = False
+    needs_sandbox: ClassVar[bool] = False
+
+    def why_not(self) -> str:
+        """Why it cannot read here, as a sentence that says what to do; "" where it can."""
+        return ""
+
+    @property
+    def reads_text_alone(self) -> bool:
+        """Whether a written answer is all that it needs, so that stored ones can be read."""
+        return self.abilities == {"generate"} and not self.needs_judge and not self.needs_sandbox
 
     @abstractmethod
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
@@ -198,6 +209,7 @@ class History:
     n_samples: int
     completions: Mapping[str, Completion]
     judge: Backend | None = None
+    sandbox: Backend | None = None
 
 
 class CallProtocol(ABC):

@@ -17,7 +17,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-KINDS = ("choice", "number", "text", "completion")
+CODE = "code"  # the kind of items that ask for a function, which their tests call; the right answer is that it passes
+KINDS = ("choice", "number", "text", "completion", CODE)
+SANDBOX = "sandbox:python"  # who is asked to run code with its tests; no model's name has a colon
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 SPREAD = "vocabulary_spread"  # mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)

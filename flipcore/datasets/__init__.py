@@ -39,7 +39,7 @@ LOADERS: Registry[Dataset] = Registry(
         arc.LOADER,
         competition_math.LOADER,
         trivia_qa.LOADER,
-        humaneval.LOADER,
+        *humaneval.LOADERS,
         text_files.LOADER,
         *tables.LOADERS,
     ),

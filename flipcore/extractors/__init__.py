@@ -7,7 +7,18 @@ from typing import Any
 from flipcore.core.contracts import VALUE, Extractor, extractor_fault
 from flipcore.core.plugins import Registry
 from flipcore.core.records import CONTINUATION, Variant
-from flipcore.extractors import cloze, continuations, first_token, judge, losses, mathematics, pattern, regex, text_match
+from flipcore.extractors import (
+    cloze,
+    continuations,
+    first_token,
+    judge,
+    losses,
+    mathematics,
+    pattern,
+    regex,
+    text_match,
+    unit_tests,
+)
 
 EXTRACTORS: Registry[Extractor] = Registry(
     "extractor",
@@ -23,6 +34,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
         *continuations.EXTRACTORS,
         text_match.EXTRACTOR,
         mathematics.EXTRACTOR,
+        *unit_tests.EXTRACTORS,
     ),
     extractor_fault,
 )

@@ -137,6 +137,9 @@ class Mathematics(Extractor):
     applies_to: ClassVar[frozenset[str]] = frozenset({"number", "text"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
+    def why_not(self) -> str:
+        return why_not()
+
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         if why_not():
             raise BadInput(why_not())

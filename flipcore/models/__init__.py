@@ -5,6 +5,7 @@ from pathlib import Path
 
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput
+from flipcore.core.records import SANDBOX
 from flipcore.models.cards import ModelCard
 from flipcore.models.cards import model_cards as declared_cards
 from flipcore.models.kinds import BACKENDS, ModelKind, opened
@@ -20,7 +21,11 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 
 
 def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Backend:
-    """The model of that name, or the Python function `module:function`; BadInput lists what there is."""
+    """The model of that name, the sandbox of code, or the Python function `module:function`; BadInput lists what there is."""
+    if name == SANDBOX:
+        from flipcore.models.code_sandbox import CodeSandbox
+
+        return CodeSandbox()
     cards = model_cards() if cards is None else cards
     if name in cards:
         return opened(cards[name])

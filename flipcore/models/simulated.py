@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from flipcore.core.contracts import Backend
 from flipcore.core.finish import LENGTH, STOP
-from flipcore.core.records import ABILITIES, SPREAD, Call, Completion, Item, Variant, digest
+from flipcore.core.records import ABILITIES, CODE, SPREAD, Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
 
 LABEL_MASS = 0.9
@@ -183,6 +183,9 @@ class Simulated(Backend):
                 if terse
                 else f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
             )
+        elif item.kind == CODE:
+            body = item.solution if answer == variant.target else f"def {item.meta.get('entry_point')}(*_):\n    return None"
+            text = f"Here it is:\n\n```python\n{body}\n```\n"
         else:
             text = f" Working it out step by step.\n#### {answer}"
         most = 4 * call.request.max_tokens  # a token is taken as four characters, as below

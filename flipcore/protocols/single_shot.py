@@ -78,9 +78,10 @@ def _calls(extractor: Extractor, variant: Variant, sample: int, history: History
         for need in needs[len(calls) :]:
             backend, parent = history.backend, None
             if need.answer_at is not None:
-                if history.judge is None:
+                reader = history.sandbox if extractor.needs_sandbox else history.judge
+                if reader is None:
                     raise BadInput("The study names no model as judge.")
-                backend, parent = history.judge, calls[need.answer_at].call_id
+                backend, parent = reader, calls[need.answer_at].call_id
             calls.append(
                 Call(backend.name, backend.revision, need.request, sample if need.sample is None else need.sample, parent)
             )

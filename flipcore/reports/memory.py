@@ -53,7 +53,7 @@ OUTSIDE = (
 LACKING = "The study declares the detector {name}, and no package here offers it; the others are corrected for it all the same."
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
-NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "completion": "passages"}
+NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "completion": "passages", "code": "functions"}
 
 
 @dataclass(frozen=True, eq=False)

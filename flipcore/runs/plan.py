@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from flipcore import axes, extractors, protocols
 from flipcore.axes import AXES
 from flipcore.core import bounds, randomness
 from flipcore.core.contracts import Ask, Axis, Backend, CallProtocol, Extractor, History, Material, Paraphrase
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, Call, Item, Variant, digest
+from flipcore.core.records import BASE, SANDBOX, Call, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.wordings import LANGUAGE, PARAPHRASE
 from flipcore.models import model_cards, open_backend
@@ -20,6 +21,7 @@ from flipcore.text.counts import count_of
 from flipcore.text.prompts import layout_by_name
 
 N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
+PROGRAMS_A_SECOND = 4.0  # that a sandbox runs on few processors
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
 
 
@@ -78,7 +80,19 @@ class Plan:
         ask = Ask(
             use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, self.study.judge, use.effort, use.reasoning_budget
         )
-        return History(item_plan.item, item_plan.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
+        return History(
+            item_plan.item, item_plan.variants, self.extractors, backend, ask, use.n_samples, completions, judge, self.sandbox
+        )
+
+    @cached_property
+    def sandbox(self) -> Backend | None:
+        """Where code is run, if an extractor asks for it."""
+        return open_backend(SANDBOX, {}) if self.n_programs else None
+
+    @property
+    def n_programs(self) -> int:
+        """How many programs are run of one written answer."""
+        return sum(one.needs_sandbox for one in self.extractors)
 
 
 def material(store) -> Material:
@@ -306,6 +320,8 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
         total = total + cost.projected(judge_calls, cards.get(study_plan.study.judge or "")) if judge_calls else total
+        n_programs = study_plan.n_programs * sum(call.request.kind == "generate" for call in calls)
+        total = total + cost.Projection(n_programs, 0, 0, 0.0, n_programs / PROGRAMS_A_SECOND)
     return total
 
 

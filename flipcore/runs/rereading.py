@@ -20,9 +20,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
 _BATCH = 2_000
-CAN_REREAD = tuple(
-    name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and name not in VALUES and not one.needs_judge
-)
+CAN_REREAD = tuple(name for name, one in EXTRACTORS.items() if one.reads_text_alone and name not in VALUES)
 
 
 def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any] | None = None) -> str:

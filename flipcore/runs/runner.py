@@ -14,7 +14,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import OverBudget
-from flipcore.core.records import Completion, Readout, digest
+from flipcore.core.records import SANDBOX, Completion, Readout, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.version import __version__
 from flipcore.models import ModelCard, model_cards, open_backend
@@ -49,6 +49,7 @@ class ItemRuns:
     def __init__(self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, is_whole: bool) -> None:
         """`is_whole`: the run is to store all items of the study, not the first ones alone."""
         names = [use.name for use in inputs.study.models] + ([inputs.study.judge] if inputs.study.judge else [])
+        names += [SANDBOX] if any(one.needs_sandbox for one in inputs.extractors) else []
         self._inputs, self._store, self.study_id, self._is_whole = inputs, store, inputs.study.study_id, is_whole
         self._of_study = self._of_items = study_hash(inputs.study, [open_backend(name, cards) for name in dict.fromkeys(names)])
         is_known = self._of_study != UNKNOWN
@@ -187,7 +188,8 @@ def run(
         return end
     study_plan = check_judge(plan_of(inputs, items_limit), store)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
-    cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), study.judge) if name}
+    others = (study.judge, SANDBOX if study_plan.n_programs else None)
+    cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), *others) if name}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
     expected = remaining(study_plan, store, runs.is_ended) if is_paid else projection(study_plan)
     if reason := refusal(expected, cap, cards_of_models, spent):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item, Prompt
+from flipcore.core.records import CODE, Item, Prompt
 
 LABEL_SETS: dict[str, tuple[str, ...]] = {
     "upper": tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -27,9 +27,12 @@ def labels_of(name: str, n_options: int) -> tuple[str, ...]:
     return LABEL_SETS[name][:n_options]
 
 
+_WHOLE = "Reply with the whole function in one code block.\n\n```python\n{}\n```\n"
+
+
 @dataclass(frozen=True)
 class Layout:
-    """`option` formats one option from label and text; `join` puts them together."""
+    """`option` formats one option from label and text; `join` puts them together. `code` is all of it where a function is asked for."""
 
     title: str
     stem: str
@@ -38,6 +41,7 @@ class Layout:
     cue: str
     number_cue: str
     free_cue: str = "Answer:"
+    code: str = f"Complete this Python function. {_WHOLE}"
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -45,7 +49,7 @@ LAYOUTS: dict[str, Layout] = {
     "paren": Layout("Parentheses ((A) option)", "Question: {}\n", "({}) {}", "\n", "\nAnswer:", "Answer:"),
     "bracket": Layout("Bracket (A) option", "Question: {}\n", "{}) {}", "\n", "\nAnswer:", "Answer:"),
     "inline": Layout("On one line", "Question: {}\n", "{}. {}", "; ", "\nAnswer:", "Answer:"),
-    "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is", "The answer is"),
+    "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is", "The answer is", "{}"),
     "helpful": Layout(
         "Helpful prompt",
         "Somebody who needs the true answer asks the question below. Take it literally, think of how the world really is, and "
@@ -54,6 +58,7 @@ LAYOUTS: dict[str, Layout] = {
         "\n",
         "\nAnswer:",
         "Answer:",
+        code=f"Somebody needs this Python function and will run it as you write it. Complete it. {_WHOLE}",
     ),
     "instruct": Layout(
         "Instructions for a chat model",
@@ -64,6 +69,7 @@ LAYOUTS: dict[str, Layout] = {
         '\n\nEnd with "Answer: " and one label.',
         '\nEnd with "Answer: " and one number.',
         '\nEnd with "Answer: " and the answer alone.',
+        f"Think briefly about what this Python function must do, then complete it. {_WHOLE}",
     ),
 }
 
@@ -93,6 +99,8 @@ def prompt(
     text, template = item.question if question is None else question, layout_by_name(layout)
     if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
+    if item.kind == CODE:
+        return Prompt((("stem", template.code.replace("{}", text)),), system)
     stem = ("stem", template.stem.format(text))
     if item.kind != "choice":
         return Prompt((stem, ("cue", template.number_cue if item.kind == "number" else template.free_cue)), system)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.core import bounds
-from flipcore.core.contracts import ANSWER
+from flipcore.core.contracts import ANSWER, Extractor
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.plugins import Registry
 from flipcore.core.records import IDENTITY
@@ -37,6 +37,9 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     axes, extractors = in_order(parts[AXES.what], base.axes), in_order(parts[EXTRACTORS.what], base.extractors)
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
+    st.caption(
+        "Each question is one turn. Conversations with tools come in through logs, under Studies, with their own scores."
+    )
     settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
     with shown_problem():
         settings["prompt"] = own_prompt(base.prompt)
@@ -100,15 +103,18 @@ def _parts(label: str, registry: Registry, names: list[str], selection: tuple[Pa
     for name in names:
         plugin, key = registry[name], f"{registry.what}-{name}"
         fits = bool(plugin.applies_to & kinds)
+        why_not = plugin.why_not() if fits and isinstance(plugin, Extractor) else ""
         left, right = st.columns([2, 3], vertical_alignment="center")
         on = left.toggle(
             plugin.title,
-            name in before and fits,
+            name in before and fits and not why_not,
             key=key,
-            disabled=not fits,
+            disabled=not fits or bool(why_not),
             help=about(registry, name) if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
-        if on and fits:
+        if why_not:
+            right.caption(plain(why_not))
+        elif on and fits:
             parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, key))
     return tuple(parts.values())
 

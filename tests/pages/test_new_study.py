@@ -1,5 +1,6 @@
 """New study, used: steps that fold, a filter by the items' own data, and how many items a claim needs."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -290,3 +291,21 @@ def test_a_file_with_unkind_headers_is_guessed_and_its_right_answers_are_preview
     app.selectbox(key="map-key").set_value("Key").run()
     assert "line 2 and line 6 both have 'A' there" in words(app)
     assert not any(one.key == "add-items" for one in app.button)
+
+
+def test_an_extractor_that_cannot_read_here_says_why_and_cannot_be_chosen(app, tmp_path, monkeypatch):
+    path = tmp_path / "HumanEval.jsonl"
+    row = {
+        "task_id": "HumanEval/0",
+        "prompt": "def f(x):\n",
+        "canonical_solution": "    return x\n",
+        "entry_point": "f",
+        "test": "",
+    }
+    path.write_text(json.dumps(row), encoding="utf-8")
+    monkeypatch.delenv("FLIPSCOPE_RUN_CODE", raising=False)
+    app.session_state["draft-sources"] = [ItemSource("humaneval_code", path=str(path))]
+    app.run()
+    assert not app.exception and app.toggle(key="extractor-unit_tests").disabled
+    assert any("only where the admin allows it" in one.value for one in app.caption)
+    assert any("come in through logs" in one.value for one in app.caption)

@@ -1,5 +1,5 @@
-"""HumanEval as texts to be continued: a Python function with its docstring and its body. Chen et al. 2021, arXiv:2107.03374
-(MIT)."""
+"""HumanEval as texts to be continued, a Python function with its docstring and its body; and as functions to be written, which their
+tests call. Chen et al. 2021, arXiv:2107.03374 (MIT)."""
 
 import gzip
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
-from flipcore.core.records import Item
+from flipcore.core.records import CODE, Item
 from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row, json_lines, read_rows
 
@@ -26,6 +26,22 @@ def item(row: Row) -> Item:
     )
 
 
+def function(row: Row) -> Item:
+    """The same row as a function that is asked for; its tests stand in `meta`, which no prompt shows."""
+    values = row.values
+    return Item.make(
+        dataset="humaneval_code",
+        key=str(values["task_id"]).rpartition("/")[2],
+        kind=CODE,
+        question=values["prompt"],
+        target="passed",
+        published="2021-07-07",
+        category="code",
+        solution=values["prompt"] + values["canonical_solution"].rstrip(),
+        meta={"entry_point": values["entry_point"], "tests": values["test"], "before": values["prompt"]},
+    )
+
+
 def read(path: Path) -> Iterator[Row]:
     """A JSONL file, packed by gzip as it was published, or plain."""
     path = allowed(path)
@@ -38,13 +54,25 @@ def read(path: Path) -> Iterator[Row]:
     return json_lines(text)
 
 
-LOADER = Dataset(
+_HUB = Hub("openai/openai_humaneval", None, "test")
+CONTINUED = Dataset(
     "humaneval",
     "HumanEval",
     "Python functions with docstring and body, as texts to be continued.",
     "completion",
     item=item,
-    hub=Hub("openai/openai_humaneval", None, "test"),
+    hub=_HUB,
     license="mit",
     read=read,
 )
+FUNCTIONS = Dataset(
+    "humaneval_code",
+    "HumanEval, functions to be written",
+    "Python functions from their docstring, which unit tests call.",
+    CODE,
+    item=function,
+    hub=_HUB,
+    license="mit",
+    read=read,
+)
+LOADERS = (CONTINUED, FUNCTIONS)

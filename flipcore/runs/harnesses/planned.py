@@ -106,7 +106,7 @@ def planned_of(study: Study, store: Store | None) -> Plan:
             f"Use {ONE_TURN}."
         )
     study_plan = plan(study, store)
-    if not any(one.abilities == {"generate"} and not one.needs_judge for one in study_plan.extractors):
+    if not any(one.reads_text_alone for one in study_plan.extractors):
         names = ", ".join(one.name for one in study_plan.extractors)
         raise BadInput(f"Another harness returns written answers, and {names} read none. Add the extractor regex to the study.")
     return study_plan

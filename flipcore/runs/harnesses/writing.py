@@ -156,7 +156,7 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
         if n_hidden
         else ""
     )
-    unread = [one.name for one in study_plan.extractors if one.abilities != {"generate"} or one.needs_judge]
+    unread = [one.name for one in study_plan.extractors if not one.reads_text_alone]
     sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
     sentence += f" Next: {_HOW[harness]}; then python -m flipcore import on what it wrote."
     return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)

@@ -1,0 +1,55 @@
+"""The sandbox as one of those that are asked: a program comes in, what its tests say goes out and is stored as a completion."""
+
+import asyncio
+import json
+import platform
+import threading
+from functools import lru_cache
+from pathlib import Path
+
+from flipcore.core import sandbox, sandboxed
+from flipcore.core.contracts import Backend
+from flipcore.core.declared import declared
+from flipcore.core.errors import BadInput
+from flipcore.core.finish import STOP
+from flipcore.core.records import SANDBOX, Call, Completion, digest
+
+
+class CodeSandbox(Backend):
+    """Asked by extractors that need a sandbox. The same program is run once: whoever asks it meanwhile waits for the same verdict."""
+
+    name = SANDBOX
+    simulated = False
+
+    def __init__(self) -> None:
+        self.revision = _revision()
+        self.abilities = frozenset() if sandbox.why_not() else frozenset({"generate"})
+        self._stop = threading.Event()
+        self._verdicts: dict[str, asyncio.Task[tuple[str, str]]] = {}
+
+    def why_not(self, ability: str) -> str:
+        return sandbox.why_not() or "The sandbox runs programs and does nothing else."
+
+    async def complete(self, call: Call) -> Completion:
+        try:
+            program = declared(sandbox.Program, json.loads(call.request.prompt), "The program")
+            key = digest(vars(program))
+            if key not in self._verdicts:
+                self._verdicts[key] = asyncio.create_task(asyncio.to_thread(sandbox.run, program, self._stop))
+            verdict, why = await asyncio.shield(self._verdicts[key])
+        except (BadInput, OSError, ValueError) as error:
+            return Completion(call.call_id, "failed", error=f"The code was not run. {error}")
+        if verdict == sandbox.STOPPED:
+            return Completion(call.call_id, "failed", error="The run was stopped before the code was run.", n_attempts=0)
+        text = f"{verdict}: {why}" if why else verdict
+        return Completion(call.call_id, "ok", text, STOP, n_tokens_in=0, n_tokens_out=0, cost_usd=0.0)
+
+    def halt(self) -> None:
+        self._stop.set()
+
+
+@lru_cache
+def _revision() -> str:
+    """Another sandbox or another Python may say something else."""
+    files = (Path(one.__file__ or "").read_text(encoding="utf-8") for one in (sandbox, sandboxed))
+    return f"{platform.python_version()}-{digest(*files)[:8]}"
