@@ -1,11 +1,15 @@
 """The four tests of a study are one computation for page, report and command line; what cannot be run says why."""
 
+import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from flipcore.api import StudyView
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.exports.document import report
 from flipcore.reports.holdout_sets import sets_of_study
 from flipcore.reports.holdout_tests import START, four_tests, holdout_report
 from flipcore.reports.whole_study import whole_study
@@ -15,6 +19,7 @@ from flipcore.store.connection import Store
 from pages.common import session
 from pages.holdout import cached
 from tests.pages.opening import clear_caches, few_permutations
+from tests.reports.exports.reading import everything_in
 from tests.stores import store_with
 
 TWO = Study(
@@ -57,8 +62,8 @@ def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
 
 def test_pairs_most_alike_across_the_sets_are_in_stats_and_json(store, monkeypatch):
     few_permutations(monkeypatch)
-    report, roles = holdout_report(store, TWO.study_id), sets_of_study(store, TWO.study_id)
-    pairs = report.as_dict()["most_alike_across"]
+    tests, roles = holdout_report(store, TWO.study_id), sets_of_study(store, TWO.study_id)
+    pairs = tests.as_dict()["most_alike_across"]
     assert {one["target"] for one in pairs} <= {item.item_id for item in roles.target} and len(pairs) >= 10
     assert {one["retro"] for one in pairs} <= {item.item_id for item in roles.retro}
     lines = whole_study(store, TWO.study_id).text()
@@ -74,12 +79,12 @@ def test_what_cannot_be_run_says_why_and_what_waits_is_not_run():
     def broken():
         raise BadInput("this embedding was not found.")
 
-    report = four_tests({"semantic": broken, "prediction": broken}, START, {"prediction": "Running: a moment."})
-    assert report.tests == {} and report.missing == {
+    four = four_tests({"semantic": broken, "prediction": broken}, START, {"prediction": "Running: a moment."})
+    assert four.tests == {} and four.missing == {
         "semantic": "Not run: this embedding was not found.",
         "prediction": "Running: a moment.",
     }
-    assert report.claim.text.startswith("Undecided: none of 4 tests shows equivalence")
+    assert four.claim.text.startswith("Undecided: none of 4 tests shows equivalence")
 
 
 @pytest.mark.slow
@@ -95,14 +100,24 @@ def test_what_the_pocket_model_read_decides_which_holdout_it_may_be_asked_about(
     first, second = said[leaked.name], said["twin"]
     assert first.missing["difficulty"].endswith("pocket: its training held 140 of the 140 target entries.")
     assert first.claim.outcome == "undecided" and not first.claim.is_made
-    for report in (first, second):  # a margin on MMD² from a fifth of the target, which the test leaves out
-        assert report.tests["semantic"].state == report.tests["prediction"].state == "equivalent"
-        assert 0.03 < report.view["semantic"] == report.tests["semantic"].margin < 0.04
-        assert "a planted shift of 0.2 SD of" in report.about["semantic"]
+    for one in (first, second):  # a margin on MMD² from a fifth of the target, which the test leaves out
+        assert one.tests["semantic"].state == one.tests["prediction"].state == "equivalent"
+        assert 0.03 < one.view["semantic"] == one.tests["semantic"].margin < 0.04
+        assert "a planted shift of 0.2 SD of" in one.about["semantic"]
     assert second.tests["semantic"].estimate.n == 120 + 200 and "of 30 target entries" in second.about["semantic"]
     assert second.claim.is_made and second.claim.text == (
         "The sets could have one source as far as it was tested: equivalent on 3 of 3 tests; the survey was not run."
     )
     own_margin = holdout_report(opened, twin.study_id)
     assert own_margin.tests["difficulty"].state == "undecided" and not own_margin.claim.is_made
+    alike = own_margin.as_dict()["tests"]["semantic"]["sentence"]
+    assert re.search(r"; at most \d+ % are close copies\.$", alike)  # no way to "equivalent" leaves the limit out
+    whole = whole_study(opened, twin.study_id)
+    ways = {
+        "stats": whole.text(),
+        "json": json.dumps(whole.as_dict(), ensure_ascii=False, default=str),
+        "report": everything_in(report(opened, twin.study_id, 0)),
+        "notebook": " ".join(one.text for one in StudyView(opened, twin.study_id).holdout().claims),
+    }
+    assert {name for name, text in ways.items() if alike not in text} == set()
     opened.close()
