@@ -7,9 +7,6 @@ import pytest
 
 from flipcore.reports.judges import family_of, judges_of
 from flipcore.stats.base.gate_rules import position_bias
-from tests.conftest import ROOT
-
-BENCH = ROOT.parent / "shared" / "data" / "judges" / "judgebench_gpt-4o_by_o1-mini.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -69,9 +66,10 @@ def test_a_judge_of_a_contestants_family_is_named_and_measured_against_people():
     assert judges_of(frame(), labelled(), {"judge": "claude-3"}, models).contestants == ()
 
 
-@pytest.mark.skipif(not BENCH.exists(), reason="JudgeBench is not on this machine")
-def test_the_judge_of_judgebench_gives_one_verdict_in_both_orders_in_686():
-    rows = [json.loads(line) for line in BENCH.read_text(encoding="utf-8").splitlines()]
+@pytest.mark.stand_in("stats/base/test_gate_rules.py::test_position_bias_counts_changes_and_unreadable_answers_flip")
+def test_the_judge_of_judgebench_gives_one_verdict_in_both_orders_in_686(shared_data):
+    file = shared_data / "judges" / "judgebench_gpt-4o_by_o1-mini.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     place, turned = {"A>B": 0, "B>A": 1, "A=B": None}, {"A>B": 1, "B>A": 0, "A=B": None}  # of the first order, None for a tie
     first, second = zip(
         *((place[a["decision"]], turned[b["decision"]]) for a, b in (row["judgments"] for row in rows)), strict=True
