@@ -25,12 +25,13 @@ MORE = 100  # labels
 @dataclass(frozen=True, eq=False)
 class ReaderErrors:
     """Of one model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is the score of all its outputs with the
-    labels in it, None where that was not asked for."""
+    labels in it, None where that was not asked for, `units` (outputs,) the names of their questions."""
 
     model: str
     reader: str
     rows_read: tuple[Mapping[str, Any], ...]
     score: Corrected | None = None
+    units: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -135,7 +136,8 @@ def corrected_score(
     if not read or not there["score"].isin((0, 1)).all():
         return None
     people = np.array([float(at[key]["label_is_right"]) if key in at else math.nan for key in keys])
-    return ReaderErrors(model, reader, read, corrected(there["score"], people, there["family"].astype(str), level))
+    units = there["family"].astype(str).to_numpy()
+    return ReaderErrors(model, reader, read, corrected(there["score"], people, units, level), units)
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:

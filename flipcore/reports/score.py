@@ -18,6 +18,7 @@ from flipcore.core.records import BASE, CUT, IDENTITY, UNREADABLE
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
+from flipcore.reports.ranks_by_people import RanksByPeople, ranks_of
 from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import tasks_of
@@ -218,9 +219,15 @@ class ScoreReport:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The sentence of each model, what another wording would give, and which of two models scores higher."""
+        """The sentence of each model, what another wording would give, and which of two models scores higher, by people's labels too."""
         of_models = (claim for one in self.models for claim in (one.claim, one.elsewhere, one.additivity) if claim.text)
-        return (*of_models, *self.ranks, *(one.claim for one in self.differences))
+        return (*of_models, *self.ranks, *(one.claim for one in self.differences), *self.by_people.claims)
+
+    @cached_property
+    def by_people(self) -> RanksByPeople:
+        """Every pair of models with people's labels in their scores; empty where outputs of fewer than two were labelled."""
+        own = [(one, next((people for people in one.people if people.reader == one.reader), None)) for one in self.models]
+        return ranks_of([people for _, people in own if people], next((one.why_not for one, _ in own if one.why_not), ""))
 
     @cached_property
     def ranks(self) -> tuple[Claim, ...]:
@@ -258,6 +265,7 @@ class ScoreReport:
             lines += [f"    {line}" for line in further if line]
             lines += [f"    {people.sentence} {people.narrower}" for people in one.people]
         lines += [f"  {one.text} {one.detail}".rstrip() for one in (*self.ranks, *(pair.claim for pair in self.differences))]
+        lines += [f"  {one.text}" for one in self.by_people.claims]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def rows(self) -> Iterator[Row]:
@@ -266,6 +274,7 @@ class ScoreReport:
             yield from one.rows()
         for pair in self.differences:
             yield from pair.rows()
+        yield from self.by_people.rows()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
@@ -286,6 +295,7 @@ class ScoreReport:
                 for one in self.differences
             ],
             "ranks": [{"sentence": one.text, **one.numbers} for one in self.ranks],
+            "by_people": self.by_people.as_dict(),
             "notes": list(self.notes),
         }
 

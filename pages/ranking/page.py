@@ -180,12 +180,19 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.markdown(plain(report.claims[1].text))
     for note in report.notes:
         st.caption(plain(note))
-    for claim in cached.leads(view, at["level"]):
+    scores = cached.scores(view, at["level"])
+    for claim in (*scores.ranks, *(one.claim for one in scores.differences)) if scores else ():
         st.markdown(plain(claim.text))
         st.caption(plain(claim.detail))
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
     st.caption(JOINT)
+    if scores and scores.by_people.pairs:
+        st.subheader("With people's labels in the scores", anchor=False)
+        for claim in scores.by_people.claims:
+            st.markdown(plain(claim.text))
+        show_table("pairs-by-people", scores.by_people.table_rows())
+        st.caption("Each model's score is corrected by the labels of its own outputs (page Score); p over all pairs is Holm's.")
     flip_surfaces(view)
     decomposition(view)
     repeats.show(study_id)

@@ -37,9 +37,10 @@ def under_board(report: ScoreReport) -> None:
     for one in report.models:
         if one.elsewhere.text:
             st.markdown(plain(one.elsewhere.text))
-    for claim in (*report.ranks, *(one.claim for one in report.differences)):
+    for claim in (*report.ranks, *(one.claim for one in report.differences), *report.by_people.claims):
         st.markdown(plain(claim.text))
-        st.caption(plain(claim.detail))
+        if claim.detail:
+            st.caption(plain(claim.detail))
     names = [one.model for one in report.models]
     name = st.selectbox("Model", names, key="score-model", bind="query-params", width=330) if len(names) > 1 else names[0]
     one = report.of(name) or report.models[0]

@@ -261,6 +261,22 @@ def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
     assert {"read otherwise than people do", "score, corrected by people"} <= {row.quantity for row in report.rows()}
 
 
+def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
+    whole = readouts("combined", n=84)
+    frame = pd.concat([whole, whole.assign(model="other")])
+    asked = frame[frame["variant"] != BASE]
+    labels = [row for _, own in asked.groupby("model") for row in labelled(own, 200, 20)]
+    report = score_report(frame, labelled=labels)
+    (pair,) = report.by_people.pairs
+    assert pair.joint.value == pytest.approx(0) and pair.claim.text in report.text() and not pair.claim.is_made
+    assert "difference, corrected by people" in {row.quantity for row in report.rows()}
+    of_json = json.loads(json.dumps(report.as_dict(), allow_nan=False))["by_people"]
+    assert of_json["pairs"][0]["sentence"] == pair.claim.text and of_json["ranks"] is None
+    shut = score_report(frame, labelled=labels, closed_gates={"regex": "nobody checked it."})
+    assert {one.text for one in shut.by_people.claims} == {"Not claimed: nobody checked it."}
+    assert score_report(frame).by_people.claims == () == score_report(whole, labelled=labels).by_people.claims
+
+
 def test_few_disagreements_and_few_labels_say_how_many_are_missing():
     frame = readouts("combined")
     asked = frame[frame["variant"] != BASE]

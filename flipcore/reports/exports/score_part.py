@@ -52,4 +52,7 @@ def score_tables(c: WholeStudy) -> list[Table]:
                 name = f"score-{kind}-{number}" if several else f"score-{kind}"
                 of = f"{one.model}, read by {title_of(one.reader).lower()}; {c.provenance}."
                 out.append(Table(name, f"{title}: {one.model}" if several else title, rows, f"{title} of {of}"))
+    if c.score and c.score.by_people.pairs:
+        title = "Pairs of models by people"
+        out.append(Table("score-pairs-people", title, c.score.by_people.table_rows(), f"{title}; {c.provenance}."))
     return out

@@ -7,7 +7,20 @@ from importlib import import_module
 
 from tests.lab.claims.cell import Cell
 
-MODULES = ("flips", "memory", "pocket", "holdout", "texts", "copied", "likeness", "gates", "audit", "ranking", "score")
+MODULES = (
+    "flips",
+    "memory",
+    "pocket",
+    "holdout",
+    "texts",
+    "copied",
+    "likeness",
+    "gates",
+    "audit",
+    "ranking",
+    "score",
+    "corrected",
+)
 
 
 def cells_of(module: str) -> tuple[Cell, ...]:

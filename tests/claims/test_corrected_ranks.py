@@ -1,0 +1,44 @@
+"""Which model scores higher by people: the sentence follows p over all pairs, a closed gate withholds it, few labels say how many more."""
+
+import numpy as np
+
+from flipcore.claims.corrected_ranks import FEW, HIGHER, UNDECIDED, Labelled, pairs_by_people, ranks_by_people
+from flipcore.core.randomness import generator
+from flipcore.stats.score.corrected import corrected
+
+
+def models(rates, n_labels=200, error=0.15, n=300):
+    rng, out = generator(2), []
+    units = np.arange(n).astype(str)
+    for name, rate in rates.items():
+        right = rng.random(n) < rate
+        people = np.full(n, np.nan)
+        at = rng.permutation(n)[:n_labels]
+        people[at] = right[at]
+        out.append(Labelled(name, corrected(right != (rng.random(n) < error), people, units), units))
+    return out
+
+
+def test_the_best_of_three_is_said_to_score_higher_and_the_level_two_are_undecided():
+    pairs = pairs_by_people(models({"b": 0.5, "a": 0.9, "c": 0.5}))
+    assert [one.first for one in pairs] == ["a", "a", pairs[2].first] and pairs[0].claim.sentence.startswith(
+        "By people, a scores"
+    )
+    assert [one.claim.outcome for one in pairs] == [HIGHER, HIGHER, UNDECIDED] and pairs[0].claim.is_made
+    for one in pairs:
+        assert (one.p <= 0.05) == (one.joint.low > 0) and "(extractor alone: " in one.claim.text
+    ranks = ranks_by_people(pairs)
+    assert ranks.is_made and ranks.sentence.startswith("Ranks by people: a 1,") and ranks.numbers["best"]["b"] == 2
+    assert ranks_by_people(pairs[:1]) is None
+
+
+def test_a_closed_gate_withholds_the_sentence():
+    pairs = pairs_by_people(models({"a": 0.9, "b": 0.5}), why_not="the judge has not passed.")
+    assert pairs[0].claim.text == "Not claimed: the judge has not passed." and not pairs[0].claim.is_made
+
+
+def test_few_labels_and_few_disagreements_compare_nothing_yet():
+    (five,) = pairs_by_people(models({"a": 0.9, "b": 0.5}, n_labels=5))
+    assert five.claim.outcome == FEW and "5 labels of a and" in five.claim.text
+    (few,) = pairs_by_people(models({"a": 0.9, "b": 0.5}, n_labels=100, error=0.04))
+    assert few.claim.outcome == FEW and "label about" in few.claim.text and not few.claim.asserted
