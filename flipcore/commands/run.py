@@ -30,7 +30,7 @@ def add_arguments(run: argparse.ArgumentParser) -> None:
         "--pilot",
         type=int,
         metavar="ITEMS",
-        help="ask the first items only: what would the study cost, how many answers are cut off, how many can a reader not read?",
+        help="ask the first items only: what would the study cost, how many answers are cut off, how many can an extractor not read?",
     )
     run.add_argument(
         "--on",

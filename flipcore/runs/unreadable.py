@@ -38,7 +38,7 @@ class UnreadableCount:
         if not self.n_answers:
             return []
         if not self.n_unreadable:
-            return ["Every answer was read by every reader that ought to read one."]
+            return ["Every extractor read every answer."]
         share = {key: n / self.n_answers[key] for key, n in self.n_unreadable.items()}
         return [self._sentence(*key) for key in sorted(share, key=lambda key: -share[key])]
 
@@ -46,5 +46,5 @@ class UnreadableCount:
         n, of = self.n_unreadable[model, name], self.n_answers[model, name]
         others = self.read_by[model, name].most_common(MOST_OTHERS)
         readers = " and ".join(f"{title_of(other).lower()} {k:,}" for other, k in others)
-        read = f"Of these, others read: {readers}." if others else "No other declared reader reads them."
+        read = f"Of these, other extractors read: {readers}." if others else "No other declared extractor reads them."
         return f"{model}: {title_of(name).lower()} cannot read {n:,} of {of:,} answers ({share_text(n, of)}). {read}"

@@ -106,7 +106,7 @@ def _numbers(projected, n_items: int) -> None:
 def _pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown(
-            "Asks the first items of the study: what they cost, and what readers cannot read. What it asks is kept: the study "
+            "Asks the first items of the study: what they cost, and what extractors cannot read. What it asks is kept: the study "
             "itself will not ask it again."
         )
         k = st.number_input("Items", 1, 50, 3, key="pilot-k")
