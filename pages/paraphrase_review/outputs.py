@@ -19,7 +19,7 @@ from flipcore.annotation.judge_labels import (
     seconds_of_a_label,
     undo_row,
 )
-from flipcore.annotation.pair_labels import pairs_to_label
+from flipcore.annotation.pair_labels import labelled_pairs, pairs_to_label
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import judge_claim
@@ -69,6 +69,7 @@ def show() -> None:
         )
         return
     _errors(study_id, len(queued))
+    _pairs(study_id)
     _who()
     if study_id in judges.studies_with_judge(session.store()):
         st.subheader("May the judge be claimed?", anchor=False)
@@ -126,6 +127,15 @@ def _errors(study_id: str, n_outputs: int) -> None:
     if misread := examples(rows):
         with st.expander("Outputs that are read otherwise"):
             show_table("misread", misread)
+
+
+def _pairs(study_id: str) -> None:
+    """How many pairs are labelled, whose labels stand apart from those above."""
+    pairs = labelled_pairs(session.store(), study_id)
+    if pairs.n_labels:
+        st.caption(
+            f"{count_of(len(pairs.rows), 'pair')} of {pairs.n_drawn:,} labelled: the page Flips, Parts, corrects G and A by them."
+        )
 
 
 # One output at a time.

@@ -47,6 +47,8 @@ def test_pairs_are_labelled_on_review_and_correct_flips(path):
     assert (row["by_choice"], row["rule_version"]) == (True, "label-1/pairs")
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", judges.labels(store)), other=30)
     store.close()
+    next(one for one in app.button if one.label == "Stop, and see the errors").click().run()
+    assert "60 pairs of 60 labelled: the page Flips" in words(app)
     app = flips()
     said = words(app)
     assert "All changes, first token: by 60 labelled pairs" in said and "labels by one person" in said
