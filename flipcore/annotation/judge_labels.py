@@ -15,7 +15,8 @@ from flipcore.access.acting import signature
 from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
-from flipcore.core.records import digest
+from flipcore.core.records import CODE, digest
+from flipcore.core.sandbox import FAILED, PASSED
 from flipcore.stats.base.agreement import Agreement, cohen_log_agreement, krippendorff_agreement
 from flipcore.stats.base.estimate import Estimate, missing, number_text
 from flipcore.stats.base.gate_rules import KAPPA, JudgeGate, judge_gate, position_bias
@@ -27,7 +28,7 @@ from flipcore.text.answers import canonical_number, normalised_text, text_answer
 
 RULE_VERSION = "label-1"
 IN_PAIRS = "label-1/pairs"  # of an output that came up with another of its item; apart from the single ones, as by choice
-KINDS = {"choice": "one of its options", "number": "a number", "text": "the words of the answer"}
+KINDS = {"choice": "one of its options", "number": "a number", "text": "the words of the answer", CODE: "passed or failed"}
 FEWEST_OF_MODEL = 20  # labels that speak of one model
 PAUSE = 300  # seconds
 READ_AS: dict[str, Callable[[str], str | None]] = {"number": canonical_number, "text": normalised_text}
@@ -37,7 +38,8 @@ def canonical_answer(kind: str, n_options: int, answer: str) -> str:
     """What a person says is the answer, as readouts have it: an option's index, a number, normalised words. Raises BadInput for an answer
     that the item cannot have."""
     reading = READ_AS.get(kind, str)(answer)
-    if not reading or (kind == "choice" and reading not in map(str, range(n_options))):
+    allowed = {"choice": set(map(str, range(n_options))), CODE: {PASSED, FAILED}}
+    if not reading or (kind in allowed and reading not in allowed[kind]):
         raise BadInput(f"{answer!r} is no answer to this question: give {KINDS[kind]}, or say that there is none.")
     return reading
 

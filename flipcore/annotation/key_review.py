@@ -16,7 +16,7 @@ from flipcore.annotation.judge_labels import canonical_answer
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item, digest
+from flipcore.core.records import CODE, Item, digest
 from flipcore.stats.audit.suspects import Suspicion, suspicions
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate
@@ -39,10 +39,9 @@ class Suspect:
 
 
 def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]:
-    """Of readouts (`studies.readouts`) every item with a key and answers, the most suspect first."""
-    answers = {
-        name: of_item for name, of_item in answers_of(readouts).items() if name in items and items[name].target is not None
-    }
+    """Of readouts (`studies.readouts`) every item with a key and answers, the most suspect first. Programs that fail agree on nothing."""
+    has_key = {name for name, item in items.items() if item.target is not None and item.kind != CODE}
+    answers = {name: of_item for name, of_item in answers_of(readouts).items() if name in has_key}
     keys, subjects = [str(items[one].target).split("\n") for one in answers], [items[one].category for one in answers]
     every = suspicions(list(answers.values()), keys, subjects)
     return sorted((Suspect(items[one], s) for one, s in zip(answers, every, strict=True)), key=lambda one: -one.suspicion.score)

@@ -15,7 +15,7 @@ from typing import ClassVar
 from flipcore.core import sandbox
 from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CODE, OK, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import CODE, OK, WRITTEN_CODE, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, no_answer, text_request, unreadable
 
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(?P<code>.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
@@ -46,7 +46,7 @@ class UnitTests(Extractor):
     """`cpu_s` bounds the processor time of one program; six times as many seconds may pass."""
 
     cpu_s: int = param(5, "seconds of processor time")
-    name: ClassVar[str] = "unit_tests"
+    name: ClassVar[str] = WRITTEN_CODE
     title: ClassVar[str] = "Unit tests"
     about: ClassVar[str] = "Whether the code of the reply passes its item's tests, run in a sandbox that the admin allows."
     applies_to: ClassVar[frozenset[str]] = frozenset({CODE})
@@ -90,7 +90,7 @@ class UnitTests(Extractor):
 
 @dataclass(frozen=True)
 class UnitTestsRaw(UnitTests):
-    name: ClassVar[str] = "unit_tests_raw"
+    name: ClassVar[str] = "raw_unit_tests"
     title: ClassVar[str] = "Unit tests, reply as it is"
     about: ClassVar[str] = "The same with the reply as the rest of the function, as HumanEval's own harness takes it."
 

@@ -152,6 +152,6 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "word_for_word": [],
         "text_match": ["most_words"],
         "math": [],
-        "unit_tests_raw": ["cpu_s"],
+        "raw_unit_tests": ["cpu_s"],
         "unit_tests": ["cpu_s"],
     }

@@ -1,14 +1,18 @@
 """Code of replies: what of a reply is run, and a study of code from declaration to its flips."""
 
+import asyncio
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from flipcore.annotation.judge_labels import canonical_answer
+from flipcore.annotation.key_review import suspects
 from flipcore.core import sandbox
 from flipcore.core.contracts import Ask
 from flipcore.core.errors import BadInput
-from flipcore.core.records import ABSENT, CUT, OK, SANDBOX, UNREADABLE, Completion, correctness
+from flipcore.core.records import ABSENT, CUT, OK, SANDBOX, UNREADABLE, Call, Completion, Request, correctness
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
 from flipcore.extractors import extractor_of
@@ -89,7 +93,7 @@ def test_the_code_of_a_reply_is_its_last_block_that_defines_the_function(text, c
 )
 def test_what_is_run_is_read_as_passed_or_failed(item, text, from_blocks, as_it_is):
     assert reading(item, said(text)).answer == from_blocks
-    assert reading(item, said(text), "unit_tests_raw").answer == as_it_is
+    assert reading(item, said(text), "raw_unit_tests").answer == as_it_is
 
 
 def reading(item, completion, name="unit_tests"):
@@ -131,7 +135,7 @@ def study(path, **rest):
         "Code",
         (ItemSource("humaneval_code", path=path),),
         (Part("identity"), Part("prompt_format", {"layouts": ("bare", "helpful")})),
-        (Part("unit_tests_raw"), Part("unit_tests")),
+        (Part("raw_unit_tests"), Part("unit_tests")),
         (ModelUse("simulated-clean"),),
         **rest,
     )
@@ -164,3 +168,28 @@ def test_the_sandbox_runs_programs_and_nothing_that_a_study_sends_it_as_a_questi
     run(declared, store)
     frame = studies.readouts(store, declared.study_id)
     assert set(frame["status"]) == {ABSENT}
+
+
+def test_programs_that_fail_agree_on_nothing_and_people_say_passed_or_failed(item):
+    rows = [
+        {"model": f"m{n}", "item_id": item.item_id, "variant_id": "v", "sample": 0, "extractor": "unit_tests"} for n in range(9)
+    ]
+    frame = pd.DataFrame(rows).assign(answer="failed", is_correct=False)
+    assert suspects(frame, {item.item_id: item}) == []
+    assert canonical_answer(item.kind, 0, "failed") == "failed"
+    with pytest.raises(BadInput, match="passed or failed"):
+        canonical_answer(item.kind, 0, "def double(x): ...")
+
+
+@pytest.mark.usefixtures("allowed")
+def test_a_run_that_is_stopped_ends_its_programs_and_stores_no_verdict_of_them():
+    async def stopped():
+        backend = open_backend(SANDBOX)
+        program = {"code": "def f(x):\n    while True: pass", "name": "f", "tests": "f(1)", "cpu_s": 60}
+        waiting = asyncio.create_task(backend.complete(Call(SANDBOX, "", Request("generate", json.dumps(program)))))
+        await asyncio.sleep(0.5)
+        backend.halt()
+        return await waiting
+
+    completion = asyncio.run(stopped())
+    assert (completion.status, completion.n_attempts) == ("failed", 0)

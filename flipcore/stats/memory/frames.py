@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE, CUT, IDENTITY, OK, WRITTEN_ANSWER, WRITTEN_MATH, WRITTEN_WORDS
+from flipcore.core.records import BASE, CUT, IDENTITY, OK, WRITTEN_ANSWER, WRITTEN_CODE, WRITTEN_MATH, WRITTEN_WORDS
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.memory.pearl_analysis import Scores
@@ -88,9 +88,9 @@ def over_reference(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) ->
 
 
 def reader_of(frame: pd.DataFrame) -> str:
-    """The extractor of written answers on these items: of answers in words or of expressions its own."""
+    """The extractor of written answers on these items: of answers in words, of expressions and of code its own."""
     there = set(frame["extractor"].unique())
-    return next((one for one in (WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH) if one in there), WRITTEN_ANSWER)
+    return next((one for one in (WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE) if one in there), WRITTEN_ANSWER)
 
 
 def _means(frame: pd.DataFrame, column: str) -> pd.Series:

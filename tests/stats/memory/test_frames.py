@@ -208,3 +208,4 @@ def test_the_reader_of_written_answers_is_the_one_that_read_these_items():
     read_by = lambda *names: frames.reader_of(pd.DataFrame({"extractor": ["first_token", *names]}))  # noqa: E731
     assert read_by("regex", "math") == read_by() == "regex"
     assert (read_by("math"), read_by("text_match", "math")) == ("math", "text_match")
+    assert read_by("raw_unit_tests", "unit_tests") == "unit_tests"
