@@ -104,7 +104,7 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
         at_once=True,
     )
     assert together[0].people.stated.low < every.people.stated.low and leading(people[::-1]).raw.extractor == "first_token"
-    assert "exact limits" in every.people.stated.note and "No labelled pair differs" in every.narrower
+    assert "0 disagreements" in every.people.stated.note and "No labelled pair differs" in every.narrower
     assert every.sentence in whole.text() and "G, corrected by people" in {row.quantity for row in whole.rows}
     assert json.dumps(whole.as_dict()["models"]["simulated-noisy"]["people"], allow_nan=False)
 

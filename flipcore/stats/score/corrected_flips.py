@@ -7,7 +7,7 @@ sees beyond the statements; the reference has such a part as well. All are means
 
 Prediction-powered inference on items (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453), the labelled pairs being among all pairs:
 G = λ · mean(G of the reference) + mean over labelled items of (people − λ · reference), families as units. With few disagreements exact
-limits of both error rates stand in, as for a score (`score.corrected`).
+limits of both error rates stand in, as for a score (`score.corrected`), or those of the labels alone where they are narrower.
 """
 
 import math
@@ -139,8 +139,22 @@ class FlipsByPeople:
         if why := self._why_no_interval:
             return without_interval(value, self.n_pairs, self.level, why)
         low, high = self._exact_limits(value, rates, sign)
-        note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
-        return Estimate(value, max(low, bounds[0]), min(high, bounds[1]), self.level, EXACT, self.n_pairs, None, note)
+        method, note = EXACT, f"{self.n_disagreements} disagreements: exact limits of both error rates."
+        alone = self._limits_alone(value, sign)
+        if alone and alone[1] - alone[0] < high - low:
+            (low, high), method = alone, self.by_labels_alone.method
+            note = f"{self.n_disagreements} disagreements: limits of the labels alone, the narrower ones."
+        return Estimate(value, max(low, bounds[0]), min(high, bounds[1]), self.level, method, self.n_pairs, None, note)
+
+    def _limits_alone(self, value: float, sign: float) -> tuple[float, float] | None:
+        """Those that the labels have without the reference, for A joined with those of T; None where they leave the estimate out."""
+        alone, g = self.by_labels_alone, value if sign > 0 else self.stated.value
+        if not (alone.has_interval and alone.low <= g <= alone.high):
+            return None
+        if sign > 0:
+            return alone.low, alone.high
+        t = clustered_mean(self.total, self.families, level=self.level)
+        return value - math.hypot(t.value - t.low, alone.high - g), value + math.hypot(t.high - t.value, g - alone.low)
 
     def _exact_limits(self, value: float, rates: np.ndarray, sign: float) -> tuple[float, float]:
         """With a and b the shares of the reference's flips, and of its other pairs, on which people say otherwise, G is
