@@ -19,6 +19,7 @@ from flipcore.stats.base.proportions import clopper_pearson, t_quantile
 from flipcore.stats.score.error_bar import limits_of_score
 
 FEWEST_DISAGREEMENTS = 10
+FEWEST_OF_EACH = 5  # labels of either kind; where people say one thing always, normal limits would have no width
 METHOD, EXACT = "prediction powered", "exact error rates"
 
 
@@ -46,6 +47,16 @@ class Corrected:
         """Labelled outputs that are right by one and wrong by the other."""
         there = self.is_labelled
         return int((self.reader[there] != self.people[there]).sum())
+
+    @property
+    def n_rarer(self) -> int:
+        """Labels of the kind, right or wrong, that people gave less often."""
+        n_right = int(np.nansum(self.people))
+        return min(n_right, self.n_labels - n_right)
+
+    @property
+    def _has_few(self) -> bool:
+        return self.n_disagreements < FEWEST_DISAGREEMENTS or self.n_rarer < FEWEST_OF_EACH
 
     @property
     def raw(self) -> Estimate:
@@ -100,8 +111,8 @@ class Corrected:
 
     @cached_property
     def estimate(self) -> Estimate:
-        """The corrected score. From ten disagreements on its interval is that of prediction-powered inference, with fewer the limits
-        that exact ones of both error rates and of the reader's score leave."""
+        """The corrected score. From ten disagreements and five labels of either kind on its interval is that of prediction-powered
+        inference, with fewer the limits that exact ones of both error rates and of the reader's score leave."""
         n = self.n_labels
         if not n:
             return missing(0, self.level, "Nobody has labelled an output.")
@@ -111,7 +122,7 @@ class Corrected:
             return without_interval(value, n, self.level, f"No interval: {n} labels; at least {MIN_N} are needed.")
         if n_effective < MIN_FAMILIES:
             return without_interval(value, n, self.level, few_families(n_effective))
-        if self.n_disagreements < FEWEST_DISAGREEMENTS:
+        if self._has_few:
             low, high = self._exact_limits(value)
             note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
             return Estimate(value, low, high, self.level, EXACT, n, None, note)
@@ -140,11 +151,13 @@ class Corrected:
 
     @property
     def n_more(self) -> int | None:
-        """Labels that would bring ten disagreements at the rate so far; 0 where they are there, None where there is no rate yet."""
-        few = FEWEST_DISAGREEMENTS - self.n_disagreements
-        if few <= 0:
-            return 0
-        return math.ceil(few * self.n_labels / self.n_disagreements) if self.n_disagreements else None
+        """Labels that would bring ten disagreements and five of either kind at the rates so far; 0 where they are there, None where there
+        is no rate yet."""
+        counts = (self.n_disagreements, FEWEST_DISAGREEMENTS), (self.n_rarer, FEWEST_OF_EACH)
+        short = [(n, least - n) for n, least in counts if n < least]
+        if not all(n for n, _ in short):
+            return None
+        return max((math.ceil(few * self.n_labels / n) for n, few in short), default=0)
 
     def half_width(self, n_more: float = 0) -> float:
         """Of the interval after as many more labels, without end for infinity: what questions alone leave. NaN without such an interval."""

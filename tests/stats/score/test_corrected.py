@@ -71,6 +71,19 @@ def test_few_disagreements_get_exact_limits_of_both_error_rates():
     assert math.isnan(one.half_width()) and corrected(f, np.where(np.isnan(y), y, f)).n_more is None
 
 
+def test_where_people_always_say_the_same_the_interval_has_a_width():
+    f = np.resize([1.0, 1.0, 0.0], 400)
+    for says in (0.0, 1.0):
+        y = np.where(np.arange(400) < 90, says, np.nan)
+        one = corrected(f, y)
+        assert one.n_disagreements >= 30 and one.estimate.method == EXACT and one.n_more is None
+        assert one.estimate.value == pytest.approx(says) and one.estimate.high - one.estimate.low > 0.03
+    y[:4] = 1 - says
+    assert corrected(f, y).estimate.method == EXACT and corrected(f, y).n_more == math.ceil(90 / 4)
+    y[4] = 1 - says
+    assert corrected(f, y).estimate.method == METHOD and corrected(f, y).n_more == 0
+
+
 def test_more_labels_narrow_it_as_far_as_the_questions_allow():
     f, y = outputs(2000, 200)
     one = corrected(f, y)
