@@ -16,12 +16,13 @@ from tests.conftest import ROOT
 from tests.core.file_kills import WORKS, killed
 
 # modules that write files which nobody keeps: parts of a sort, what a zip holds, and a stranger's tables, in folders of the system; and
-# one that writes into the pipe to the process that asks it
+# two that write into pipes between processes
 SCRATCH = {
     "flipcore/datasets/recorded/grouping.py",
     "flipcore/datasets/reading/log_files.py",
     "flipcore/store/merge_source.py",
     "flipcore/extractors/written/expressions.py",
+    "flipcore/core/sandboxed.py",
 }
 WRITING = {"write_text", "write_bytes", "to_parquet", "to_csv", "to_excel", "to_feather", "copyfile", "copy2", "copytree", "move",
            "mkstemp", "NamedTemporaryFile", "savez", "fdopen", "symlink_to", "hardlink_to", "link", "extractall"}  # fmt: skip
