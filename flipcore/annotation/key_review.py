@@ -28,6 +28,7 @@ VERDICTS = (ANSWER, AMBIGUOUS, UNANSWERABLE)
 RIGHT, OTHER, UNDECIDED = "key right", "other", "undecided"
 RULE_VERSION = "key-1"
 PLACE = ["model", "item_id", "variant_id", "sample", "extractor"]
+FEWEST_OUTPUTS = 3  # of an item; what one or two outputs say against its key is a wrong answer as likely as a wrong key
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,15 @@ class Suspect:
 
 
 def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]:
-    """Of readouts (`studies.readouts`) every item with a key and answers, the most suspect first. Programs that fail agree on nothing."""
+    """Of readouts (`studies.readouts`) every item with a key and answers, the most suspect first. Programs that fail agree on nothing, and
+    an item with fewer outputs than `FEWEST_OUTPUTS` has nothing said against it."""
     has_key = {name for name, item in items.items() if item.target is not None and item.kind != CODE}
-    answers = {name: of_item for name, of_item in answers_of(readouts).items() if name in has_key}
+    of_item = readouts[readouts["answer"].notna()].drop_duplicates(PLACE[:-1]).groupby("item_id", observed=True).size()
+    answers = {
+        name: several if of_item[name] >= FEWEST_OUTPUTS else []
+        for name, several in answers_of(readouts).items()
+        if name in has_key
+    }
     keys, subjects = [str(items[one].target).split("\n") for one in answers], [items[one].category for one in answers]
     every = suspicions(list(answers.values()), keys, subjects)
     return sorted((Suspect(items[one], s) for one, s in zip(answers, every, strict=True)), key=lambda one: -one.suspicion.score)

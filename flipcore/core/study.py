@@ -215,7 +215,7 @@ def _study(table: dict) -> Study:
     for key, kind in (("items", ItemSource), ("axes", Part), ("extractors", Part), ("models", ModelUse)):
         rows = table.get(key)
         if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-            raise BadInput(f"The study has no {key}: it needs at least one [[{key}]] table.")
+            raise BadInput(f"The study has no {key}: choose at least one, in a file as a [[{key}]] table.")
         if len(rows) > bounds.MOST_ENTRIES:
             raise BadInput(f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} are read.")
         table[key] = tuple(_from_table(kind, row, f"[[{key}]]") for row in rows)

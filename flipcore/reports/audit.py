@@ -20,7 +20,8 @@ from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 
 ALONE = (
-    "Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the log (false-discovery rate)."
+    "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the "
+    "log (false-discovery rate)."
 )
 WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with

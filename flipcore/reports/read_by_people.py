@@ -58,8 +58,11 @@ class ReaderErrors:
     @property
     def headline(self) -> str:
         """How often it reads otherwise, in a line."""
-        share = percent_text(self.error.value)
-        return f"{title_of(self.reader)} reads {share} of the labelled outputs of {self.model} otherwise than people do"
+        limits = f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]" if self.error.has_interval else ""
+        share = f"{percent_text(self.error.value)}{limits} of {count_of(self.n, 'labelled output')}"
+        note = "" if limits else self.error.note.rstrip(".")
+        few = f"; {note[:1].lower()}{note[1:]}" if note else ""
+        return f"{title_of(self.reader)} reads {share} of {self.model} otherwise than people do{few}"
 
     @property
     def sentence(self) -> str:

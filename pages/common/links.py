@@ -32,10 +32,20 @@ def study_choice(
     width: int | Literal["stretch"] = "stretch",
     place: DeltaGenerator | None = None,
 ) -> str:
-    """A selector of studies (id -> name) that stands in the link under its key; says where a link names one that is not here."""
+    """A selector of studies (id -> name) that stands in the link under its key; says where a link names one that is not here. It opens at
+    the study of the link, or at the one that was chosen on another page."""
     link = st.query_params.get(key, "")
+    ids = [one for one in (st.query_params.get("study", ""), st.session_state.get("study-id", "")) if one in names]
     draw = st.selectbox if place is None else place.selectbox
-    choice = draw(label, list(names), format_func=names.__getitem__, key=key, bind="query-params", width=width)
+    choice = draw(
+        label,
+        list(names),
+        list(names).index(ids[0]) if ids else 0,
+        format_func=names.__getitem__,
+        key=key,
+        bind="query-params",
+        width=width,
+    )
     if link or st.session_state.get(f"missing-{key}") != choice:  # Streamlit takes a value that is none out of the link
         remember_missing(key, link, {*names, *names.values()}, choice)
     say_missing(key, names[choice])

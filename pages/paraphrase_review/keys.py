@@ -10,6 +10,7 @@ from flipcore.access.levels import Permission
 from flipcore.annotation.key_review import (
     AMBIGUOUS,
     ANSWER,
+    FEWEST_OUTPUTS,
     UNANSWERABLE,
     Suspect,
     errata,
@@ -76,8 +77,11 @@ def _suspects(study_id: str) -> list[Suspect]:
 
 
 def _results(study_id: str, of: list[Suspect]) -> None:
-    n = sum(one.suspicion.is_suspect for one in of)
+    n, n_enough = sum(one.suspicion.is_suspect for one in of), sum(one.suspicion.n > 0 for one in of)
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
+    if n_enough < len(of):
+        many = count_of(len(of) - n_enough, "item has", "items have")
+        st.caption(f"{many} fewer than {FEWEST_OUTPUTS} outputs: too few to suspect a key. Ask more models or wordings.")
     reviews = key_reviews({one.item.item_id: one.item for one in of}, keys.key_verdicts(session.store()))
     disputed = sorted(name for name, one in reviews.items() if one.is_disputed)
     people = len({row["reviewer"] for one in reviews.values() for row in one.rows})

@@ -61,6 +61,18 @@ def test_items_whose_answers_agree_against_the_key_come_first(of):
     assert suspects(readouts({"gone": "1"}), ITEMS) == []
 
 
+def test_one_or_two_outputs_speak_against_no_key():
+    """A log of one run has one output an item: each of its wrong answers was a suspect key."""
+    few = suspects(readouts({"i0": "1", "i1": "11", "i2": "111"}), ITEMS)
+    assert {one.item.item_id: (one.suspicion.n, one.suspicion.is_suspect) for one in few} == {
+        "i0": (0, False),
+        "i1": (0, False),
+        "i2": (3, True),
+    }
+    two_readers = pd.concat([readouts({"i0": "11"}), readouts({"i0": "11"}).assign(extractor="cloze")])
+    assert not suspects(two_readers, ITEMS)[0].suspicion.is_suspect  # four answers, two outputs
+
+
 def test_an_order_at_random_is_of_all_items_and_asks_a_suspect_again(of):
     rows = [said("i2", "Ada", ANSWER, "1", by_choice=True)]
     assert ids_to_review(of, "Ada", rows) == ["i1"] and ids_to_review(of, "Bea", rows) == ["i2", "i1"]

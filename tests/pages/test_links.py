@@ -72,3 +72,14 @@ def test_every_page_that_reads_a_study_from_its_link_is_walked():
         if path.parent.name != "common" and READS_A_STUDY.search(path.read_text(encoding="utf-8"))
     }
     assert readers == set(WAYS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["Outputs", "Keys"])
+def test_review_opens_at_the_study_of_the_link(part, tmp_path, monkeypatch):
+    """It opened at the newest, and somebody reviewed the keys of another study than the link named."""
+    both = [tiny_study(), tiny_study(name="another")]
+    quiet(monkeypatch, store_with(tmp_path, *both))
+    for study in both:
+        app = shown("paraphrase_review/page.py", {"part": part, "study": study.study_id})
+        assert app.selectbox(key=f"{part.lower()}-study").value == study.study_id

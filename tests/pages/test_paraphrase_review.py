@@ -1,10 +1,13 @@
 """Every part of the review page: content or a sentence, never a traceback; files come in and go out through it."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
 from flipcore.annotation.judge_labels import label_row
+from flipcore.annotation.key_review import FEWEST_OUTPUTS
 from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, verdict_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -210,7 +213,10 @@ def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store
     button(app, "Stop, and see the errors").click().run()
     said = words(app)
     assert not app.exception and "The judge passes" in said
-    assert "of the labelled outputs of tests.annotation.judging:reader otherwise than people do" in said.replace("\\", "")
+    assert re.search(  # an interval and n beside the share
+        r"reads \d+ % \[\d+ %, \d+ %\] of \d+ labelled outputs of tests.annotation.judging:reader otherwise than people do",
+        said.replace("\\", ""),
+    )
     table = next(one.value for one in app.dataframe if "reads otherwise" in one.value.columns)
     assert list(table["labels"]) == [110, *table["labels"][1:]] and table["extractor"].is_unique
 
@@ -229,8 +235,13 @@ def test_labels_in_order_of_doubt_are_in_no_estimate(store):
 
 
 def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
+    one_output = f"fewer than {FEWEST_OUTPUTS} outputs: too few to suspect a key"
     runner.run(JUDGED, store)
-    app = shown("Keys")
+    assert one_output in words(shown("Keys"))
+    asked = replace(JUDGED, name="asked thrice", models=tuple(replace(one, n_samples=3) for one in JUDGED.models))
+    runner.run(asked, store)
+    app = shown("Keys", study=asked.study_id)
+    assert one_output not in words(app)
     said = words(app)
     assert "a key that most answers disagree with" in said and "Nobody has reviewed one yet" in said and not app.dataframe
     app.text_input(key="key-name").set_value("Ada")
@@ -247,7 +258,7 @@ def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
     assert not app.exception and "1 item disputed" in said
     errata, effect = (one.value for one in app.dataframe)
     assert list(errata["people say"]) == ["unanswerable"] and list(errata["item_id"]) == [row["item_id"]]
-    n_items = store.rows("SELECT count(*) FROM study_items WHERE study_id = $one", one=JUDGED.study_id)[0][0]
+    n_items = store.rows("SELECT count(*) FROM study_items WHERE study_id = $one", one=asked.study_id)[0][0]
     assert effect["number"][0].startswith("accuracy") and effect["items then"][0] == n_items - 1
 
 

@@ -123,7 +123,7 @@ class FlipsByPeople:
     @property
     def _why_no_interval(self) -> str:
         if self.n_pairs < MIN_N:
-            return f"No interval: {self.n_pairs} labelled pairs; at least {MIN_N} are needed."
+            return f"No interval: {self.n_pairs} labelled pair{'s' * (self.n_pairs != 1)}; at least {MIN_N} are needed."
         n_effective = clustered_mean(self._rest, self._own_families, bounds=None).n_effective
         return few_families(n_effective) if n_effective < MIN_FAMILIES else ""
 
