@@ -60,14 +60,14 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
     frame = session.readouts(study_id)
     say_step(f"Counting the flips in {len(frame):,} readouts", about_s=COUNTING_TO_READING * (time.monotonic() - start))
     study = session.declared(study_id)
-    scores = task_scores(session.store(), study_id, study)
+    of_tasks = task_scores(session.store(), study_id, study)
     return claimed_headline(
         frame,
         closed_gates,
         n_models,
         heat,
         partial(cells.estimates, study_id),
-        scores,
+        of_tasks,
         by_task=study.is_recorded,
         is_begun=is_begun,
     )
@@ -76,11 +76,11 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
 def leading_sentences(study_id: str) -> list[str]:
     """What a study says, the leading sentence first: who leads of several models, memory, the score, flips and what else there is. One
     that was asked in several wordings has one score, on one set of questions."""
-    summary, scores = headline(study_id), score_headline(study_id)
+    summary, of_wordings = headline(study_id), score_headline(study_id)
     first, accuracies = ranking_headline(study_id)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
-    others = [one.text for one in summary.claims if not (scores and one == summary.score)]
-    own = [accuracies] if first else [one.text for one in scores[:1]]
+    others = [one.text for one in summary.claims if not (of_wordings and one == summary.score)]
+    own = [accuracies] if first else [one.text for one in of_wordings[:1]]
     every = (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id))
     return [text for text in every if text]
 

@@ -17,14 +17,14 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class View:
-    """What a page shows of it: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random (None: as the study
-    has them), `closed_gates` what gates withhold, `n_labels` how many rows of labels by people there are."""
+    """What a page shows of it: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random, `closed_gates`
+    what gates withhold, `n_labels` how many rows of labels by people there are."""
 
     study_id: str
     lock: str | None
     reader: str
     role: str
-    axes: tuple[str, ...] | None
+    axes: tuple[str, ...]
     closed_gates: tuple[tuple[str, str], ...]
     n_labels: int = 0
 
@@ -32,23 +32,37 @@ class View:
         return session.readouts(self.study_id, lock=self.lock, of_scores=True)
 
 
-def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None) -> View:
-    """With the gates as they are now."""
+def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None = None) -> View:
+    """With the gates as they are now; without `axes` those that the study drew."""
+    ways = Choices.of(study_id, lock).ways if axes is None else axes
     n_labels = judges.n_label_rows(session.store())
-    return View(study_id, lock, reader, role, axes, tuple(gates.closed_in(study_id).items()), n_labels)
+    return View(study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id).items()), n_labels)
 
 
 def default_view(study_id: str) -> View:
     """What the page opens with, unlocked. Of a log whose scorers are no one mean nobody has chosen which to read, so none is named."""
-    study, frame = session.declared(study_id), session.readouts(study_id, of_scores=True)
-    names = () if study.scorers else list(frame["extractor"].unique())
-    ways = random_axes([one for one in frame["axis"].unique() if one != IDENTITY], study.is_recorded)
-    role = next(iter(roles_of(frame)), "")
-    return view_of(study_id, None, default_reference(names, ()) if len(names) else "", role, tuple(ways))
+    there = Choices.of(study_id, None)
+    reader = "" if session.declared(study_id).scorers else there.reader
+    return view_of(study_id, None, reader, next(iter(there.roles), ""))
 
 
-def roles(study_id: str, lock: str | None) -> list[str]:
-    return roles_of(session.readouts(study_id, lock=lock, of_scores=True))
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen of a study: `reader` and `ways` (axes drawn at random) are those where nobody chose, "" without a readout."""
+
+    readers: tuple[str, ...]
+    roles: tuple[str, ...]
+    axes: tuple[str, ...]
+    reader: str
+    ways: tuple[str, ...]
+
+    @classmethod
+    def of(cls, study_id: str, lock: str | None) -> "Choices":
+        study, frame = session.declared(study_id), session.readouts(study_id, lock=lock, of_scores=True)
+        readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
+        axes = tuple(one for one in axes if one != IDENTITY)
+        reader = default_reference(readers, study.scorer_names) if readers else ""
+        return cls(readers, tuple(roles_of(frame)), axes, reader, random_axes(axes, study.is_recorded))
 
 
 @cached("Adding up the error bar", 16)

@@ -18,7 +18,7 @@ from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries import holdout
 from flipcore.store.queries.inspection import inspection
 from flipcore.text.answers import answer_text
-from pages.common import modes, record, repeats, screen, session
+from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.contents import study_contents
 from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
@@ -180,18 +180,19 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.markdown(plain(report.claims[1].text))
     for note in report.notes:
         st.caption(plain(note))
-    scores = cached.scores(view, at["level"])
-    for claim in (*scores.ranks, *(one.claim for one in scores.differences)) if scores else ():
+    # leads and ranks over other questions and wordings, and with people's labels in them
+    score = scores.report(scores.view_of(study_id, view.lock, view.reference, view.role), at["level"])
+    for claim in (*score.ranks, *(one.claim for one in score.differences)) if score else ():
         st.markdown(plain(claim.text))
         st.caption(plain(claim.detail))
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
     st.caption(JOINT)
-    if scores and scores.by_people.pairs:
+    if score and score.by_people.pairs:
         st.subheader("With people's labels in the scores", anchor=False)
-        for claim in scores.by_people.claims:
+        for claim in score.by_people.claims:
             st.markdown(plain(claim.text))
-        show_table("pairs-by-people", scores.by_people.table_rows())
+        show_table("pairs-by-people", score.by_people.table_rows())
         st.caption("Each model's score is corrected by the labels of its own outputs (page Score); p over all pairs is Holm's.")
     flip_surfaces(view)
     decomposition(view)

@@ -4,7 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.claims.score import share_words
-from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.score import (
@@ -15,13 +14,11 @@ from flipcore.reports.score import (
     best_sentence,
     next_rows,
     people_rows,
-    random_axes,
     reader_rows,
     score_rows,
     share_rows,
     wording_rows,
 )
-from flipcore.stats.flips.decomposition import default_reference
 from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.header import page_header
 from pages.common.inspector import inspector_place, open_item
@@ -116,27 +113,24 @@ def settings(study_id: str, lock: dict | None) -> dict:
     """Level, reader, role and the axes that count as drawn: those of the lock, or what the controls are left at."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
-    frame = session.readouts(study_id, lock=lock_id, of_scores=True)
-    names, roles = list(frame["extractor"].unique()), scores.roles(study_id, lock_id)
-    axes = [one for one in frame["axis"].unique() if one != IDENTITY]
-    reader = view["reader"] if view["reader"] in names else default_reference(names, session.declared(study_id).scorer_names)
-    role = view["role"] if view["role"] in roles else roles[0]
-    own = view["axes"].split("+") if view["axes"] else list(random_axes(axes, session.declared(study_id).is_recorded))
-    ways = [one for one in own if one in axes]
+    there = scores.Choices.of(study_id, lock_id)
+    reader = view["reader"] if view["reader"] in there.readers else there.reader
+    role = view["role"] if view["role"] in there.roles else there.roles[0]
+    ways = [one for one in (view["axes"].split("+") if view["axes"] else there.ways) if one in there.axes]
     if lock is None:
         with screen.view_button():
             reader = screen.select(
                 "Reader",
-                names,
+                there.readers,
                 "score-reader",
                 choice=reader,
                 format_func=title_of,
                 help="The extractor whose readouts make the score",
             )
-            role = st.selectbox("Items", roles, roles.index(role), key="score-role", bind="query-params")
+            role = st.selectbox("Items", there.roles, there.roles.index(role), key="score-role", bind="query-params")
             ways = st.multiselect(
                 "Wordings drawn at random",
-                axes,
+                there.axes,
                 ways,
                 key="score-axes",
                 bind="query-params",
