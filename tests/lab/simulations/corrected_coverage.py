@@ -5,9 +5,7 @@ wording to the last where it is biased, three times as often on right answers as
 second output after every question's first, as the queue serves them. The truth is the share right over all such questions.
 """
 
-import argparse
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 
 from flipcore.core.randomness import generator
 from flipcore.stats.score.corrected import Corrected, corrected
+from tests.lab.simulations.rows import simulated
 
 TABLE = Path(__file__).with_suffix(".md")
 COLUMNS = ("normal limits", "they hold", "exact limits hold", "width beside labels alone")
@@ -73,14 +72,7 @@ def worlds() -> Iterator[World]:
 
 def main() -> None:
     """Writes the table beside this file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sims", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    rows = []
-    for world in worlds():
-        rows.append((world, coverage(world, options.sims, options.seed)))
-        print(json.dumps({**asdict(world), **rows[-1][1]}), flush=True)
+    options, rows = simulated(__doc__, worlds(), coverage)
     usual = [row["they hold"] for _, row in rows if row["normal limits"] >= 0.5]
     exact = [row["exact limits hold"] for _, row in rows if row["normal limits"] < 0.5]
     withheld = float(np.mean([1 - row["normal limits"] for _, row in rows]))
@@ -88,11 +80,11 @@ def main() -> None:
         "# How often a corrected score holds the truth",
         "",
         f"95 % intervals, {options.sims:,} studies a row, seed {options.seed}; written by",
-        "`python -m tests.lab.simulations.corrected_coverage`. Normal limits stand from ten disagreements on, exact ones of both error",
-        f"rates below ({withheld:.2f} of all). Where most studies of a row have normal limits they hold {min(usual):.3f} to",
-        f"{max(usual):.3f}; where most have exact ones these hold {min(exact):.3f} to {max(exact):.3f}. A kind that few studies of a row",
-        "get is selected by its own disagreements: its column says little there. The last column is the mean width of both beside the",
-        "interval of the labels alone.",
+        "`python -m tests.lab.simulations.corrected_coverage`. Normal limits stand from ten disagreements and five labels of either",
+        f"kind on, exact ones of both error rates below ({withheld:.2f} of all). Where most studies of a row have normal limits they",
+        f"hold {min(usual):.3f} to {max(usual):.3f}; where most have exact ones these hold {min(exact):.3f} to {max(exact):.3f}. A kind",
+        "that few studies of a row get is selected by its own disagreements: its column says little there. The last column is the mean",
+        "width of both beside the interval of the labels alone.",
         "",
         "| questions | wordings | right | reader errs | biased | labels | " + " | ".join(COLUMNS) + " |",
         "|--:|--:|--:|--:|--:|--:|" + "--:|" * len(COLUMNS),

@@ -7,9 +7,7 @@ compared extractor misreads a further tenth. People label both outputs of one ra
 every item's first, as pairs are served. The truth is the share over very many such items.
 """
 
-import argparse
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -19,6 +17,7 @@ import numpy as np
 
 from flipcore.core.randomness import generator
 from flipcore.stats.score.corrected_flips import FlipsByPeople, flips_by_people
+from tests.lab.simulations.rows import simulated
 
 TABLE = Path(__file__).with_suffix(".md")
 COLUMNS = ("normal limits", "G held", "A held", "exact: G held", "exact: A held", "width beside labels alone")
@@ -111,14 +110,7 @@ def worlds() -> Iterator[World]:
 
 def main() -> None:
     """Writes the table beside this file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sims", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    rows = []
-    for world in worlds():
-        rows.append((world, coverage(world, options.sims, options.seed)))
-        print(json.dumps({**asdict(world), **rows[-1][1]}), flush=True)
+    options, rows = simulated(__doc__, worlds(), coverage)
     usual = [row[name] for _, row in rows for name in COLUMNS[1:3] if row[COLUMNS[0]] >= 0.5]
     exact = [row[name] for _, row in rows for name in COLUMNS[3:5] if row[COLUMNS[0]] < 0.5]
     withheld = float(np.mean([1 - row[COLUMNS[0]] for _, row in rows]))

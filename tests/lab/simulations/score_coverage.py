@@ -5,9 +5,7 @@ wording; reruns are drawn from the cell's probability. The truth of an interval 
 wordings, over wordings that of all questions under all wordings, of `elsewhere` one further wording's mean on these questions.
 """
 
-import argparse
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ import numpy as np
 from flipcore.core.randomness import generator
 from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.error_bar import error_bar
+from tests.lab.simulations.rows import simulated
 
 TABLE = Path(__file__).with_suffix(".md")
 INTERVALS = ("by_questions", "by_wordings", "elsewhere")
@@ -122,15 +121,7 @@ def worlds(sizes: tuple[int, ...] = (20, 60, 300, 1319)) -> Iterator[World]:
 
 def main() -> None:
     """Writes the table beside this file."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sims", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    rows = []
-    for world in worlds():
-        n_sims = min(options.sims, 400) if world.n_questions * world.n_wordings > 5000 else options.sims
-        rows.append((world, coverage(world, n_sims, options.seed)))
-        print(json.dumps({**asdict(world), **rows[-1][1]}), flush=True)
+    options, rows = simulated(__doc__, worlds(), coverage, lambda one: 400 if one.n_questions * one.n_wordings > 5000 else None)
     least = {name: min(rows, key=lambda row: np.nan_to_num(row[1][name], nan=2.0)) for name in INTERVALS}
     lines = [
         "# How often a score's error bar holds the truth",
