@@ -11,12 +11,13 @@ import pandas as pd
 from flipcore.annotation.pair_labels import Pairs
 from flipcore.core.records import OK, UNREADABLE
 from flipcore.extractors import title_of
-from flipcore.reports.read_by_people import MORE, cost_words
+from flipcore.reports.read_by_people import MORE, cost_words, with_limits
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import MIN_N, number_text, percent_text
 from flipcore.stats.flips.decomposition import COLUMNS, Decomposition
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.score.corrected_flips import FlipsByPeople, flips_by_people
+from flipcore.text.counts import count_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +37,16 @@ class PeopleOnFlips:
 
     @property
     def sentence(self) -> str:
-        """G and A with the labels in them, beside those that extractors give: estimates, and no verdict."""
-        n, reference = self.people.n_pairs, title_of(self.raw.reference).lower()
-        start = f"{self.place}: by {n:,} labelled pair{'s' * (n != 1)} "
-        genuine = (
-            f"{self.people.stated.text()} of pairs state another answer; {reference} alone: {number_text(self.raw.G.value)}."
-        )
-        artifact = f"Artifact: {self.people.artifact.text()} instead of {number_text(self.raw.A.value)}."
-        why = self.people.stated.note if not self.people.stated.has_interval else ""
+        """G and A with the labels in them, beside those that extractors give: estimates, and no verdict; without limits that nothing is
+        corrected, and why."""
+        place, pairs = f"{self.place[0].upper()}{self.place[1:]}", count_of(self.people.n_pairs, "labelled pair")
+        stated, artifact = self.people.stated, self.people.artifact
+        if not stated.has_interval:
+            return f"{place}: {pairs}, too few to correct G and A. {stated.note}".rstrip()
+        alone = f"{title_of(self.raw.reference).lower()} alone: {number_text(self.raw.G.value)}"
+        genuine = f"{place}: by {pairs} {stated.text()} of pairs state another answer; {alone}."
         gate = f"Not claimed: {self.why_not}" if self.why_not else ""
-        return " ".join(filter(None, (f"{start[0].upper()}{start[1:]}{genuine}", artifact, why, gate)))
+        return f"{genuine} Artifact: {artifact.text()} instead of {number_text(self.raw.A.value)}. {gate}".rstrip()
 
     @property
     def narrower(self) -> str:
@@ -72,10 +73,10 @@ class PeopleOnFlips:
             "flips missed": one.errors.false_wrongs.text(),
             "T": self.raw.T.text(),
             "G as read": self.raw.G.text(),
-            "G by people": one.stated.text(),
-            "by labels alone": one.by_labels_alone.text(),
+            "G by people": with_limits(one.stated),
+            "by labels alone": with_limits(one.by_labels_alone),
             "A as read": "reference" if self.raw.is_reference else self.raw.A.text(),
-            "A by people": one.artifact.text(),
+            "A by people": with_limits(one.artifact),
         }
 
     def rows(self) -> Iterator[Row]:
@@ -154,6 +155,11 @@ def people_on_flips(
 def leading(rows: Sequence[PeopleOnFlips]) -> PeopleOnFlips:
     """The one that is said first: the first of a compared extractor; of the reference alone its own."""
     return next((one for one in rows if not one.raw.is_reference), rows[0])
+
+
+def to_say(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
+    """Those with limits; where labels are too few for any, the one that is said first alone."""
+    return [one for one in rows if one.people.stated.has_interval] or ([leading(rows)] if rows else [])
 
 
 def _read(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:

@@ -14,12 +14,17 @@ from flipcore.claims.score import corrected_words, narrower_words
 from flipcore.extractors import title_of
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import accuracy
-from flipcore.stats.base.estimate import Estimate, percent_text
+from flipcore.stats.base.estimate import MISSING, Estimate, percent_text
 from flipcore.stats.score.corrected import Corrected, corrected
 from flipcore.text.counts import count_of
 
 PLACE = ["item_id", "variant_id", "sample"]
 MORE = 100  # labels
+
+
+def with_limits(one: Estimate) -> str:
+    """An estimate for a table, a dash where labels are too few for limits: a number that so few make invites belief."""
+    return one.text() if one.has_interval else MISSING
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +71,13 @@ class ReaderErrors:
 
     @property
     def sentence(self) -> str:
-        """The score with the labels in it, beside the extractor's; "" without a score."""
-        return corrected_words(self.model, title_of(self.reader).lower(), self.score) if self.score else ""
+        """The score with the labels in it, beside the extractor's; why not where that has no limits; "" without a score."""
+        if self.score is None:
+            return ""
+        if not self.score.estimate.has_interval:
+            n = count_of(self.score.n_labels, "label")
+            return f"{self.model} has {n} by people, too few to correct its score. {self.score.estimate.note}".rstrip()
+        return corrected_words(self.model, title_of(self.reader).lower(), self.score)
 
     @property
     def narrower(self) -> str:
@@ -87,8 +97,8 @@ class ReaderErrors:
             return one
         return one | {
             "score as read": self.score.raw.text(),
-            "corrected": self.score.estimate.text(),
-            "by labels alone": self.score.by_people.text(),
+            "corrected": with_limits(self.score.estimate),
+            "by labels alone": with_limits(self.score.by_people),
         }
 
     def rows(self) -> Iterator[Row]:

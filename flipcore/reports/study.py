@@ -12,7 +12,7 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
-from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips
+from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.rows import Row, plain
@@ -43,7 +43,7 @@ class Report:
         for model in self.decompositions:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
             lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._stated_claims(model)]
-            lines += [f"  {one.sentence} {one.narrower}" for one in self.people.get(model, ())]
+            lines += [f"  {one.sentence} {one.narrower}" for one in to_say(self.people.get(model, []))]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {self.memory_claims[model].text}"] if model in self.memory_claims else []

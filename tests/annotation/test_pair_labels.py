@@ -109,6 +109,19 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
     assert json.dumps(whole.as_dict()["models"]["simulated-noisy"]["people"], allow_nan=False)
 
 
+def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(store):
+    """Six labels printed "0.42 of pairs state another answer", which invites belief."""
+    label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", [])[:12], other=4)
+    whole = whole_study(store, S)
+    people = whole.report.people["simulated-noisy"]
+    assert 0 < people[0].people.n_pairs < 10
+    for one in people:
+        row = one.table_row()
+        assert (row["G by people"], row["A by people"], row["by labels alone"]) == ("–", "–", "–")
+        assert ", too few to correct G and A. No interval: " in one.sentence and "alone: " not in one.sentence
+    assert whole.text().count("too few to correct G and A") == 1  # once a model
+
+
 def test_a_closed_gate_withholds_and_pairs_without_an_answer_are_left_out(store):
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", []), other=40)
     whole = whole_study(store, S)

@@ -259,6 +259,11 @@ def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
     of_json = json.loads(json.dumps(report.as_dict()))["models"][0]["people"][0]
     assert of_json["n_labels"] == 200 and of_json["corrected"]["low"] < of_json["corrected"]["value"]
     assert {"read otherwise than people do", "score, corrected by people"} <= {row.quantity for row in report.rows()}
+    (few,) = score_report(frame, labelled=labelled(asked[~asked["item_id"].isin(some)], 6, 3)).models[0].people
+    assert (
+        few.sentence == "m has 6 labels by people, too few to correct its score. No interval: 6 labels; at least 10 are needed."
+    )
+    assert few.table_row()["corrected"] == few.table_row()["by labels alone"] == "–"
 
 
 def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
