@@ -47,7 +47,6 @@ class Guesses:
             return any(len(self._wrong.get(name, ())) >= most for name, most in guesser.limits.items())
 
     def count(self, guesser: Guesser) -> None:
-        """One that was wrong."""
         with self._lock:
             for name in guesser.limits:
                 self._wrong.setdefault(name, []).append(self._clock())

@@ -92,7 +92,6 @@ def _reference_floors(cells: Sequence) -> list[tuple[float, str]]:
 
 
 def _whisker(cells: Sequence, c: Colours) -> dict:
-    """The interval of T at its end."""
     up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in cells]
     down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in cells]
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": c.text, "thickness": 1.5, "width": 5}

@@ -39,7 +39,6 @@ class Coverage:
         return f"{n_possible} of {self.n_checks} checks could be made."
 
     def lines(self) -> list[str]:
-        """One line for each check that could not be made."""
         return [f"{title}: {otherwise}." for title, otherwise in self.lacking]
 
 

@@ -112,7 +112,6 @@ class Verdict:
     decided_by: Mapping[str, str]
 
     def outcome(self, level: float) -> str:
-        """At this level, by the rule of the product."""
         if np.isnan(self.p).all():
             return FEW
         own, reference, genuine = (one <= 1 - level + 1e-12 for one in self.p)

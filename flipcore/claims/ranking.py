@@ -174,7 +174,6 @@ def _either(names: Sequence[str]) -> str:
 
 
 def _own_detail(one: Contest, n: int) -> str:
-    """What the verdict rests on."""
     pairs = len(one.models) * (len(one.models) - 1) // 2
     family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
     own = f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"

@@ -96,7 +96,6 @@ def _is_tuple(hint: Any) -> bool:
 
 
 def _words(hint: Any) -> str:
-    """The type as a sentence says it."""
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
         return " or ".join(_words(one) for one in get_args(hint) if one is not type(None))
     origin = get_origin(hint) or hint

@@ -161,7 +161,6 @@ class Study:
 
     @property
     def scorer_names(self) -> tuple[str, ...]:
-        """The readouts of those scorers, each once."""
         return tuple(dict.fromkeys(str(one["scorer"]) for one in self.scorers))
 
     @cached_property

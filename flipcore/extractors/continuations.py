@@ -76,7 +76,6 @@ class _Continued(Extractor):
         return pair if isinstance(pair, Reading) else self.likeness(variant, *pair)
 
     def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
-        """How alike the two texts are."""
         raise NotImplementedError
 
 

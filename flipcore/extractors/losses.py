@@ -137,7 +137,6 @@ class MinK(Extractor):
         return values if isinstance(values, Reading) else self.of(values)
 
     def of(self, values: Sequence[float]) -> Reading:
-        """The mean of the lowest."""
         n_lowest = max(1, int(len(values) * self.pct / 100))
         return Reading(OK, value=math.fsum(sorted(values)[:n_lowest]) / n_lowest)
 

@@ -92,7 +92,6 @@ class Pattern(Extractor):
 
 
 def _answer(item: Item, variant: Variant, words: str) -> str | None:
-    """The canonical answer of the item's kind that the words give."""
     if item.kind == "number":
         return canonical_number(words)
     return text_answer(words, variant.target) if item.kind == "text" else _option(item, variant, words)

@@ -45,7 +45,6 @@ class Paper:
 
     @property
     def line(self) -> str:
-        """The whole reference as a line of text."""
         authors = "; ".join(self.authors) + ("; and others" if self.more else "")
         places = [self.venue, f"arXiv:{self.arxiv}" if self.arxiv else "", f"doi:{self.doi}" if self.doi else ""]
         return f"{authors} ({self.year}). {self.title}. {', '.join(filter(None, places))}."

@@ -52,7 +52,6 @@ class ProbeRecord:
     notes: tuple[str, ...] = ()
 
     def as_table(self) -> dict:
-        """As a TOML table."""
         table = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
         return {key: value for key, value in table.items() if value is not None}
 

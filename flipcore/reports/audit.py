@@ -67,7 +67,6 @@ class Audit:
 
     @property
     def headline(self) -> str:
-        """Whether the log holds, in a sentence."""
         n_wrong, n_less = len(self.of(WRONG)), len(self.of(LESS_SURE))
         hold, make = ("does not hold" if n_wrong == 1 else "do not hold"), ("makes" if n_less == 1 else "make")
         wrong = f"{count_of(n_wrong, 'thing')} in this {self.what} {hold}"
@@ -78,7 +77,6 @@ class Audit:
         return f"Nothing that could be checked contradicts this {self.what}. {self.coverage.sentence}"
 
     def text(self) -> str:
-        """For a terminal."""
         lines, numbers = [self.headline, self.recognised, ALONE], count(1)
         for kind in self.graded:
             lines += ["", f"{kind}:"]
@@ -186,7 +184,6 @@ class Verdict:
         return "\n".join([*scores, self.audit.headline, *findings, *todo, self.audit.recognised])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "holds": not self.audit.of(WRONG),
             "headline": self.audit.headline,

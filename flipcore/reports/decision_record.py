@@ -78,7 +78,6 @@ class Entry:
         return ", ".join(f"{n:,} {state}" for state, n in self.verdicts.items()) or "no paraphrase"
 
     def row(self) -> dict[str, str]:
-        """One row of the record's table, as it is exported."""
         return {
             "when": self.moment,
             "who": self.reviewer,

@@ -41,7 +41,6 @@ class Headline:
 
     @property
     def sentence(self) -> str:
-        """The claims one after the other."""
         return " ".join(one.text for one in self.claims if one.text)
 
     @property

@@ -63,7 +63,6 @@ class PeopleOnFlips:
         return f"Label about {one.n_more:,} more pairs for an interval by prediction-powered inference."
 
     def table_row(self) -> dict[str, Any]:
-        """As a page shows it."""
         one = self.people
         return {
             "axis": self.raw.axis.replace("_", " "),
@@ -80,13 +79,11 @@ class PeopleOnFlips:
         }
 
     def rows(self) -> Iterator[Row]:
-        """G and A by people."""
         of = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
         yield Row(self.model, self.place, "G, corrected by people", self.people.stated, place=of)
         yield Row(self.model, self.place, "A, corrected by people", self.people.artifact, place=of)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         one = self.people
         return {
             "axis": self.raw.axis,

@@ -53,7 +53,6 @@ class Inflation:
     claim: Claim
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         of_models = [
             {"model": one.model, "extractor": one.extractor, "layout": one.layout, "inflation": plain(one.inflation())}
             for one in self.every

@@ -44,12 +44,10 @@ class Sets:
 
     @property
     def items(self) -> dict[str, Item]:
-        """All entries by id."""
         return {item.item_id: item for item in (*self.target, *self.retro)}
 
     @property
     def is_of_study(self) -> bool:
-        """Whether the sets are a study's roles."""
         return self.record_id in self.study_ids
 
 

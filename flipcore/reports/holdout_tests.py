@@ -63,7 +63,6 @@ class HoldoutReport:
 
     @property
     def claim(self) -> Claim:
-        """What all of them say together."""
         return verdict_claim(HoldoutVerdict(tuple(self.tests.values())))
 
     @property
@@ -105,7 +104,6 @@ class HoldoutReport:
         return [*lines, "Most alike across the sets:", *pairs] if pairs else lines
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         claims = dict(zip(verdict.TESTS, self.claims[1:], strict=True))
         return {
             "verdict": self.claim.outcome,
@@ -120,7 +118,6 @@ class HoldoutReport:
         }
 
     def rows(self) -> Iterator[Row]:
-        """The estimate of each test that was run."""
         for name, one in self.tests.items():
             title = TITLES[name].lower()
             yield Row("", "target and retro", title, one.estimate, outcome_claim(one), {"test": name})

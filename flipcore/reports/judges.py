@@ -86,7 +86,6 @@ class Judges:
         return (*(one.sentence for one in self.contestants), *(one.sentence for one in self.pairs))
 
     def rows(self) -> Iterator[Row]:
-        """Every estimate."""
         for pair in self.pairs:
             of = {"first": pair.first, "second": pair.second}
             yield Row("", f"{pair.first}, {pair.second}", "two judges read alike", pair.same, place=of)
@@ -98,7 +97,6 @@ class Judges:
                     yield Row(one.judge, title_of(one.reader), quantity, getattr(one.preference, name), place=of)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return {
             "pairs": [
                 {

@@ -68,7 +68,6 @@ class TaskScore:
 
     @property
     def name(self) -> str:
-        """What kind of number it is."""
         return "Accuracy" if self.is_share else "Mean score"
 
 
@@ -116,7 +115,6 @@ def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _score(part: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) -> TaskScore:
-    """By the scorer `one`."""
     task, scorer, reducer, scale = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN)), _scale(one)
     by_item = item_scores(part["score"], part["item_id"], reducer)
     families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)

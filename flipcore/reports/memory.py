@@ -188,7 +188,6 @@ class MemoryTest:
             yield Row(model, where, name, one, self.claim, place, p=p, is_repeated=not estimates)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return {
             "items": self.items,
             "detector": self.detector,

@@ -52,7 +52,6 @@ class RankingReport:
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """As the command line prints it, for two models or more."""
         lines = [f"Ranking of {len(self.contest.models)} models ({self.role.replace('_', ' ')} items)"]
         lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
         lines += [f"  {one}" for one in self.notes]
@@ -80,7 +79,6 @@ class RankingReport:
             yield Row(one.first, "own prompt", "difference", one.paired.difference, one.claim, place, title)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return {
             "role": self.role,
             "reference": self.reference,

@@ -20,11 +20,9 @@ class RanksByPeople:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The ranks, then a sentence a pair."""
         return (*((self.ranks,) if self.ranks else ()), *(one.claim for one in self.pairs))
 
     def table_rows(self) -> list[dict[str, Any]]:
-        """A row a pair, as a page shows it."""
         return [
             {
                 "first": one.first,
@@ -39,13 +37,11 @@ class RanksByPeople:
         ]
 
     def rows(self) -> Iterator[Row]:
-        """The lead of the first of each pair."""
         for one in self.pairs:
             place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}, corrected by people"
             yield Row(one.first, "by people", "difference, corrected by people", one.joint, one.claim, place, title)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         pairs = [
             {
                 "first": one.first,

@@ -85,7 +85,6 @@ class ReaderErrors:
         return narrower_words(self.score, MORE) if self.score else ""
 
     def table_row(self) -> dict[str, Any]:
-        """As a page shows it."""
         one = {
             "model": self.model,
             "extractor": title_of(self.reader),
@@ -102,14 +101,12 @@ class ReaderErrors:
         }
 
     def rows(self) -> Iterator[Row]:
-        """The error, and the corrected score."""
         of = {"model": self.model, "reader": self.reader}
         yield Row(self.model, title_of(self.reader), "read otherwise than people do", self.error, place=of)
         if self.score:
             yield Row(self.model, title_of(self.reader), "score, corrected by people", self.score.estimate, place=of)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         score = self.score
         of_score = (
             {

@@ -95,7 +95,6 @@ class RegressionCheck:
 
     @property
     def headline(self) -> str:
-        """The verdict in a line."""
         why = {
             PASS: "no task lost the margin or more",
             FAIL: "a loss is shown",
@@ -112,7 +111,6 @@ class RegressionCheck:
         return "\n".join(lines)
 
     def markdown(self) -> str:
-        """A summary for a pull request."""
         lines = [
             f"### {_WORD[self.outcome]}",
             "",
@@ -147,7 +145,6 @@ class RegressionCheck:
         return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>", ""])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return {
             "outcome": self.outcome,
             "headline": self.headline,

@@ -80,7 +80,6 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
 
 
 def _scores(part: pd.DataFrame, old: str, new: str) -> str:
-    """The scores of both on the base prompts that both call right or wrong."""
     base = part[part["variant_old"] == "base"]
     base = base[base["is_correct_old"].notna() & base["is_correct_new"].notna()]
     if base.empty:

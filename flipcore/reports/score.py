@@ -72,7 +72,6 @@ class ModelScore:
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
 
     def at(self, level: float) -> "ModelScore":
-        """The same at another level."""
         return replace(self, bar=self.bar.at(level))
 
     def title(self, way: str) -> str:
@@ -85,7 +84,6 @@ class ModelScore:
 
     @property
     def n_calls(self) -> int:
-        """What the cells cost."""
         return int(self.bar.cells.n_runs.sum())
 
     @property
@@ -95,7 +93,6 @@ class ModelScore:
 
     @cached_property
     def claim(self) -> Claim:
-        """The sentence."""
         own = self.own.value if self.own else None
         claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
         if self.unread < MANY_UNREAD:
@@ -105,7 +102,6 @@ class ModelScore:
 
     @property
     def elsewhere(self) -> Claim:
-        """What another wording would give."""
         return claims.elsewhere_claim(self.model, self.bar, self.why_not)
 
     @property
@@ -158,7 +154,6 @@ class ModelScore:
             yield from one.rows()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         bar, claim = self.bar, self.claim
         return {
             "model": self.model,
@@ -195,7 +190,6 @@ class Difference:
     claim: Claim
 
     def rows(self) -> Iterator[Row]:
-        """The difference over other questions, and over other questions and wordings."""
         for name in ("questions", "wordings"):
             claim, of = self.claim if name == "wordings" else None, {"first": self.first, "second": self.second}
             yield Row(self.first, INTERVALS[name], f"lead over {self.second}", self.bar.estimate(name), claim, of)
@@ -257,7 +251,6 @@ class ScoreReport:
         return next((one for one in self.models if one.model == model), None)
 
     def text(self) -> str:
-        """As the command line prints it."""
         lines = [f"Score ({self.role.replace('_', ' ')} items, {title_of(self.reader).lower()})"]
         for one in self.models:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
@@ -269,7 +262,6 @@ class ScoreReport:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def rows(self) -> Iterator[Row]:
-        """Of every model its intervals, shares, readers and wordings."""
         for one in self.models:
             yield from one.rows()
         for pair in self.differences:
@@ -277,7 +269,6 @@ class ScoreReport:
         yield from self.by_people.rows()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return {
             "role": self.role,
             "reader": self.reader,

@@ -77,7 +77,6 @@ class Report:
             yield from people.rows()
 
     def as_dict(self) -> dict:
-        """Plain values for JSON; a missing number is None."""
         return {
             "models": {
                 model: {

@@ -37,7 +37,6 @@ class Trials:
 
     @property
     def sentence(self) -> str:
-        """Where they part."""
         if self.first_at is None and self.second_at is None:
             return f"Both trials call the same tools: {count_of(self.n_alike, 'call')}. What differs is what was said."
         none = "no further call" if self.n_alike else "no call"

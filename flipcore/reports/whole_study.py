@@ -97,7 +97,6 @@ class WholeStudy:
 
     @property
     def claims(self) -> Iterator[Claim]:
-        """Every claim, in the order of the report."""
         yield from self.score.claims if self.score else ()
         yield from self.ranking.claims if self.ranking else ()
         for model in self.models:
@@ -113,12 +112,10 @@ class WholeStudy:
 
     @property
     def models(self) -> list[str]:
-        """Models in the order of the report."""
         return list(self.report.decompositions)
 
     @property
     def plugins(self) -> str:
-        """The packages whose plug-ins the study used."""
         return self.row["plugins"]
 
     @property
@@ -134,11 +131,9 @@ class WholeStudy:
         return f"Study {self.study.name} ({self.study_id}), Flipscope {__version__}"
 
     def answers_of(self, model: str) -> pd.DataFrame:
-        """Everything that one model answered."""
         return frames.with_reference(self.everything, self.study)[self.everything["model"].to_numpy() == model]
 
     def flips_of(self, model: str) -> pd.DataFrame:
-        """The answers of one model that flips are made of."""
         return self.frame[self.frame["model"] == model]
 
     def temperature(self, model: str) -> float | None:
@@ -146,7 +141,6 @@ class WholeStudy:
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def text(self) -> str:
-        """As the command line prints it."""
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
         score, ranking = ([one.text(), ""] if one else [] for one in (self.score, self.ranking))
@@ -168,7 +162,6 @@ class WholeStudy:
         ).strip()
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; a missing number is None."""
         return self.report.as_dict() | {
             "score": self.score.as_dict() if self.score else None,
             "ranking": self.ranking.as_dict() if self.ranking else None,

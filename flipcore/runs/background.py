@@ -230,7 +230,6 @@ class Registry:
         }
 
     def queue(self) -> list[Turn]:
-        """The studies that wait, in the order in which they will come."""
         with self._lock:
             return self._queue.order()
 

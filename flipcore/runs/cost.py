@@ -55,7 +55,6 @@ class Projection:
 
     @property
     def calls(self) -> str:
-        """How many calls, in words."""
         more = f" and up to {self.n_more:,} more where the first token is blank" if self.n_more else ""
         return f"{self.n_calls:,} calls{more}"
 

@@ -316,7 +316,6 @@ def _key_of(readout: Readout) -> tuple:
 
 
 def _left_out(survey: Survey) -> set[str]:
-    """The log's readouts that are not wanted."""
     return set(filter(None, survey.corrections.get("leave", "").split(",")))
 
 
@@ -401,7 +400,6 @@ def _log_rows(
 
 
 def _joining(survey: Survey) -> Joining:
-    """What the survey guessed and the user corrected."""
     kinds, corrections = survey.kinds, survey.corrections
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
     axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}

@@ -46,7 +46,6 @@ class LogFacts:
     n_backward: int = 0
 
     def add(self, record: LogRecord) -> None:
-        """One row."""
         if self.about.plan and len(self.rows) < MOST_ITEMS:
             self.rows[record.item, str(record.sample)] += 1
         columns = self.about.columns
@@ -126,7 +125,6 @@ class ScoreCounts:
     outside: tuple[float, str] | None = None
 
     def add(self, score: float | None, place: str) -> None:
-        """One row."""
         if score is None:
             self.n_none += 1
             return
@@ -176,7 +174,6 @@ class ReadScores:
         self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
 
     def add(self, record: LogRecord, model: str, document: Document, axis: str) -> None:
-        """The scores of one row, where it is at the item's first prompt."""
         if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
             return
         role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
@@ -281,7 +278,6 @@ class Survey:
 
     @cached_property
     def is_scored_table(self) -> bool:
-        """Whether it is of tables that hold scores."""
         return self.is_table and any(file.about.columns.get("score") for file in self.files)
 
     @property

@@ -245,7 +245,6 @@ class _Run:
         await self.asking.storing.safe()
 
     async def _all_items(self) -> None:
-        """Items are taken in the plan's order."""
         jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
         n_calls = self.asking.progress.n_calls / len(self.plan.items)
         n_open = self.asking.place.n_open(self.study.models, self.asking.cards, n_calls)
@@ -263,7 +262,6 @@ class _Run:
         return run is not None
 
     async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
-        """All calls of one item for one model, then its readouts."""
         completions: dict[str, Completion] = {}
         at_end = False
         while not self.asking.stopped():
@@ -295,7 +293,6 @@ class _Run:
             self.unreadable.add(use.name, self.plan.extractors, read)
 
     def report(self) -> None:
-        """Measures how far it is, and says it."""
         self._measure()
         if self.on_progress:
             self.on_progress(replace(self.asking.progress))

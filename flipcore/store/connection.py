@@ -120,7 +120,6 @@ class Store:
             raise BadInput(f"{self._faults[study_id]} Put back what was archived, and open Flipscope again.")
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
-        """The rows of a query as a DataFrame."""
         cursor = self.cursor()
         try:
             with warnings.catch_warnings():
@@ -138,7 +137,6 @@ class Store:
             cursor.close()
 
     def rows(self, sql: str, **params) -> list[tuple]:
-        """The rows of a query as tuples."""
         cursor = self.cursor()
         try:
             return cursor.execute(sql, params or None).fetchall()

@@ -43,7 +43,6 @@ class Merged:
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
-        """What was done, for people: one sentence a fact."""
         facts = [", ".join(f"{n:,} {table}" for table, n in self.added.items() if n) + " added."] if +self.added else []
         if self.replaced:
             facts.append(f"{self.replaced:,} failed calls got their answer.")
@@ -140,7 +139,6 @@ def _drop_repeated(connection, name: str, key: str) -> None:
 
 
 def _add(connection, table: Table, report: Merged) -> None:
-    """Rows whose key is not here."""
     before = _count(connection, f"SELECT count(*) FROM main.{table.name}")
     names = ", ".join(f'"{row[0]}"' for row in connection.execute(f"DESCRIBE theirs_{table.name}").fetchall())
     connection.execute(

@@ -34,17 +34,14 @@ class Table:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of all columns."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Column -> type."""
         return {column.name: column.kind for column in self.columns}
 
     @cached_property
     def json_names(self) -> tuple[str, ...]:
-        """The names of the columns that hold JSON."""
         return tuple(column.name for column in self.columns if column.kind == "JSON")
 
     @cached_property

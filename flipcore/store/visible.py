@@ -60,5 +60,4 @@ class Sight:
 
     @property
     def params_of_models(self) -> dict[str, Any]:
-        """The parameters of `SIGHT_OF_MODELS`."""
         return self.params | {"locked_models": list(self.models) or [""]}

@@ -106,7 +106,6 @@ class Layouts:
         return outcome if isinstance(outcome, np.ndarray) else None
 
     def _begin(self, name: str) -> bool:
-        """True for the one who is to compute it."""
         with self._lock:
             if name in self._outcomes or name in self._failed or name in self._running:
                 return False

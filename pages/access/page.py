@@ -65,7 +65,6 @@ def _issued() -> None:
 
 
 def _invitations() -> None:
-    """Every invitation with its state, and the ones that may be revoked."""
     every = invitations.invitations(session.store())
     if not every:
         st.caption("Nobody has been invited yet.")

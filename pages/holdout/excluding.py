@@ -73,7 +73,6 @@ def effect(whole: Sets, sets: Sets, view: dict, tests: dict) -> None:
 
 
 def _rows(before: dict, after: dict) -> list[dict]:
-    """A row a test: estimate and verdict of all entries and without what is out."""
     rows = []
     for name in dict.fromkeys([*before, *after]):
         row = {"test": TITLES[name]}

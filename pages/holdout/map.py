@@ -243,7 +243,6 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
 
 
 def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None:
-    """What can be done with the chosen entries."""
     ids = [comparison.items[row].item_id for row in rows]
     out = excluding.excluded(whole_id) | set(ids)
     rest = [int(label) for item, label in zip(comparison.items, comparison.labels, strict=True) if item.item_id not in out]

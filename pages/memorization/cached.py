@@ -52,7 +52,6 @@ class View:
 
     @property
     def all_kinds(self) -> pd.DataFrame:
-        """What the model answered, set by set."""
         study = session.declared(self.study_id)
         rows = frames.with_reference(session.readouts(self.study_id, lock=self.lock, everything=True), study)
         return frames.compared_sets(rows[rows["model"] == self.model], study)

@@ -109,7 +109,6 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
 
 
 def _fields(start: ModelCard, key: str) -> dict:
-    """What the controls say, by the fields of a card."""
     first, second = st.columns(2)
     name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
     values: dict[str, Any] = {"name": name.strip()}
@@ -130,7 +129,6 @@ def _fields(start: ModelCard, key: str) -> dict:
 
 
 def _weights(start: ModelCard, column, place, key: str) -> dict:
-    """Where open weights are and how they are computed."""
     model = place.text_input(
         "Folder, or name in the Hugging Face cache", start.model, key=f"{key}-model", placeholder="~/models/llama-3.2-1b"
     )
@@ -148,7 +146,6 @@ _PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
 
 
 def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
-    """Where a server is, and what the model is called there."""
     endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
     api = first.selectbox(
         "API", APIS, APIS.index(start.api), key=f"{key}-api", help="completions takes raw text and may score it"

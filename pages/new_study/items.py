@@ -88,7 +88,6 @@ def _report(source: ItemSource, number: int) -> None:
 
 
 def _first(items: Sequence[Item], key: str) -> None:
-    """The first items as they will be asked, each with its right answer."""
     show_table(
         f"first-items-{key}",
         [

@@ -196,7 +196,6 @@ def _settle(one: Disagreement) -> None:
 
 
 def _saying(row: Mapping, first: str) -> str:
-    """One reviewer's verdict and reason on a line."""
     answers = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
     does = "keeps" if keeps(row) else "strikes"
     return f"**{plain(row['reviewer'])}** {first}{does} it: {answers}. {plain(row['note'])}".strip()

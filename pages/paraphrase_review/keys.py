@@ -150,7 +150,6 @@ def _take_back(row: dict) -> None:
 
 
 def _question(item: Item, name: str, by_choice: bool) -> None:
-    """The question and its options, and nothing else."""
 
     def keep(verdict: str, answer: str | None = None) -> None:
         try:

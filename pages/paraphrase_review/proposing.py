@@ -49,7 +49,6 @@ def _typos(source: str) -> None:
 
 
 def _by_model(source: str, model: str, recipe: Recipe) -> None:
-    """The prompts, what asking costs, and the button that asks."""
     with st.expander("The prompts, and how it is asked"):
         steps = [
             st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)

@@ -79,7 +79,6 @@ def _next(one: ModelScore) -> None:
 
 
 def _people(one: ModelScore) -> None:
-    """Each reader against people's labels, and what they make of the score."""
     st.subheader("Read by people", anchor=False)
     own = next((people for people in one.people if people.reader == one.reader), None)
     if own:

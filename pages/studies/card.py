@@ -81,7 +81,6 @@ OPENS = BY_FOLDER["score"]
 
 
 def _menu(row: dict, running: bool) -> None:
-    """The study's pages, and what can be done with it."""
     study_id = row["study_id"]
     for one in PAGES:
         if one.on_card and one is not OPENS and one.on_card(session.declared(study_id)):

@@ -47,7 +47,6 @@ def _live() -> None:
 
 
 def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
-    """One waiting study with its buttons."""
     registry, study_id = session.registry(), turn.study_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"queued-{study_id}"):
         whose = f" · {plain(turn.person)}" if turn.person else ""

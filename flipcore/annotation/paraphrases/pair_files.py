@@ -222,7 +222,6 @@ class _Reader:
         return "" if value is None else str(value).replace("\r\n", "\n").strip()
 
     def pair(self, original: Item | str | None) -> tuple[dict, Item | None]:
-        """The row's pair, and its item where that has to be made."""
         if isinstance(original, str):
             raise BadInput(f"has an original that is no item: it {original}")
         pair_id = self.text("pair_id")

@@ -125,7 +125,6 @@ class Disagreement:
 
     @property
     def checks(self) -> list[str]:
-        """On what they differ."""
         return [RATED[check] for check in CHECKS if len({row[check] for row in self.verdicts}) > 1]
 
 

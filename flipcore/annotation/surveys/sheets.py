@@ -41,12 +41,10 @@ class Survey:
         return digest(asdict(self))[:12]
 
     def row(self, sets_id: str) -> dict:
-        """Its row in the store."""
         return {"survey_id": self.survey_id, "name": self.name, "sets_id": sets_id, "design": asdict(self)}
 
     @classmethod
     def of_design(cls, design: Mapping) -> Survey:
-        """The survey that a stored design declares."""
         return cls(**{**design, "target_ids": tuple(design["target_ids"]), "retro_ids": tuple(design["retro_ids"])})
 
 

@@ -212,7 +212,6 @@ def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -
 
 
 def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any], mapping: Mapping[str, Any]) -> int | None:
-    """The option's place that a right answer names, or None."""
     text = str(value).strip()
     if form == "text":
         places = [place for place, option in enumerate(options) if option.strip() == text]

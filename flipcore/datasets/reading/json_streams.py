@@ -99,7 +99,6 @@ class _Text:
                 return ""
 
     def value(self) -> Any:
-        """The next whole value."""
         self.peek()
         while True:
             try:

@@ -72,7 +72,6 @@ class Recording:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The columns of scores."""
         return tuple(filter(None, (one.strip() for one in self.score.split(","))))
 
     @property

@@ -25,14 +25,12 @@ class HashTable:
         return self._n
 
     def get(self, key: int) -> tuple[int, ...] | None:
-        """The numbers of a key, or None."""
         slot = self._slot(key)
         if not self._keys[slot]:
             return None
         return tuple(column[slot] for column in self._columns)
 
     def set(self, key: int, *values: int) -> None:
-        """Writes the numbers of a key, new or known."""
         slot = self._slot(key)
         if not self._keys[slot]:
             if self._n >= _FULL * len(self._keys):

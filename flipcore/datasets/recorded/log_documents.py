@@ -47,7 +47,6 @@ class Placed:
         self._places: dict[str, int] = {}  # of tasks among the labels
 
     def add(self, document: Document) -> None:
-        """The document of the next record."""
         self._numbers.append(document.number << 1 | document.is_again)
         if document.is_new:
             if document.task not in self._places:

@@ -163,7 +163,6 @@ class OpenAICompatible(Backend):
             raise
 
     async def close(self) -> None:
-        """Closes the connections that were opened in this event loop."""
         client = self._clients.pop(id(asyncio.get_running_loop()), None)
         if client is not None:
             await client.close()
@@ -202,7 +201,6 @@ class OpenAICompatible(Backend):
         return (parts["n_tokens_in"] * card.price_in + parts["n_tokens_out"] * card.price_out) / 1e6
 
     def _error_texts(self, error: Exception) -> tuple[str, str]:
-        """A sentence about a fault and what the server sent, both without the key."""
         return error_texts(error, self.card)
 
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:

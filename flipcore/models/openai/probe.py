@@ -122,7 +122,6 @@ class _Server:
             return None
 
     def words(self, text: str, n_tokens: int, system: str = "") -> dict[str, Any]:
-        """The body of a request without any parameter but its limit."""
         if self.card.api == "completions":
             return {"prompt": text, self.limit_name: n_tokens}
         first = [{"role": "system", "content": system}] if system else []

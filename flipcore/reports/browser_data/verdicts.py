@@ -79,7 +79,6 @@ class Wording:
         }
 
     def _open(self) -> list[tuple[int, Verdict]]:
-        """Row number and verdict of the cells that may be claimed."""
         return [
             (row, verdict)
             for row, (claim, verdict) in enumerate(zip(self.claims, self.verdicts, strict=True))

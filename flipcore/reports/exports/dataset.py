@@ -46,7 +46,6 @@ class DatasetFolder:
 
     @property
     def sentence(self) -> str:
-        """How much is in it and what is not."""
         left_out = ""
         if self.n_left_out:
             are = "item is" if self.n_left_out == 1 else "items are"

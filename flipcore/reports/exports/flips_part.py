@@ -71,7 +71,6 @@ def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> 
 
 
 def _source(c: WholeStudy, model: str, cells: list[Decomposition]) -> str:
-    """Where the numbers of a model come from, with the kinds of their intervals and their seeds."""
     kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
     seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
     return f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"

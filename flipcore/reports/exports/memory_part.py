@@ -65,7 +65,6 @@ def _row(one: MemoryTest) -> dict[str, object]:
 
 
 def _test(c: WholeStudy, model: str, one: MemoryTest, ident: str) -> tuple[list[Markup], dict[str, Any]]:
-    """A detector's verdict in words and its line."""
     words = [
         tag("h4", f"{one.items.capitalize()}, {one.detector}"),
         *(paragraph(claim.text, cls="claim") for claim in (one.claim, *one.further)),
@@ -99,7 +98,6 @@ def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Mark
 
 
 def _accuracies(gap: DropGap, source: str) -> Markup:
-    """Accuracy of both sets before and after the rewriting."""
     sets = zip(SETS, (gap.benchmark, gap.control), strict=True)
     rows = [
         (f"{name}, {when} (n = {one.n:,})", one, one.text())

@@ -30,17 +30,14 @@ class MethodsText:
 
     @property
     def text(self) -> str:
-        """The paragraph."""
         return " ".join(self.sentences)
 
     @property
     def references(self) -> list[str]:
-        """A line a paper, by name."""
         return sorted(PAPERS[key].line for key in self.papers)
 
     @property
     def bibtex(self) -> str:
-        """The entries of the papers."""
         return bibtex(self.papers)
 
 

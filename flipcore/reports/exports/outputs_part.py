@@ -111,7 +111,6 @@ def _with_marks(other: str, prompt: str) -> Markup:
 
 
 def _sample(view: Inspection, one: SampleView) -> Markup:
-    """What was read, and the answer with what it was read from."""
     read = _STATES.get(one.status) or _reading(view, one)
     right = "" if one.is_correct is None else ", right" if one.is_correct else ", wrong"
     words: list[Content] = [f"Sample {one.sample + 1}: {read}{right}."]
@@ -135,5 +134,4 @@ def _spanned(text: str, span: tuple[int, int] | None) -> Markup:
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:
-    """The beginning of a long text, and how much more there is."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"

@@ -118,7 +118,6 @@ class Worker:
             self._backend.halt()
 
     async def close(self) -> None:
-        """Closes the model's connections."""
         if self._backend is not None:
             await self._backend.close()
 

@@ -105,7 +105,6 @@ def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> f
 
 
 def _units(ratings: Sequence[Sequence]) -> list[list]:
-    """What was said of each unit, gaps left out."""
     if len({len(rater) for rater in ratings}) > 1:
         raise BadInput(f"Every rater has a place for every unit, None where missing: came {sorted(map(len, ratings))} ratings.")
     return [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]

@@ -69,7 +69,6 @@ class Estimate:
         return f" ({label})" if label else ""
 
     def noted(self, note: str) -> Estimate:
-        """The same estimate with one more sentence in its note."""
         return replace(self, note=f"{self.note} {note}".strip())
 
 

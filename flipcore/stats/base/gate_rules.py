@@ -57,7 +57,6 @@ class ParaphraseGate:
         )
 
     def sentence(self) -> str:
-        """Open or closed, and what would open it."""
         if not self.accepted.n:
             nothing = "No pair drawn at random has" if self.n_chosen else "No pair has"
             return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
@@ -87,7 +86,6 @@ class ParaphraseGate:
 
     @property
     def acceptance_text(self) -> str:
-        """The share accepted, in words."""
         n = self.accepted.n
         interval = self.accepted.text() if n >= MIN_N else "too few for an interval"
         return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {interval}"
@@ -147,7 +145,6 @@ class PositionBias:
     flip_rate: Estimate
 
     def sentence(self) -> str:
-        """Whether the order of the options moves the judge."""
         if not self.flip_rate.n:
             return "The judge has not been asked with the options in both orders."
         changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readouts"
@@ -190,7 +187,6 @@ class JudgeGate:
 
     @property
     def is_open(self) -> bool:
-        """All three tests passed."""
         return not self.reasons
 
     @property
@@ -234,7 +230,6 @@ class JudgeGate:
         return f"{clause}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
 
     def sentence(self) -> str:
-        """Passed or not, and why."""
         n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
         agreement_text = f"kappa {self.agreement.estimate.text()} on {n}"
         if math.isnan(self.agreement.estimate.value):

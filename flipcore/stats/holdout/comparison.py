@@ -57,7 +57,6 @@ class Comparison:
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Words of each entry."""
         return np.array([len(text.split()) for text in self.texts])
 
     @cached_property

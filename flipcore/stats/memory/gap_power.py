@@ -30,7 +30,6 @@ class GapDesign:
 
     @property
     def drop(self) -> float:
-        """How much accuracy the control loses."""
         return self.accuracy[1] * self.breaks - (1 - self.accuracy[1]) * self.fixes
 
     @property

@@ -52,7 +52,6 @@ class Calibration:
             raise BadInput(f"Alpha {self.alpha:.3g} is void because {was}: calibrate again on non-members in the new setting.")
 
     def sentence(self) -> str:
-        """What alpha promises, in a sentence."""
         if math.isinf(self.alpha):
             need = min_calibration(self.fpr) if self.rule == "tolerance" else math.ceil((1 - self.fpr) / self.fpr - SLACK)
             return (

@@ -100,7 +100,6 @@ class Pearl:
         return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted("On the texts that set alpha.")
 
     def curve(self) -> AlphaCurve:
-        """The cut-off as a line to drag."""
         return alpha_curve(self.sensitivity, self.non_members)
 
     def set_test(self) -> SetTest:

@@ -142,7 +142,6 @@ class SetDrop:
         )
 
     def identity_sentence(self) -> str:
-        """What re-asking the same prompt did."""
         if self.identity_drop is None:
             return "The identity axis was not asked, so a drop made by the harness itself cannot be separated."
         return f"Sent again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."

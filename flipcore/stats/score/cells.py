@@ -55,11 +55,9 @@ class ScoreCells:
         return self.bounds == UNIT and bool(np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean)))
 
     def by_wording(self) -> list[tuple[str, float]]:
-        """Each wording with its score."""
         return list(zip(self.wordings, self.mean.mean(axis=0).tolist(), strict=True))
 
     def of_wording(self, at: int) -> "ScoreCells":
-        """The cells of one wording alone."""
         part = slice(at, at + 1)
         names = self.wordings[at : at + 1]
         mean, n_runs, squares = (one[:, part] for one in (self.mean, self.n_runs, self.squares))

@@ -124,7 +124,6 @@ class ErrorBar:
         return replace(self, level=level)
 
     def estimate(self, name: str) -> Estimate:
-        """One of the intervals."""
         if why_not := self.why_not[name]:
             return Estimate(self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not)
         variance, df = self.variances[name]

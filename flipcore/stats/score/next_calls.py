@@ -25,7 +25,6 @@ class Design:
 
     @property
     def n_calls(self) -> float:
-        """What it costs."""
         return self.n_questions * self.n_wordings * self.n_runs
 
 

@@ -55,12 +55,10 @@ class Invitation:
 
     @property
     def is_over(self) -> bool:
-        """Whether its time has passed."""
         return now() >= self.expires_at
 
     @property
     def stands(self) -> bool:
-        """Whether somebody may come by it now."""
         return self.revoked_at is None and not self.is_over
 
 

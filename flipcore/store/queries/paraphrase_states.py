@@ -84,7 +84,6 @@ class CountedPairs:
 
     @classmethod
     def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> CountedPairs:
-        """What stands now, as a cursor sees it."""
         return cls(cursor.execute(_STATES_SQL).fetchall(), scope, paraphrases, any_change)
 
     def of(self, materials: pa.Array) -> np.ndarray:

@@ -39,7 +39,6 @@ class Server:
 
     @property
     def model_name(self) -> str:
-        """The model's name as the server knows it."""
         return self.model or os.environ.get("FLIPSCOPE_EMBEDDINGS_MODEL", "")
 
     @property

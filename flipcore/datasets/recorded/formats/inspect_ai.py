@@ -297,7 +297,6 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
 
 
 def _resolved(value: Any, attachments: Mapping) -> Any:
-    """The sample with the texts that it refers to filled in."""
     if not attachments:
         return value
     if isinstance(value, str):
@@ -361,7 +360,6 @@ def _own_temperature(events: Any) -> dict[str, Any]:
 
 
 def _is_backward(sample: Mapping) -> bool:
-    """Whether it was completed before it was started."""
     try:
         start, end = (datetime.fromisoformat(str(sample[key])) for key in ("started_at", "completed_at"))
         return end < start

@@ -187,7 +187,6 @@ class _Rows:
         return Rejection(f"Line {line} of {self.file} {why}")
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
-        """The records of one item under one model."""
         base, prompt = variants[0], self.recording.prompt
         for place, row in enumerate(variants):
             try:
@@ -298,7 +297,6 @@ class _Rows:
             yield readout
 
     def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
-        """The generated text, and why there is none."""
         if not self.recording.text:
             return None, ""
         text = values.get(self.recording.text)
