@@ -14,23 +14,8 @@ from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
-KEYS = (
-    "model",
-    "kind",
-    "role",
-    "control",
-    "reference",
-    "name",
-    "format",
-    "leave",
-    "join",
-    "cluster",
-    "scale",
-    "axis",
-    "harmless",
-    "target",
-    "prompt",
-    "sample",
+KEYS = tuple(
+    "model kind role control reference name format leave join cluster scale axis harmless target prompt sample".split()
 )
 CLUSTERS = ("family", "subject", "none")
 ROWS = "rows"  # each row of a prompt is its next sample, whatever the log says

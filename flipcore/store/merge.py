@@ -176,15 +176,8 @@ def _count(connection, sql: str) -> int:
 _KEY = ", ".join(tables()["readouts"].key)
 _LOCKED = "a lock has fixed those of their items; they stand apart"
 _OTHER = "its completion here is another one; Resume reads the one that is kept"
-_TEMPORARY = (
-    "replaced_calls",
-    "unequal_calls",
-    "stale_readouts",
-    "unfit_readouts",
-    "fresh_readouts",
-    "theirs_first",
-    "fixed_places",
-    "late_keys",
+_TEMPORARY = tuple(
+    "replaced_calls unequal_calls stale_readouts unfit_readouts fresh_readouts theirs_first fixed_places late_keys".split()
 )
 
 # Calls whose completion here is not the one that the other file read.

@@ -140,20 +140,11 @@ def _take_out() -> None:
 # Which column of an uploaded file of pairs or verdicts is what.
 
 NONE = "(none)"
-OFFERED = (
-    "original",
-    "paraphrase",
-    "pair_id",
-    "dataset",
-    "generator",
-    "item_id",
-    "answer",
-    "reviewer",
-    "reviewer_kind",
-    "meaning",
-    "difficulty",
-    "solution_path",
-    "note",
+OFFERED = tuple(
+    (
+        "original paraphrase pair_id dataset generator item_id answer reviewer reviewer_kind meaning difficulty "
+        "solution_path note"
+    ).split()
 )
 
 

@@ -17,66 +17,21 @@ from flipcore.core.records import Item
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number, text_target
 
-NAMES = {
-    "question": (
-        "question",
-        "question_text",
-        "question_stem",
-        "prompt",
-        "prompt_text",
-        "query",
-        "problem",
-        "stem",
-        "input",
-        "text",
-        "sentence",
+NAMES = {  # a field -> what a column of it may be called, the likeliest first
+    field: tuple(names.split())
+    for field, names in {
+        "question": "question question_text question_stem prompt prompt_text query problem stem input text sentence "
         "original_question",
-    ),
-    "options": ("options", "choices", "answers", "candidates", "alternatives", "endings"),
-    "target": (
-        "target",
-        "answer",
-        "label",
-        "gold",
-        "correct",
-        "correct_answer",
-        "right_answer",
-        "answer_text",
-        "expected",
-        "expected_answer",
-        "ground_truth",
-        "reference",
-        "answer_key",
-        "answerkey",
-        "answer_index",
-        "best_answer",
-        "correct_option",
-        "correct_choice",
-        "right_option",
-        "solution_number",
-        "key",
-    ),
-    "category": ("category", "subject", "topic", "domain", "task", "type"),
-    "key": (
-        "key",
-        "id",
-        "question_id",
-        "qid",
-        "q_id",
-        "item_id",
-        "item",
-        "idx",
-        "index",
-        "uid",
-        "number",
-        "no",
-        "nr",
-        "num",
-        "#",
-    ),
-    "solution": ("solution", "rationale", "explanation", "cot_content"),
-    "published": ("published", "date", "publication_date"),
-    "source_id": ("source_id", "source_item", "written_from", "based_on"),
+        "options": "options choices answers candidates alternatives endings",
+        "target": "target answer label gold correct correct_answer right_answer answer_text expected expected_answer "
+        "ground_truth reference answer_key answerkey answer_index best_answer correct_option correct_choice "
+        "right_option solution_number key",
+        "category": "category subject topic domain task type",
+        "key": "key id question_id qid q_id item_id item idx index uid number no nr num #",
+        "solution": "solution rationale explanation cot_content",
+        "published": "published date publication_date",
+        "source_id": "source_id source_item written_from based_on",
+    }.items()
 }
 FIELDS = (*NAMES, "target_as")
 LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals

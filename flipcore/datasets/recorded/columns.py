@@ -85,73 +85,44 @@ class Recording:
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
-COLUMNS = (  # keys that name a column
-    *("prompt", "question", "options", "order", "item", "variant", "text", "target", "models"),
-    *("axes", "role", "harmless", "sample", "score", "scorer", "tasks", "category", "cluster", "pair"),
+COLUMNS = tuple(  # keys that name a column
+    (
+        "prompt question options order item variant text target models axes role harmless sample score scorer "
+        "tasks category cluster pair"
+    ).split()
 )
-SCORES = (
-    *(
-        "score",
-        "correct",
-        "is_correct",
-        "reward",
-        "accuracy",
-        "passed",
-        "pass",
-        "success",
-        "grade",
-        "rating",
-        "points",
-        "right",
-    ),
-    *("acc", "exact_match", "resolved", "value"),
+SCORES = tuple(
+    "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved value".split()
 )
 _OF_SCORES = {  # what a table of scores alone may name besides
-    "item": (
-        *(
-            "item",
-            "item_id",
-            "question_id",
-            "example_id",
-            "doc_id",
-            "task_id",
-            "input_id",
-            "sample_id",
-            "problem_id",
-            "instance_id",
-        ),
-        *("id", "key", "idx", "question", "index"),
-    ),
-    "sample": ("epoch", "sample", "run", "run_idx", "run_id", "trial", "repeat", "replicate", "seed", "attempt", "sample_id"),
-    "variant": ("variant", "variant_id", "prompt_id", "template", "wording", "perturbation", "prompt_format", "prompt_name"),
-    "scorer": ("scorer", "metric", "grader", "judge"),
-    "tasks": ("task", "task_name", "benchmark", "dataset", "eval"),
-    "category": ("category", "subject", "topic"),
-    "cluster": ("cluster", "source_id", "family", "template_id", "passage_id", "document_id", "group_id"),
+    key: tuple(names.split())
+    for key, names in {
+        "item": "item item_id question_id example_id doc_id task_id input_id sample_id problem_id instance_id id key idx "
+        "question index",
+        "sample": "epoch sample run run_idx run_id trial repeat replicate seed attempt sample_id",
+        "variant": "variant variant_id prompt_id template wording perturbation prompt_format prompt_name",
+        "scorer": "scorer metric grader judge",
+        "tasks": "task task_name benchmark dataset eval",
+        "category": "category subject topic",
+        "cluster": "cluster source_id family template_id passage_id document_id group_id",
+    }.items()
 }
 ITEMS = _OF_SCORES["item"]
 _NAMES = {
-    "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
-    "question": ("original_question", "question", "question_text", "stem", "problem"),
-    "text": (
-        "response",
-        "raw_response",
-        "completion",
-        "generation",
-        "generated_text",
-        "model_output",
-        "model_outputs",
-        "output",
-        "text",
-    ),
-    "item": ("item", "item_id", "question_id", "example_id", "doc_id", "task_id", "id", "key", "idx"),
-    "variant": ("variant", "variant_id", "template", "perturbation", "prompt_format"),
-    "order": ("permutation", "option_order", "order"),
-    "target": ("target", "gold", "correct_answer", "correct_option", "ground_truth", "answer_key", "answer"),
-    "models": ("model", "model_name", "model_id"),
-    "axes": ("axis", "perturbation_type"),
-    "role": ("role", "item_role"),
-    "harmless": ("harmless",),
+    key: tuple(names.split())
+    for key, names in {
+        "prompt": "prompt prompt_used full_prompt formatted_prompt input query question",
+        "question": "original_question question question_text stem problem",
+        "text": "response raw_response completion generation generated_text model_output model_outputs output text",
+        "item": "item item_id question_id example_id doc_id task_id id key idx",
+        "variant": "variant variant_id template perturbation prompt_format",
+        "order": "permutation option_order order",
+        "target": "target gold correct_answer correct_option ground_truth answer_key answer",
+        "models": "model model_name model_id",
+        "axes": "axis perturbation_type",
+        "role": "role item_role",
+        "harmless": "harmless",
+    }.items()
 }
 _OPTIONS = ("options", "choices")
 _ANSWERS = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")

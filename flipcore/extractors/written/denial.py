@@ -20,28 +20,8 @@ _AFTER = re.compile(
     rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
     re.IGNORECASE,
 )
-_HINTS = (
-    "не",
-    "pas",
-    "não",
-    "nicht",
-    "kein",
-    "不",
-    "并非",
-    "ليس",
-    "n't",
-    "n’t",
-    "no",
-    "nev",
-    "nei",
-    "except",
-    "but",
-    "than",
-    "instead",
-    "unlike",
-    "out",
-    "eliminat",
-    "exclud",
+_HINTS = tuple(
+    "не pas não nicht kein 不 并非 ليس n't n’t no nev nei except but than instead unlike out eliminat exclud".split()
 )
 _REACH = 60  # characters before a name in which a denial of it begins
 
