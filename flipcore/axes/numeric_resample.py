@@ -10,14 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.numeric.draw import Resample, resample, rewriting
+from flipcore.axes.numeric.draw import Resample, rewriting
 from flipcore.axes.numeric.structure import structure
 from flipcore.axes.variants import Refusal, rewritten_or_base, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
-
-__all__ = ["AXIS", "NumericResample", "Refusal", "Resample", "resample"]
 
 DISPUTED = Refusal("gold is disputed", "Readers of the text alone reach another answer than the published one.")
 

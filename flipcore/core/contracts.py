@@ -15,19 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flipcore.core.records import (
-    ABILITIES,
-    CONTINUATION,
-    KINDS,
-    Call,
-    Completion,
-    Item,
-    Prompt,
-    Reading,
-    Readout,
-    Request,
-    Variant,
-)
+from flipcore.core.records import ABILITIES, CONTINUATION, KINDS, Call, Completion, Item, Reading, Readout, Request, Variant
 from flipcore.core.wordings import PARAPHRASE
 
 
@@ -253,24 +241,3 @@ def extractor_fault(extractor: Extractor) -> str:
 
 def _kinds_fault(kinds: frozenset[str]) -> str:
     return "" if kinds and set(kinds) <= set(KINDS) else f"it applies to {sorted(kinds)}; items are {', '.join(KINDS)}."
-
-
-__all__ = [
-    "ANSWER",
-    "CONTINUATION",
-    "VALUE",
-    "Ask",
-    "Axis",
-    "Backend",
-    "CallProtocol",
-    "Extractor",
-    "History",
-    "Material",
-    "Need",
-    "Paraphrase",
-    "Plugin",
-    "Prompt",
-    "axis_fault",
-    "extractor_fault",
-    "param",
-]

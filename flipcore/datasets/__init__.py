@@ -22,8 +22,7 @@ from flipcore.datasets.benchmarks import (
 )
 from flipcore.datasets.dataset import Dataset, dataset_fault
 from flipcore.datasets.generic import tables, text_files
-from flipcore.datasets.loading import LoadReport, few_valued
-from flipcore.datasets.reading.columns import explain, guess_columns
+from flipcore.datasets.loading import LoadReport
 
 LOADERS: Registry[Dataset] = Registry(
     "dataset",
@@ -66,6 +65,3 @@ def _dataset(source: ItemSource) -> Dataset:
     if source.dataset not in LOADERS:
         raise BadInput(f"There is no dataset called {source.dataset!r}; choose one of {', '.join(LOADERS)}.")
     return LOADERS[source.dataset]
-
-
-__all__ = ["LOADERS", "LoadReport", "explain", "few_valued", "guess_columns", "load", "load_report", "rows_of"]

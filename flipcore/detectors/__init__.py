@@ -13,10 +13,10 @@ from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as NAMED_BY_ALL
 from flipcore.core.study import RANDOM_CONTROL, Study
 from flipcore.detectors import completion, drop_gap, hardness_curve, losses, pearl, published
-from flipcore.detectors.detector import Analysis, Detector, Evidence, ScoreDetector, detector_fault
+from flipcore.detectors.detector import Analysis, Detector, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.hardness_curve import HardnessCurve
-from flipcore.detectors.losses import Loss, MinK, OverReference
+from flipcore.detectors.losses import OverReference
 from flipcore.detectors.pearl import Pearl
 from flipcore.detectors.published import PublishedScore
 from flipcore.stats.memory import frames
@@ -156,30 +156,3 @@ def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
     there = detectors_in(frame)
     first = next((one for one in there if one.measure and one.axis), there[0])
     return first.axis or IDENTITY, measure_of(first, frame)
-
-
-__all__ = [
-    "DETECTORS",
-    "Analysis",
-    "Detector",
-    "DropGap",
-    "Evidence",
-    "Loss",
-    "MinK",
-    "Pearl",
-    "PublishedScore",
-    "ScoreDetector",
-    "analysis_of",
-    "detectors",
-    "detectors_in",
-    "drop_gaps_in",
-    "family",
-    "has_scores",
-    "item_scores",
-    "lines_in",
-    "measure_of",
-    "opened_under",
-    "origin_of",
-    "pearls_in",
-    "sees_memory",
-]

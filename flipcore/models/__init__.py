@@ -8,7 +8,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import SANDBOX
 from flipcore.models.cards import ModelCard
 from flipcore.models.cards import model_cards as declared_cards
-from flipcore.models.kinds import BACKENDS, ModelKind, opened
+from flipcore.models.kinds import BACKENDS, opened
+from flipcore.models.kinds import ModelKind as ModelKind
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
@@ -37,6 +38,3 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
         f"There is no model {name!r}; there are {', '.join(cards)}. Add one under Models, or by `python -m flipcore models add`. "
         "A Python function is named module:function."
     )
-
-
-__all__ = ["BACKENDS", "ModelCard", "ModelKind", "model_cards", "open_backend"]

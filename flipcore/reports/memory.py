@@ -20,18 +20,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.detectors import (
-    DETECTORS,
-    Detector,
-    DropGap,
-    Evidence,
-    Loss,
-    Pearl,
-    detectors,
-    detectors_in,
-    measure_of,
-    origin_of,
-)
+from flipcore.detectors import DETECTORS, Detector, DropGap, Pearl, detectors, detectors_in, measure_of, origin_of
+from flipcore.detectors.detector import Evidence
+from flipcore.detectors.losses import Loss
 from flipcore.models import model_cards
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import Estimate, missing

@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_tests import START
 from flipcore.stats.holdout.verdict import simultaneous
 from pages.common import modes, record, screen
 from pages.common.notes import plain
@@ -48,7 +49,7 @@ class BoardPlace:
             )
             st.caption(plain(next_step.what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)
-            modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
+            modes.remember(sets.record_id, PAGE, START, moved and view | moved)
             record.offer(
                 sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id}
             )

@@ -7,7 +7,6 @@ import streamlit as st
 from flipcore.core.errors import BadInput
 from flipcore.reports import holdout_tests
 from flipcore.reports.holdout_sets import Sets
-from flipcore.reports.holdout_tests import START
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.stats.holdout.entries import entry_text
@@ -17,7 +16,6 @@ from pages.common import gates, session
 from pages.common.computing import computed
 from pages.holdout.prediction import prediction
 
-__all__ = ["START", "all_conditions", "closed_gates", "duplicates", "four_tests", "vectors"]
 STILL_RUNNING = {  # of the tests that take longest
     "semantic": "Running: the entries are regrouped, to see what chance alone would show.",
     "prediction": "Running: a classifier learns to tell the sets apart, with the right labels and with shuffled ones.",

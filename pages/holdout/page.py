@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.reports.holdout import FEWEST, too_few
 from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_tests import START
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session
@@ -11,19 +12,7 @@ from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.holdout import (
-    board,
-    cached,
-    chosen,
-    excluding,
-    guide,
-    inflation,
-    look_inside,
-    next_step,
-    survey_panel,
-    tests,
-    versions,
-)
+from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.likeness import layouts
 from pages.holdout.sets import choose_share_aside
@@ -60,7 +49,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             "Permutations of the cross-validation",
             19,
             9_999,
-            cached.START["permutations"],
+            START["permutations"],
             key="permutations",
             bind="query-params",
             disabled=bool(lock),
@@ -76,7 +65,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
 board_tests: dict = {"tests": {}}
 if whole is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
-    view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
+    view = settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
     with header:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))

@@ -5,6 +5,7 @@ import streamlit as st
 from flipcore.claims.holdout import outcome_claim
 from flipcore.reports.holdout import bound_text, checked_models
 from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_tests import START
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text
@@ -84,7 +85,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
         st.markdown(plain(one.sentence))
     rows = []
     for condition in conditions:
-        test, (k_t, n_t, k_r, n_r) = condition.test(cached.START["difficulty"]), condition.counts
+        test, (k_t, n_t, k_r, n_r) = condition.test(START["difficulty"]), condition.counts
         rows.append(
             {
                 "model": condition.model,

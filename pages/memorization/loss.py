@@ -4,7 +4,8 @@ import streamlit as st
 
 from flipcore.claims.memory_sets import corrected_accuracy_claim
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
-from flipcore.detectors import Loss, ScoreDetector
+from flipcore.detectors import ScoreDetector
+from flipcore.detectors.losses import Loss
 from flipcore.reports.browser_data.cutoffs import detector_line, rule_rows
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.reports.worked_examples import loss_example

@@ -8,7 +8,9 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
-from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, rows_of
+from flipcore.datasets import LOADERS, load_report, rows_of
+from flipcore.datasets.loading import few_valued
+from flipcore.datasets.reading.columns import guess_columns
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
 from flipcore.store.queries import holdout
 from flipcore.text.answers import answer_text

@@ -2,9 +2,18 @@
 
 import streamlit as st
 
-from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose
-from flipcore.annotation.proposals.proposing import BY_RULE, items_to_paraphrase, propose_typos, question_sources, writers
-from flipcore.annotation.proposals.recipes import TRANSLATION, Recipe, translation
+from flipcore.annotation.proposals.proposing import (
+    BY_RULE,
+    Proposal,
+    expected,
+    items_to_paraphrase,
+    maker,
+    propose,
+    propose_typos,
+    question_sources,
+    writers,
+)
+from flipcore.annotation.proposals.recipes import RECIPES, TRANSLATION, Recipe, translation
 from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
 from flipcore.core.wordings import TYPOS

@@ -11,10 +11,11 @@ import pytest
 
 from flipcore.axes import axis_of
 from flipcore.axes.numeric.chains import MIXED, PROSE, gold, steps
+from flipcore.axes.numeric.draw import resample
 from flipcore.axes.numeric.quantities import mentions
 from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
-from flipcore.axes.numeric_resample import AXIS, Refusal, Resample, resample
+from flipcore.axes.numeric_resample import AXIS, Refusal, Resample
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator

@@ -11,9 +11,9 @@ if __name__ == "__main__":
     from streamlit.web.cli import main
 
     from flipcore.invitations.gate import HEADERS
-    from pages.holdout import cached
+    from flipcore.reports.holdout_tests import START
 
-    cached.START["permutations"] = FEW_PERMUTATIONS
+    START["permutations"] = FEW_PERMUTATIONS
     if EXACT not in os.environ:
         policy = HEADERS["Content-Security-Policy"]
         HEADERS["Content-Security-Policy"] = policy.replace("script-src ", "script-src 'unsafe-eval' ")

@@ -16,7 +16,12 @@ MODULES = {  # the one adapter from the names of the file to where they stand
     "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired"),
     "loss_test": ("flipcore.stats.memory.loss_test",),
     "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement", "flipcore.protocols.rotation"),
-    "pearl": ("flipcore.stats.memory.pearl",),
+    "pearl": (
+        "flipcore.stats.memory.pearl",
+        "flipcore.stats.memory.pearl_alpha",
+        "flipcore.text.bit_flips",
+        "flipcore.text.similarity",
+    ),
 }
 RENAMED = {  # names in the file, which never change -> ours, where "seed" is a random seed and nothing else
     "drop_gap_seed": "drop_gap_source",

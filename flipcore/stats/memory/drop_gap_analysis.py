@@ -150,6 +150,3 @@ def _gap_net(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate
     if benchmark.identity is None or control.identity is None:
         return None
     return drops_estimate(benchmark.net_drops, control.net_drops, level)
-
-
-__all__ = ["FLAG", "NO_EVIDENCE", "UNRESOLVED", "DropGap", "Rewritten", "drop_gap_analysis"]

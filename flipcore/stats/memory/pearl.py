@@ -10,17 +10,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from flipcore.core.randomness import generator
-from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance, min_calibration
-from flipcore.text.bit_flips import (
-    LEVELS_PCT,
-    flip_bits,
-    flip_positions,
-    flipped_text,
-    n_flips,
-    share_of_characters_changed,
-    split_80_20,
-)
-from flipcore.text.similarity import ncd, rouge_l
 
 SLACK = 1e-12
 
@@ -78,26 +67,3 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
     means = np.add.reduceat(shuffled, np.cumsum(sizes) - sizes, axis=1) / sizes
     n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))
     return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}
-
-
-__all__ = [
-    "LEVELS_PCT",
-    "abruptness",
-    "alpha_conformal",
-    "alpha_source",
-    "alpha_tolerance",
-    "drops",
-    "flip_bits",
-    "flip_positions",
-    "flipped_text",
-    "level_means",
-    "min_calibration",
-    "n_flips",
-    "ncd",
-    "perm_maxdrop",
-    "rouge_l",
-    "sensitivity",
-    "sensitivity_repository",
-    "share_of_characters_changed",
-    "split_80_20",
-]

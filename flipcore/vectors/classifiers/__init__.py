@@ -93,6 +93,3 @@ def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))
     return classifier_by_name(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
-
-
-__all__ = ["CLASSIFIERS", "DEFAULT", "Classifier", "Giveaway", "ToldApart", "classifier_by_name", "giveaways", "told_apart"]

@@ -75,6 +75,3 @@ def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[s
         embedding_queries.keep(store, embedding.name, embedding.revision, new)
         by_hash |= new
     return np.stack([by_hash[one] for one in hashes])
-
-
-__all__ = ["DEFAULT", "EMBEDDINGS", "Embedding", "comparison", "embedded", "embedding_by_name", "unit_rows"]

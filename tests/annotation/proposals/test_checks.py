@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from flipcore.annotation.proposals import checks, overlap
-from flipcore.annotation.proposals.checks import names
+from flipcore.annotation.proposals.checks import checks, names, overlap
 from flipcore.text.numerals import numbers
 
 ORIGINAL = "Every ferry that Brannock runs holds 12 people. If Ada's ferry is not full, how many are on 3 of them?"

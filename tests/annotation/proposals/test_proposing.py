@@ -4,8 +4,16 @@ import threading
 
 import pytest
 
-from flipcore.annotation.proposals import RECIPES, expected, maker, propose
-from flipcore.annotation.proposals.proposing import cleaned, items_to_paraphrase, question_sources, writers
+from flipcore.annotation.proposals.proposing import (
+    cleaned,
+    expected,
+    items_to_paraphrase,
+    maker,
+    propose,
+    question_sources,
+    writers,
+)
+from flipcore.annotation.proposals.recipes import RECIPES
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study

@@ -4,8 +4,8 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
-from flipcore.datasets import explain, guess_columns, load_report
-from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets import load_report
+from flipcore.datasets.reading.columns import explain, guess_columns, options_in
 from tests.datasets.files import written
 
 LISTED = ["tin", "oak"]

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from flipcore.axes import axis_of
-from flipcore.axes.numeric_resample import Refusal, resample
+from flipcore.axes.numeric.draw import resample
+from flipcore.axes.numeric_resample import Refusal
 from flipcore.core.contracts import Material
 from flipcore.core.randomness import world_generator
 from flipcore.core.records import Completion, Item
 from flipcore.extractors import extractor_of
 from flipcore.models.pocket_inference import PocketGeneration, PocketModel
-from flipcore.stats.memory.pearl import flipped_text, level_means, sensitivity, split_80_20
+from flipcore.stats.memory.pearl import level_means, sensitivity
+from flipcore.text.bit_flips import flipped_text, split_80_20
 from flipcore.text.similarity import rouge_l_many
 from tests.lab.pocket.choices import framed
 from tests.lab.pocket.world import Entry
