@@ -163,6 +163,8 @@ FIELDS = {
     "source_id": "written from",
 }
 
+NO_KEY = "Off: each row is a passage to continue. On: flips are counted, and there is no accuracy."
+
 
 def with_place(source: ItemSource) -> ItemSource | None:
     """The source with its file or hub address, or None while that is still missing."""
@@ -213,4 +215,8 @@ def _with_columns(source: ItemSource) -> ItemSource | None:
         FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key="map-options"
     )
     mapping["options"] = option_columns[0] if len(option_columns) == 1 else option_columns
+    if not option_columns and not mapping["target"]:
+        asks = [str(row.get(str(mapping["question"]), "")).rstrip().endswith("?") for row in rows]
+        if st.toggle("Questions with a short answer, no key", 2 * sum(asks) > len(asks), key="map-kind", help=NO_KEY):
+            mapping["kind"] = "text"
     return replace(source, columns={field: value for field, value in mapping.items() if value})

@@ -2,7 +2,7 @@
 
 A mapping names columns: question, options (one list column, or one column for each option), target, category, key,
 solution, published, source_id (the item it was written from); and `target_as`: text, letter, index (from 0) or index1 (from 1).
-It is guessed and can be corrected.
+It is guessed and can be corrected. `kind` = "text" says that rows without options are questions with a short answer, known or not.
 """
 
 import ast
@@ -33,7 +33,7 @@ NAMES = {  # a field -> what a column of it may be called, the likeliest first
         "source_id": "source_id source_item written_from based_on",
     }.items()
 }
-FIELDS = (*NAMES, "target_as")
+FIELDS = (*NAMES, "target_as", "kind")
 LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals
 TARGET_FORMS = ("text", "letter", "index", "index1")
 _WORDS = {  # of a column's name that is none of the above: what it may then be, where its values fit
@@ -207,7 +207,7 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         "index": "as a number counted from 0",
         "index1": "as a number counted from 1",
     }
-    if "target" not in mapping and "options" in mapping:
+    if "target" not in mapping and ("options" in mapping or "kind" in mapping):
         sentences.append("No column holds a right answer: no score, flips only.")
     if mapping.get("target_as"):
         sentences.append(f"The right answer is written {forms[mapping['target_as']]}.")
@@ -258,6 +258,10 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
         raise BadInput(
             f"The right answer is said to be written as {mapping['target_as']!r}; it is one of {', '.join(TARGET_FORMS)}."
         )
+    if mapping.get("kind", "text") != "text" or ("kind" in mapping and "options" in mapping):
+        raise BadInput(
+            f'The column mapping has the kind {mapping["kind"]!r}; it may be "text" where there are no options, or left out.'
+        )
     listing = ", ".join(map(str, sorted(column_names, key=str))) or "none"
     if "question" not in mapping:
         raise BadInput(
@@ -278,8 +282,10 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
 def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]) -> tuple[str | None, str]:
     """(canonical answer, kind): a place among the options, an exact number, a short answer, or nothing to be right about."""
     if "target" not in mapping:
-        return None, "choice" if "options" in mapping else "completion"
+        return None, "choice" if "options" in mapping else mapping.get("kind", "completion")
     value = values[mapping["target"]]
+    if _missing(value) and "kind" in mapping:
+        return None, mapping["kind"]
     if _missing(value):
         raise BadInput("has no right answer")
     if "options" in mapping:
@@ -292,7 +298,7 @@ def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[
         return str(place), "choice"
     answers = _answers_in(value)
     numbers = [canonical_number(one.rpartition("####")[2]) for one in answers]
-    if answers and None not in numbers:
+    if answers and None not in numbers and "kind" not in mapping:
         return "\n".join(dict.fromkeys(filter(None, numbers))), "number"
     longest = max(map(len, answers), default=0)
     if not 0 < longest <= LONGEST_ANSWER:

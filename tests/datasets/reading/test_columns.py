@@ -210,3 +210,22 @@ def test_a_long_text_is_no_short_answer(tmp_path):
     rows = [{"question": "?", "answer": "1"}, {"question": "?", "answer": "word " * 80}]
     report = load_report(written(tmp_path / "x.jsonl", rows))
     assert len(report.items) == 1 and "right answer of 399 characters" in report.refusals[0][1]
+
+
+def test_questions_with_a_short_answer_may_lack_a_key(tmp_path):
+    rows = [
+        {"question": "Who wrote Hamlet?", "answer": "Shakespeare"},
+        {"question": "How many?", "answer": "12"},
+        {"question": "Why?", "answer": None},
+    ]
+    path = written(tmp_path / "x.jsonl", rows).path
+    for columns, targets in (
+        ({"question": "question", "kind": "text"}, [None, None, None]),
+        ({"question": "question", "target": "answer", "kind": "text"}, ["Shakespeare", "12", None]),
+    ):
+        report = load_report(ItemSource("file", path=path, columns=columns))
+        assert [(item.kind, item.target) for item in report.items] == [("text", one) for one in targets]
+    assert "No column holds a right answer: no score, flips only." in explain({"question": "question", "kind": "text"})
+    for columns in ({"question": "question", "kind": "number"}, {"question": "question", "options": "answer", "kind": "text"}):
+        with pytest.raises(BadInput, match="where there are no options"):
+            load_report(ItemSource("file", path=path, columns=columns))
