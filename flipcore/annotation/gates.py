@@ -6,15 +6,16 @@ names by `claim.not_claimed(reason)`.
 
 from collections.abc import Callable, Iterable
 
-from flipcore.annotation.judge_labels import JudgeReport, judge_report
+from flipcore.annotation.judge_labels import JudgeReport, judge_report, labelled_readouts, meaning_report
 from flipcore.core.wordings import COMBINED, LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
-from flipcore.extractors import needs_judge
+from flipcore.extractors import needs_judge, reads_together
 from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
+_LABEL = "Label outputs under Review, Outputs."
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Review."
 _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is claimed of them. Rewrites with a right "
@@ -41,12 +42,18 @@ def closed_gates(
         if why := _wordings(store, study_id, axis):
             reason_of[axis] = why
     judges = sorted({name for name in extractors if needs_judge(name)})
+    for name in filter(reads_together, judges):
+        rows = [row for row in labelled_readouts(store, study_id) if row["extractor"] == name]
+        report = meaning_report(rows, *judge_queries.both_ways(store, study_id, name))
+        if not report.gate.is_open:
+            reason_of[name] = f"{report.sentences[0]} {_LABEL}"
+    judges = [name for name in judges if not reads_together(name)]
     reason_of |= {name: OWN_PROMPT for name in judges if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)}
     judges = [name for name in judges if name not in reason_of]
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:
-            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label outputs under Review, Outputs.")
+            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} {_LABEL}")
     return reason_of
 
 

@@ -17,6 +17,7 @@ from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, digest
 from flipcore.core.sandbox import FAILED, PASSED
+from flipcore.extractors import reads_together
 from flipcore.stats.base.agreement import Agreement, cohen_log_agreement, krippendorff_agreement
 from flipcore.stats.base.estimate import Estimate, missing, number_text
 from flipcore.stats.base.gate_rules import KAPPA, JudgeGate, judge_gate, position_bias
@@ -134,6 +135,9 @@ def _against(row: Mapping, label: str | None) -> dict:
     answer = text_answer(label, target) if label and row["kind"] == "text" else label
     is_right = None if target is None else answer in target.split("\n")
     is_same = answer == row["answer"] or bool(is_right and row["is_correct"])
+    if answer and row["answer"] and reads_together(row["extractor"]):  # called by the words of another text that means the same
+        words = [f" {normalised_text(one)} " for one in (answer, row["answer"])]
+        is_same = is_same or words[0] in words[1] or words[1] in words[0]
     return {"label": label, "label_is_right": is_right, "is_same": is_same}
 
 
@@ -202,6 +206,21 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
     return JudgeReport(gate, len(texts), n_even)
 
 
+def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> JudgeReport:
+    """The gate of a reader that calls an answer by the words of another: from its rows of `labelled_readouts`, and of how many of its
+    comparisons the judge turned when it was shown the two answers the other way round (`judges.both_ways`)."""
+    texts = [{**row, "judged": row["label"] if row["is_same"] else row["answer"]} for row in rows]
+    agreed = {row["call_id"]: row["label"] for row in rows}
+    gate = judge_gate(
+        [row["label"] for row in rows],
+        [row["judged"] for row in texts],
+        again=_share(n_turned, n_compared),
+        has_options=False,
+        misread=_misread(texts, agreed),
+    )
+    return JudgeReport(gate, len(rows), 0)
+
+
 def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> tuple[str, ...]:
     """Of several models those that the judge is shown to read otherwise than people do; it may be good on the others together."""
     pairs: dict[str, list[tuple[str, str]]] = {}
@@ -261,8 +280,9 @@ def _again(texts: Sequence[Mapping]) -> Estimate:
     for one in texts:
         readings.setdefault(one["judge_prompt"], []).append(one["judged"])
     repeated = [group for group in readings.values() if len(group) > 1]
-    if not repeated:
-        return missing()
-    k, n = sum(len(set(group)) > 1 for group in repeated), len(repeated)
+    return _share(sum(len(set(group)) > 1 for group in repeated), len(repeated))
+
+
+def _share(k: int, n: int) -> Estimate:
     low, high = wilson(k, n)
-    return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
+    return Estimate(k / n, low, high, 0.95, "wilson", n, None) if n else missing()

@@ -9,7 +9,7 @@ say has a default here, so nobody asks whether it is there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -116,7 +116,7 @@ class Extractor(Plugin):
 
     `abilities` are what a model must be able to do. `gives` is an answer, or a value that is in no flip; `asks` is an answer,
     or a continuation of a flipped text. `needs_judge`: another model reads the answer, which a study must name; `needs_sandbox`: the
-    answer is code, which is run.
+    answer is code, which is run. `reads_together`: what it reads in an answer depends on the item's others (`read_together`).
     """
 
     abilities: ClassVar[frozenset[str]]
@@ -124,6 +124,7 @@ class Extractor(Plugin):
     asks: ClassVar[str] = ANSWER
     needs_judge: ClassVar[bool] = False
     needs_sandbox: ClassVar[bool] = False
+    reads_together: ClassVar[bool] = False
 
     def why_not(self) -> str:
         """Why it cannot read here, as a sentence that says what to do; "" where it can."""
@@ -141,6 +142,17 @@ class Extractor(Plugin):
     @abstractmethod
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         """What completions, in the order of the needs, say."""
+
+    def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
+        """What the judge is asked at most where these are asked of an item, for the price; an estimate of how long it is."""
+        return list(requests) if self.needs_judge else []
+
+    def read_together(
+        self, item: Item, answers: Sequence[tuple[Variant, Completion]], reply_to: Callable[[Need], Completion | None]
+    ) -> list[tuple[Reading, list[Need]]]:
+        """What each answer of one model to an item is, and what it asks of the judge (`answer_at` is a place in `answers`), replied
+        to or not. Called again while a need has no reply: more replies only add needs."""
+        raise NotImplementedError
 
 
 class Backend(ABC):

@@ -16,6 +16,7 @@ from flipcore.extractors import (
     mathematics,
     pattern,
     regex,
+    same_meaning,
     text_match,
     unit_tests,
 )
@@ -33,6 +34,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
         *losses.EXTRACTORS,
         *continuations.EXTRACTORS,
         text_match.EXTRACTOR,
+        same_meaning.EXTRACTOR,
         mathematics.EXTRACTOR,
         *unit_tests.EXTRACTORS,
     ),
@@ -70,8 +72,16 @@ def title_of(name: str) -> str:
 
 
 def needs_judge(name: str) -> bool:
-    """Whether a readout of that name was read by another model; a recorded one says so by how its name begins."""
-    return EXTRACTORS[name].needs_judge if name in EXTRACTORS else name.startswith("judge")
+    """Whether a readout of that name, or a version of one ("same_meaning v1"), was read by another model; a recorded one says so by how
+    its name begins."""
+    base = name.partition(" v")[0]
+    return EXTRACTORS[base].needs_judge if base in EXTRACTORS else name.startswith("judge")
+
+
+def reads_together(name: str) -> bool:
+    """Whether a readout of that name, or a version of one, depends on the item's other answers."""
+    base = name.partition(" v")[0]
+    return base in EXTRACTORS and EXTRACTORS[base].reads_together
 
 
 def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:

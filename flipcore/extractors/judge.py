@@ -42,7 +42,7 @@ The answer to read, between the marks:
 If the answer settles on exactly one number, reply "Final: " and that number in digits. If it gives none, or several to choose
 from, reply "Final: none". Reply with that one line only.
 """
-_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
+FINAL_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
 
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
@@ -56,7 +56,7 @@ def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = F
 
 def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
     """Strict: the reply is the one line that was asked for. The span lies in the judge's reply."""
-    line = _LINE.fullmatch(reply)
+    line = FINAL_LINE.fullmatch(reply)
     if line is None:
         return unreadable("The judge did not reply with the one line that was asked for.")
     verdict = line.group(1)

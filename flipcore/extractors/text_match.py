@@ -13,6 +13,12 @@ from flipcore.extractors.written.scope import answer_end, is_refusal
 from flipcore.extractors.written.stated_words import short_answer, stated_span
 
 
+def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
+    """Where the answer stands: what the text marks or states as such, else all of it that is still this answer."""
+    text = text[: answer_end(text, item.question, asked_question(item, variant))]
+    return marked_answer(text) or stated_span(text) or (0, len(text))
+
+
 @dataclass(frozen=True)
 class TextMatch(Extractor):
     """`most_words` bounds what counts as a short answer: a longer text states none. All right answers are one answer, so that a
@@ -33,8 +39,7 @@ class TextMatch(Extractor):
 
     def _read(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
-        text = text[: answer_end(text, item.question, question)]
-        start, end = marked_answer(text) or stated_span(text) or (0, len(text))
+        start, end = stated(item, variant, text)
         words = text[start:end]
         answer, reason = short_answer(words, variant.target, f"{item.question} {question}", self.most_words)
         if answer is None:

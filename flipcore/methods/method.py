@@ -32,6 +32,7 @@ def _methods(part: str) -> tuple[Method, ...]:
 _FILE = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
 FLIPS, MEMORY, HOLDOUT, INTERVALS = (_methods(part) for part in ("flips", "memory", "holdout", "intervals"))
 (HOLM,) = _methods("tests")
+MEANING = next(one for one in FLIPS if one.name == "sameness of meaning")
 
 
 def detector_method(detector: str) -> Method | None:

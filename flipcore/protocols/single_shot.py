@@ -1,12 +1,12 @@
 """Single shot: every variant, every sample, whatever the extractors ask for, each distinct request once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import CallProtocol, Extractor, History
+from flipcore.core.contracts import Backend, CallProtocol, Extractor, History, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import IDENTITY, SPREAD, Call, Completion, Readout, Variant, correctness
+from flipcore.core.records import IDENTITY, SPREAD, Call, Completion, Item, Reading, Readout, Variant, correctness
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
@@ -26,11 +26,15 @@ class SingleShot(CallProtocol):
             if not why_absent(extractor, history, variant):
                 calls, _ = _calls(extractor, variant, sample, history)
                 open_calls.update((call, None) for call in calls if not _is_there(call, history))
+        if not open_calls and history.completions:  # what is read together waits until all of it is there
+            for _, calls in _read_together(history).values():
+                open_calls.update((call, None) for call in calls if not _is_there(call, history))
         return list(open_calls)
 
     def readouts(self, history: History) -> list[Readout]:
         """A readout for each cell: absent with the reason where the model cannot serve it or it was not asked."""
-        return [_readout(history, extractor, variant, sample) for extractor, variant, sample in _cells(history)]
+        together = _read_together(history)
+        return [_readout(history, extractor, variant, sample, together) for extractor, variant, sample in _cells(history)]
 
 
 def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
@@ -96,13 +100,54 @@ def _is_there(call: Call, history: History) -> bool:
     return bool(history.completions) and call.call_id in history.completions
 
 
-def _readout(history: History, extractor: Extractor, variant: Variant, sample: int) -> Readout:
+Together = dict[tuple[str, str, str, int], tuple[Reading, list[Call]]]
+
+
+def _read_together(history: History) -> Together:
+    """(extractor, axis, variant's key, sample) -> what is read there in view of the item's other answers, and the calls of the judge that
+    it takes, asked or not."""
+    together: Together = {}
+    for extractor in history.extractors:
+        if extractor.reads_together and history.judge:
+            answers = {
+                (extractor.name, variant.axis, variant.key, sample): (variant, came[0])
+                for one, variant, sample in _cells(history)
+                if one is extractor and not why_absent(extractor, history, variant)
+                if (came := _calls(extractor, variant, sample, history)[1])
+            }
+            read = read_by_judge(extractor, history.item, list(answers.values()), history.judge, history.completions)
+            together |= dict(zip(answers, read, strict=True))
+    return together
+
+
+def read_by_judge(
+    extractor: Extractor,
+    item: Item,
+    answers: Sequence[tuple[Variant, Completion]],
+    judge: Backend,
+    completions: Mapping[str, Completion],
+) -> list[tuple[Reading, list[Call]]]:
+    """What an extractor that reads an item's answers together makes of them, each with the judge's calls that it takes, of which
+    `completions` are the replies so far; a call is a child of the answer that it is about."""
+
+    def call(need: Need) -> Call:
+        return Call(judge.name, judge.revision, need.request, parent_id=answers[need.answer_at or 0][1].call_id)
+
+    read = extractor.read_together(item, answers, lambda need: completions.get(call(need).call_id))
+    return [(reading, [call(need) for need in needs]) for reading, needs in read]
+
+
+def _readout(history: History, extractor: Extractor, variant: Variant, sample: int, together: Together) -> Readout:
     why = why_absent(extractor, history, variant)
     calls, so_far = ([], []) if why else _calls(extractor, variant, sample, history)
+    place = (extractor.name, variant.axis, variant.key, sample)
     if why:
         reading = absent(why)
     elif len(so_far) < len(calls):
         reading = absent("It was not asked: the study stopped before.")
+    elif place in together:
+        reading, more = together[place]
+        calls = [*calls, *more]
     else:
         reading = extractor.read(history.item, variant, so_far)
     came = tuple(call.call_id for call in calls if call.call_id in history.completions)

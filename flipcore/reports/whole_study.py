@@ -44,7 +44,6 @@ from flipcore.store.queries import holdout, studies
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.store.queries.endings import endings
-from flipcore.store.queries.judges import JUDGE
 from flipcore.store.queries.pairs import control_pairs
 from flipcore.text.templates import repeated_templates
 
@@ -235,7 +234,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
 def judge_models(store: Store, study: Study) -> dict[str, str]:
     """Reader -> the model that reads as it: the study's judge, and those that judged its stored outputs again."""
     again = {name: one["params"].get("model") for name, one in versions_of(store, study.study_id).items()}
-    own = {JUDGE: study.judge} if study.judge else {}
+    own = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
     return {name: str(model) for name, model in {**own, **again}.items() if model}
 
 

@@ -254,8 +254,15 @@ def is_set_aside(study: Study, item: Item) -> bool:
 
 
 def _notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """(sentence, whether it says that something will be missing) about paraphrases and options, where they are asked for."""
-    return [*_option_notes(item_plans), *_paraphrase_notes(study, item_plans)]
+    """(sentence, whether it says that something will be missing) about paraphrases and options, where they are asked for, and about
+    comparisons by a judge."""
+    return [*_option_notes(item_plans), *_paraphrase_notes(study, item_plans), *_comparison_notes(study)]
+
+
+def _comparison_notes(study: Study) -> list[tuple[str, bool]]:
+    together = [extractors.title_of(part.name) for part in study.extractors if extractors.EXTRACTORS[part.name].reads_together]
+    text = "{} compares answers in pairs, both ways round: the calls are an upper bound, as if no two answers were alike."
+    return [(text.format(name), False) for name in together]
 
 
 def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
@@ -316,10 +323,11 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
         calls = [call for one in histories for call in most(one)]
         total = total + priced(calls, backend, cards.get(use.name))
-        judge_calls = (
-            [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
-        )
-        total = total + cost.projected(judge_calls, cards.get(study_plan.study.judge or "")) if judge_calls else total
+        for one in histories if judge else ():
+            requests = [call.request for call in read.next_calls(one) if call.request.kind == "generate"]
+            readers = [reader for reader in one.extractors if one.item.kind in reader.applies_to]
+            questions = (Call("", "", request) for reader in readers for request in reader.judge_requests(one.item, requests))
+            total = total + cost.projected(questions, cards.get(study_plan.study.judge or ""))
         n_programs = study_plan.n_programs * sum(call.request.kind == "generate" for call in calls)
         total = total + cost.Projection(n_programs, 0, 0, 0.0, n_programs / PROGRAMS_A_SECOND)
     return total

@@ -30,8 +30,8 @@ def judge_report_of(study_id: str) -> JudgeReport:
 
 def judge_is_closed(study_id: str) -> bool:
     """Whether a judge has read in this study without having passed its gate."""
-    declared = any(needs_judge(one.name) for one in session.declared(study_id).extractors)
-    return declared and study_id in judges.studies_with_judge(session.store()) and not judge_report_of(study_id).gate.is_open
+    readers = [one.name for one in session.declared(study_id).extractors if needs_judge(one.name)]
+    return any(study_id in judges.studies_with_judge(session.store(), one) for one in closed_gates(study_id, (), readers))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

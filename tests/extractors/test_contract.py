@@ -151,6 +151,7 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "rouge_l": [],
         "word_for_word": [],
         "text_match": ["most_words"],
+        "same_meaning": ["max_tokens"],
         "math": [],
         "raw_unit_tests": ["cpu_s"],
         "unit_tests": ["cpu_s"],

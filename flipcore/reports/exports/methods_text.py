@@ -9,8 +9,8 @@ from flipcore.charts.captions import n_text
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.core.version import __version__
-from flipcore.extractors import title_of
-from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, Method, detector_method, interval_method
+from flipcore.extractors import reads_together, title_of
+from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, MEANING, Method, detector_method, interval_method
 from flipcore.methods.papers import PAPERS, bibtex
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, paragraph, section, tag
@@ -81,7 +81,8 @@ def _methods(c: WholeStudy) -> Iterator[Method]:
     """Those that this study used, each once."""
     report = c.report
     if any(report.decompositions.values()):
-        yield from FLIPS
+        is_sorted = any(reads_together(name) for name in c.everything["extractor"].unique())
+        yield from (one for one in FLIPS if one is not MEANING or is_sorted)
     names = [test.measurement.name for tests in report.memory.values() for test in tests if test.measurement]
     yield from dict.fromkeys(method for name in names if (method := detector_method(name)))
     if {"target", "retro"} <= set(c.items["role"]):

@@ -16,9 +16,9 @@ ORDER BY s.created_at DESC, s.study_id
 """
 
 
-def studies_with_judge(store: Store) -> dict[str, str]:
-    """Studies in which a judge read something: id -> name, newest first."""
-    return dict(store.rows(_STUDIES, judge=JUDGE))
+def studies_with_judge(store: Store, judge: str = JUDGE) -> dict[str, str]:
+    """Studies in which a judge read something, as this extractor: id -> name, newest first."""
+    return dict(store.rows(_STUDIES, judge=judge))
 
 
 # A text that stands on several axes was judged once: one row a text, whatever the axis.
@@ -45,6 +45,24 @@ def judged_texts(store: Store, study_id: str) -> list[dict]:
     """One row for each text that the study's judge read: the text with its question and options as they were shown, what the
     judge read in it (`judged`, None where unreadable), the same with the options backwards, and the judge's prompt."""
     return store.rows_of(_TEXTS, study_id=study_id, judge=JUDGE, backwards=BACKWARDS)
+
+
+# A comparison is two calls, one after the other behind the text's own.
+_BOTH_WAYS = f"""
+WITH pair AS (
+    SELECT DISTINCT a.call_id AS one_id, b.call_id AS two_id
+    FROM readout_sources a JOIN readout_sources b USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    JOIN study_items i USING (study_id, item_id)
+    WHERE study_id = $study_id AND extractor = $extractor AND a.position % 2 = 1 AND b.position = a.position + 1 AND {OPEN})
+SELECT count(*), count(*) FILTER (trim(one.text) <> trim(two.text)) FROM pair
+JOIN completions one ON one.call_id = one_id JOIN completions two ON two.call_id = two_id
+WHERE one.status = 'ok' AND two.status = 'ok'
+"""
+
+
+def both_ways(store: Store, study_id: str, extractor: str) -> tuple[int, int]:
+    """(comparisons of two answers that the judge made both ways round, those of them in which it said two things)."""
+    return store.rows(_BOTH_WAYS, study_id=study_id, extractor=extractor)[0]
 
 
 # What an extractor read stands on several axes where their variants are one prompt.

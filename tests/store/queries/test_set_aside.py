@@ -159,6 +159,7 @@ CALLS = {
         )
     ],
     "judges.studies_with_judge": lambda s: judges.studies_with_judge(s),
+    "judges.both_ways": lambda s: judges.both_ways(s, S, "same_meaning"),
     "judges.judged_texts": lambda s: judges.judged_texts(s, S),
     "judges.labels": lambda s: judges.labels(s),
     "judges.outputs": lambda s: judges.outputs(s, S),
