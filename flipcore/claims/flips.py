@@ -19,6 +19,7 @@ from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stat
 from flipcore.stats.flips.pooled import ALL_AXES
 from flipcore.stats.flips.power import BOTH, detectable_difference, elsewhere, fewest_items
 from flipcore.stats.flips.unread import RATES
+from flipcore.text.counts import count_of
 
 WORLDS = (
     "only the compared extractor misreads",
@@ -253,7 +254,9 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
     if one.axis == ALL_AXES:
         reader = title_of(one.extractor).lower().partition(" (")[0]
         names = {"reader": reader, "noise": noise.replace(", noise included", " (noise included)"), "lead": "{lead}"}
-        sentences |= {key: f"{answer.format(**names)}{_whatever(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()}
+        sentences |= {
+            key: f"{answer.format(**names)}{_beyond_interval(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()
+        }
     their_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
     return Verdict(one, test, p, sentences, their_leads, decided_by)
 
@@ -274,10 +277,21 @@ def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
     return f"; {low} to {high} with {percent_text(max(one.unread.shares), 1)} unread"
 
 
-def unread_limits(one: Decomposition, name: str, beyond: bool = False) -> tuple[str, str]:
+def _beyond_interval(one: Decomposition, name: str, beyond: bool) -> str:
+    """The same in a headline, where the unread answers reach further than its interval; small type says it always."""
+    lead, (low, high) = getattr(one, f"{name}_excess" if beyond else name), _unread_range(one, name, beyond)
+    return "" if lead.low <= low and high <= lead.high else _whatever(one, name, beyond)
+
+
+def _unread_range(one: Decomposition, name: str, beyond: bool) -> tuple[float, float]:
     """What the mean of a rate over all items can be, whatever the unread answers were."""
     bounds, at = one.unread.beyond if beyond else one.unread.raw, list(RATES).index(name)
-    low, high = (float(np.nanmean(side[:, at])) for side in (bounds.low, bounds.high))
+    return float(np.nanmean(bounds.low[:, at])), float(np.nanmean(bounds.high[:, at]))
+
+
+def unread_limits(one: Decomposition, name: str, beyond: bool = False) -> tuple[str, str]:
+    """The same as text."""
+    low, high = _unread_range(one, name, beyond)
     return number_text(low), number_text(high)
 
 
@@ -398,7 +412,7 @@ def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
 def plan_sentence(n: int, n_cells: int) -> str:
     """What a design of `n` items read in two ways finds, by the simulated power of the rule that decides."""
     if n < MIN_N:
-        return f"Below {MIN_N} items read in two ways nothing is claimed of artifact and genuine: take more items."
+        return f"{count_of(n, 'item')} read in two ways; a claim of artifact or genuine takes two extractors and {MIN_N} items."
     n_cells = max(n_cells, 1)
     cells = f" and {n_cells} pairings of axis and extractor" if n_cells > 1 else ""
     difference = detectable_difference(n, n_cells)

@@ -86,25 +86,24 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     questions, wordings = bar.by_questions, bar.by_wordings
     value = number_text(bar.value)
     start = f"{model} answers {value} right" if bar.cells.is_binary else f"{model} scores {value}{scale_words(bar.cells)}"
-    start += f" (own prompt {number_text(own)})" if own is not None else ""
-    otherwise = f" {read_words(readers)}" if readers else ""
+    read = read_words(readers)
+    small = f"Own prompt: {number_text(own)}. {detail(bar)}" if own is not None else detail(bar)
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
         few = f"questions for an interval ({n:,})" if n < MIN_N else f"families for an interval ({bar.n_families:,})"
         why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
-        sentence = f"{start}: {why}.{otherwise}"
-        return Claim(QUESTIONS, FEW, sentence, False, detail(bar), "", numbers).not_claimed(why_not)
-    parts = [f"{start}.", f"Other questions: {interval_text(questions)}."]
+        return Claim(QUESTIONS, FEW, f"{start}: {why}{read}.", False, small, "", numbers).not_claimed(why_not)
     if wordings.has_interval:
-        parts.append(f"Other questions and wordings: {interval_text(wordings)}.")
-    elif bar.cells.shape[1] == 1:
-        parts.append("How the wording matters was not measured.")
+        sentence = f"{start}: {interval_text(wordings)} over other questions and wordings{read}."
+        small = f"Other questions alone: {interval_text(questions)}. {small}"
     else:
-        parts.append("Two wordings are too few to say more.")
+        is_one = bar.cells.shape[1] == 1
+        unmeasured = "how wording matters was not measured" if is_one else "two wordings are too few to say more"
+        sentence = f"{start}: {interval_text(questions)} over other questions{read}; {unmeasured}."
     assertion, outcome = (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
     is_made = not questions.is_too_short
-    claim = Claim(assertion, outcome, " ".join(parts) + otherwise, is_made, detail(bar), "", numbers)
+    claim = Claim(assertion, outcome, sentence, is_made, small, "", numbers)
     return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} families carry this score; 6 are needed."))
 
 
@@ -189,12 +188,12 @@ def interval_text(one: Estimate) -> str:
 
 
 def read_words(readers: Sequence[float]) -> str:
-    """ "Other extractors: 0.64 to 0.78." of the scores under other readers; "" without any."""
+    """ "; other extractors: 0.64 to 0.78" of the scores under other readers; "" without any."""
     there = sorted(one for one in readers if not math.isnan(one))
     if not there:
         return ""
     low, high = (number_text(one) for one in (there[0], there[-1]))
-    return f"Other extractors: {low}." if low == high else f"Other extractors: {low} to {high}."
+    return f"; other extractors: {low}" if low == high else f"; other extractors: {low} to {high}"
 
 
 def design_text(bar: ErrorBar) -> str:

@@ -95,6 +95,8 @@ class ModelScore:
     def claim(self) -> Claim:
         own = self.own.value if self.own else None
         claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
+        if self.unread == 1.0:
+            return claim.not_claimed(f"no answer of {self.model} could be read ({title_of(self.reader).lower()}).")
         if self.unread < MANY_UNREAD:
             return claim
         unread = f"{percent_text(self.unread)} unread, counted as wrong."

@@ -34,19 +34,21 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     questions, wordings = bar.by_questions, bar.by_wordings
     assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
-        f"gpt-x answers {bar.value:.2f} right. Other questions: [{questions.low:.2f}, {questions.high:.2f}]. "
-        f"Other questions and wordings: [{wordings.low:.2f}, {wordings.high:.2f}]. Other extractors: 0.64 to 0.78."
+        f"gpt-x answers {bar.value:.2f} right: [{wordings.low:.2f}, {wordings.high:.2f}] over other questions and wordings; "
+        "other extractors: 0.64 to 0.78."
     )
-    assert claim.detail.startswith("60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
+    alone = f"Other questions alone: [{questions.low:.2f}, {questions.high:.2f}]. "
+    assert claim.detail.startswith(f"{alone}60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
+    assert f"{alone}Own prompt: 0.91. 60 questions" in score_claim("gpt-x", bar, own=0.91).detail
     assert f"questions and wordings ± {bar.half_width('wordings'):.3f}" in claim.detail
 
 
 def test_one_wording_is_marked_questions_only_and_two_have_no_interval_over_wordings():
     one = score_claim("m", error_bar(score_cells(rows_of(n=60, m=1))))
     assert one.outcome == QUESTIONS_ONLY and one.assertion is QUESTIONS
-    assert one.text.endswith("How the wording matters was not measured.") and "wordings:" not in one.text
+    assert one.text.endswith("over other questions; how wording matters was not measured.")
     two = error_bar(score_cells(rows_of(n=60, m=2)))
-    assert score_claim("m", two).text.endswith("Two wordings are too few to say more.")
+    assert score_claim("m", two).text.endswith("over other questions; two wordings are too few to say more.")
     assert elsewhere_claim("m", two).text == ""
 
 
@@ -70,9 +72,9 @@ def test_a_closed_gate_withholds_both_claims():
 def test_grades_are_scored_and_not_answered_right():
     grades = np.random.default_rng(0).normal(3, 1, (30, 4))
     bar = error_bar(ScoreCells(grades, np.ones((30, 4), dtype=int), np.zeros((30, 4))))
-    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}.")
+    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}: [")
     on_scale = error_bar(ScoreCells(np.clip(grades, 1, 5), bar.cells.n_runs, bar.cells.squares, scale=(1, 5)))
-    assert "on a scale from 1 to 5. Other questions: [" in score_claim("m", on_scale).text
+    assert "on a scale from 1 to 5: [" in score_claim("m", on_scale).text
     names = [str(i) for i in range(30)], list("abcd")
     two = [ScoreCells(np.clip(grades + off, 1, 5), bar.cells.n_runs, bar.cells.squares, *names, scale=(1, 5)) for off in (1, 0)]
     said = difference_claim("A", "B", error_bar(two[0].less(two[1])), (4, 0, 0), is_in_points=False)
@@ -91,7 +93,7 @@ def test_small_sentences_name_the_largest_first():
         "",
         "",
         "",
-        "Other extractors: 0.50.",
+        "; other extractors: 0.50",
     )
 
 

@@ -63,7 +63,7 @@ def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(pat
 def test_a_card_says_one_score_with_its_whole_error_bar(path):
     app = new_app()
     said = words(app.run())
-    assert not app.exception and "Other questions and wordings: [" in said
+    assert not app.exception and "] over other questions and wordings" in said
     assert ", questions only." not in said  # the accuracy of another set of items stood beside it: two scores of one study
 
 
@@ -71,7 +71,7 @@ def test_no_wording_drawn_is_said_and_no_small_bar(path):
     app = page()
     app.multiselect(key="score-axes").set_value([]).run()
     said = words(app)
-    assert "How the wording matters was not measured" in said and "in three ways drawn at random" in said
+    assert "how wording matters was not measured" in said and "in three ways drawn at random" in said
     assert "In one further wording" not in said and "part" not in [one[0] for one in columns(app)]
 
 

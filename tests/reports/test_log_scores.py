@@ -182,11 +182,11 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     assert (one.bar.by_questions.low, one.bar.by_questions.high) == pytest.approx((own.mean.low, own.mean.high))
     assert one.bar.estimate("reruns").has_interval and set(one.readers) == {"grade"}
     text = whole.text()
-    assert f"scores {values.mean():.2f} on a scale from 1 to 5. Other questions: [" in text and "Other extractors" not in text
+    assert f"scores {values.mean():.2f} on a scale from 1 to 5: [" in text and "other extractors" not in text
     assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
     assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
     shares = score_report(studies.readouts(store, study_id), is_recorded=True, reader="match", scorers=study.scorers)
-    assert shares.claims[0].text.startswith("openai/m-1 answers 0.50 right.") and set(shares.models[0].readers) == {"match"}
+    assert shares.claims[0].text.startswith("openai/m-1 answers 0.50 right: [") and set(shares.models[0].readers) == {"match"}
 
 
 def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_path, store):
@@ -194,7 +194,7 @@ def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_pat
     corrections = corrections_of(["scale:grade=0..10"])
     study_id = store_logs(survey([path], corrections), store)
     text = whole_study(store, study_id).text()
-    assert "on a scale from 0 to 10." in text and "seen" not in text and "what the rows show" not in text
+    assert "on a scale from 0 to 10: [" in text and "seen" not in text and "what the rows show" not in text
     with pytest.raises(BadInput, match="beyond the scale 1..3"):
         store_logs(survey([path], corrections_of(["scale:grade=1..3"])), store)
     for word in ("scale=5", "scale:grade=5..1", "scale=a..b"):
@@ -223,7 +223,7 @@ def test_a_table_of_grades_in_several_wordings_has_other_wordings_too(tmp_path, 
     study_id, _ = study_of(store, path)
     report = whole_study(store, study_id).score
     assert [one.bar.cells.shape for one in report.models] == [(30, 6), (30, 6)]
-    assert "Other questions and wordings: [" in report.claims[0].text
+    assert "] over other questions and wordings" in report.claims[0].text
     (pair,) = report.differences
     assert "pp" not in pair.claim.text + pair.claim.detail and "over other questions and wordings" in pair.claim.text
 

@@ -96,8 +96,8 @@ def test_shares_have_the_error_bar_of_all_their_rows_not_of_those_that_are_whole
     )
     text = whole_study(store, study_id).text()
     assert (
-        f"m scores 0.51. Other questions: [{one.mean.low:.2f}, {one.mean.high:.2f}]" in text
-        and "right" not in text.split(".")[1]
+        f"m scores 0.51: [{one.mean.low:.2f}, {one.mean.high:.2f}] over other questions" in text
+        and "right" not in text.partition(" over ")[0]
     )
     assert "30 questions × 1 wording × 1 run" in text
 
@@ -229,7 +229,7 @@ def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     with pytest.raises(BadInput, match="--map score=points_won"):
         flipcore.read(frame)
     view = flipcore.read(frame, "score=points_won", "model=m-7", name="woods")
-    assert view.audit().text().startswith("m-7 answers 0.75 right.") and view.score().frame["value"].iloc[0] == pytest.approx(
+    assert view.audit().text().startswith("m-7 answers 0.75 right: [") and view.score().frame["value"].iloc[0] == pytest.approx(
         0.75
     )
 

@@ -32,7 +32,7 @@ def test_a_plan_gives_the_power_of_two_worse_worlds():
 
 def test_what_cannot_be_planned_is_missing_and_said():
     assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
-    assert flips.plan_sentence(9, 1).startswith("Below 10 items")
+    assert flips.plan_sentence(9, 1).startswith("9 items read in two ways;")
     assert flips.plan_sentence(10, 500).startswith(
         "Too few items: 10 and 500 pairings"
     ) and "38 items find one" in flips.plan_sentence(10, 500)
