@@ -187,7 +187,12 @@ def with_place(source: ItemSource) -> ItemSource | None:
         split = right.text_input("Split", "test", key="add-split")
         options = {"repo": repo, "split": split} | ({"config": config} if config else {})
         return replace(source, options=options) if repo else None
-    path = st.text_input("Local copy", key=f"add-path-{source.dataset}", placeholder="a file path, or empty to ask the hub")
+    upload = st.file_uploader(
+        f"Its file, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet", "gz"], key=f"add-file-{source.dataset}"
+    )
+    if upload is not None:
+        return replace(source, path=str(saved_upload(upload)))
+    path = st.text_input("Or where it is on this machine", key=f"add-path-{source.dataset}", placeholder="a file path")
     if not path and not st.toggle("Ask the hub", key=f"add-hub-{source.dataset}", help="needs a network"):
         return None
     return replace(source, path=path or None)

@@ -228,11 +228,12 @@ LABELS = {
     "category": "Subject",
     "cluster": "Template or passage",
     "pair": "Pair",
+    "finish": "Why it ended",
 }
 HELP = {
     "prompt": "What the model was sent.",
     "question": "The question without instructions and options, if it is there.",
-    "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
+    "options": "A list of the options in the order of the prompt, scores by option, or one column an option: A,B,C,D. Empty: numbers.",
     "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
     "item": "Rows with the same value are variants of one item.",
     "variant": "How rows of one item are told apart.",
@@ -248,6 +249,7 @@ HELP = {
     "category": "The subject, by which scores are compared.",
     "cluster": "Items with the same value were made from one template or passage.",
     "pair": "A benchmark item and the control that it is paired with have the same value.",
+    "finish": "length where the model ran out of tokens: such an answer is cut off.",
     "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."

@@ -1,15 +1,9 @@
 """HumanEval as texts to be continued, a Python function with its docstring and its body; and as functions to be written, which their
 tests call. Chen et al. 2021, arXiv:2107.03374 (MIT)."""
 
-import gzip
-from collections.abc import Iterator
-from pathlib import Path
-
-from flipcore.core.errors import BadInput
-from flipcore.core.folders import allowed
 from flipcore.core.records import CODE, Item
 from flipcore.datasets.dataset import Dataset, Hub
-from flipcore.datasets.reading.rows import Row, json_lines, read_rows
+from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
@@ -42,18 +36,6 @@ def function(row: Row) -> Item:
     )
 
 
-def read(path: Path) -> Iterator[Row]:
-    """A JSONL file, packed by gzip as it was published, or plain."""
-    path = allowed(path)
-    if path.suffix.lower() != ".gz":
-        return read_rows(path)
-    try:
-        text = gzip.decompress(path.read_bytes()).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path.name} could not be unpacked ({error}); give HumanEval.jsonl.gz or the file in it.") from error
-    return json_lines(text)
-
-
 _HUB = Hub("openai/openai_humaneval", None, "test")
 CONTINUED = Dataset(
     "humaneval",
@@ -63,7 +45,6 @@ CONTINUED = Dataset(
     item=item,
     hub=_HUB,
     license="mit",
-    read=read,
 )
 FUNCTIONS = Dataset(
     "humaneval_code",
@@ -73,6 +54,5 @@ FUNCTIONS = Dataset(
     item=function,
     hub=_HUB,
     license="mit",
-    read=read,
 )
 LOADERS = (CONTINUED, FUNCTIONS)

@@ -169,11 +169,6 @@ def _document(path: Path) -> Iterator[Row]:
         yield _row(1, values)
 
 
-def json_lines(text: str) -> Iterator[Row]:
-    """The rows of a text of one JSON object a line."""
-    return (_json_line(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
-
-
 def _json_line(number: int, line: str) -> Row:
     if n_values(line) > MAX_VALUES:
         return Row(number, problem=f"holds more than {MAX_VALUES:,} values; keep fewer of them")

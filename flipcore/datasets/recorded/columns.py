@@ -11,7 +11,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ROLES
-from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded.fields import Field, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
@@ -25,17 +25,18 @@ class Recording:
     One row is an item whose columns `nested`... ("shuffle_0", "shuffle_1") hold its variants; without `nested` one row is
     a variant, and rows with the same `item` column belong together, the first being the base unless the column `variant`
     names another "base". The same prompt under the same name again is a further sample. The options shown are the list or
-    the keys in the column `options`, or what `option_pattern` finds in the prompt (one group); with neither the answers are
-    numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
-    are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
-    option by text, label or place from 0; a variant's own right answer is its own. `pair` is a column that a benchmark item
-    shares with the control that it is paired with. `model` is the model's name, or `models` the
-    column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
-    ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
+    the keys in the column `options`, one option in each of several columns ("A,B,C,D"), or what `option_pattern` finds in the
+    prompt (one group); with neither the answers are numbers. `order` names a permutation column, where `order[i]` is the item's own
+    index at position i; without it options are matched by their text. `text` is the generated text, read after the last `text_after`.
+    `target` names the right option by text, label or place from 0; a variant's own right answer is its own. `pair` is a column that a
+    benchmark item shares with the control that it is paired with. `model` is the model's name, or `models` the column that holds it;
+    `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items ("text", "number",
+    "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
 
     `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
     scores needs neither prompt nor output.
-    `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share.
+    `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share; `finish` that of
+    why an output ended: "length" where it was cut off.
     """
 
     dataset: str
@@ -65,6 +66,7 @@ class Recording:
     category: str = ""
     cluster: str = ""
     pair: str = ""
+    finish: str = ""
 
     @property
     def kind(self) -> str:
@@ -75,12 +77,17 @@ class Recording:
         return tuple(filter(None, (one.strip() for one in self.score.split(","))))
 
     @property
+    def option_columns(self) -> tuple[str, ...]:
+        """The columns of options: one with all of them, or one an option."""
+        return tuple(filter(None, (one.strip() for one in self.options.split(","))))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Every name of a column, or path to one, that the recording uses."""
-        own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
+        own = (self.prompt, self.item, *self.option_columns, self.order, self.question, self.text, self.target, self.variant)
         inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
         more = (*self.scores, self.scorer, self.tasks, self.category, self.cluster)
-        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, self.pair, *more, *inner)
+        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, self.pair, self.finish, *more, *inner)
 
 
 N_LOOKED_AT = 200
@@ -88,7 +95,7 @@ KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fi
 COLUMNS = tuple(  # keys that name a column
     (
         "prompt question options order item variant text target models axes role harmless sample score scorer "
-        "tasks category cluster pair"
+        "tasks category cluster pair finish"
     ).split()
 )
 SCORES = tuple(
@@ -122,6 +129,7 @@ _NAMES = {
         "axes": "axis perturbation_type",
         "role": "role item_role",
         "harmless": "harmless",
+        "finish": "finish_reason stop_reason finishReason stopReason",
     }.items()
 }
 _OPTIONS = ("options", "choices")
@@ -165,7 +173,7 @@ def guessed(path: str) -> Recording:
     }
     guess |= {
         key: next((name for name in _NAMES[key] if name in columns), "")
-        for key in ("variant", "target", "models", "axes", "harmless")
+        for key in ("variant", "target", "models", "axes", "harmless", "finish")
     }
     guess["question"] = next((name for name in _NAMES["question"] if name in columns and name != guess["prompt"]), "")
     guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
@@ -176,7 +184,7 @@ def guessed(path: str) -> Recording:
         or _repeated(variants, guess["question"] or guess["prompt"], guess["variant"])
     )
     guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
-    guess["options"] = _options(variants, columns, guess["prompt"])
+    guess["options"] = _options(variants, columns, guess["prompt"], guess["target"])
     pattern = "" if guess["options"] else _pattern(variants, guess["prompt"])
     in_prompt = guess["options"] and not _never_shown(variants, guess["options"], guess["prompt"])
     guess["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
@@ -365,10 +373,11 @@ def _is_order(variants: Sequence[Mapping], name: str) -> bool:
     )
 
 
-def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -> str:
-    """The column whose entries stand in the prompt in their own order, in nine of ten variants."""
+def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str, target: str) -> str:
+    """The column whose entries stand in the prompt in their own order, in nine of ten variants; or one column an option."""
+    several = [",".join(one) for one in option_columns(columns) if all("," not in name for name in one)]
     best, share = "", 0.0
-    for name in columns:
+    for name in (*columns, *several):
         listed = [(_listed(values, name), values.get(prompt)) for values in variants]
         pairs = [(options, text) for options, text in listed if options]
         fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in pairs)
@@ -376,14 +385,26 @@ def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -
             best, share = name, fits / len(variants)
     if share >= 0.9:
         return best
-    return next((name for name in _OPTIONS if name in columns and _never_shown(variants, name, prompt)), "")
+    usual = [name for name in _OPTIONS if name in columns]
+    keyed = [
+        name for name in several if target and all(_is_among(values.get(target), _listed(values, name)) for values in variants)
+    ]
+    return next((name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)), "")
+
+
+def _is_among(target: Any, options: Sequence[str]) -> bool:
+    """Whether a right answer is one of these options, or the letter of one."""
+    letter = ord(target.strip().upper()) - ord("A") if isinstance(target, str) and len(target.strip()) == 1 else -1
+    return str(target) in options or 0 <= letter < len(options)
 
 
 def _listed(values: Mapping[str, Any], name: str) -> list[str]:
-    """The entries of a list, the keys of an object, or what the text of a column of options lists."""
+    """The entries of a list, the keys of an object, what the text of a column of options lists, or a column each."""
     value = values.get(name)
     if isinstance(value, (list, tuple, Mapping)):
         return list(map(str, value))
+    if name not in values and "," in name:
+        return list(options_in(values, name.split(","))) if all(one in values for one in name.split(",")) else []
     return list(options_in(values, name)) if name in _OPTIONS else []
 
 
@@ -431,6 +452,7 @@ def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     names_in_use = (
         {getattr(recording, key) for key in COLUMNS}
         | set(recording.scores)
+        | set(recording.option_columns)
         | {name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
     )
     return [

@@ -78,7 +78,7 @@ def test_humaneval_is_read_packed_or_plain(tmp_path):
         assert (item.kind, item.question, item.published) == ("completion", "def f():\n    return 1", "2021-07-07")
         assert item.item_id.startswith("humaneval/7@")
     (tmp_path / "bad.jsonl.gz").write_bytes(b"not packed")
-    with pytest.raises(BadInput, match="could not be unpacked"):
+    with pytest.raises(BadInput, match="not valid JSON"):
         load(ItemSource("humaneval", path=str(tmp_path / "bad.jsonl.gz")))
 
 

@@ -148,3 +148,34 @@ def test_a_mapping_is_plain_data_without_what_is_empty():
 def test_a_file_without_a_row_gets_a_sentence(tmp_path, content):
     with pytest.raises(BadInput, match="a.jsonl"):
         looked_at(written(tmp_path / "a.jsonl", content).path)
+
+
+@pytest.mark.parametrize("in_prompt", [True, False])
+def test_a_column_an_option_and_a_letter_as_key_make_a_choice(tmp_path, in_prompt):
+    """The usual table of multiple choice: id, question, A, B, C, D, target, output, finish_reason."""
+    rows = [
+        {
+            "id": str(i),
+            "question": f"Which comes first, {i}?" + "\nA. one\nB. two\nC. three\nD. four" * in_prompt,
+            **dict(zip("ABCD", ("one", "two", "three", "four"), strict=True)),
+            "target": "ABCD"[i % 4],
+            "output": "The answer is B." if i else "Let me think",
+            "finish_reason": "stop" if i else "length",
+        }
+        for i in range(12)
+    ]
+    path = written(tmp_path / "choice.jsonl", rows).path
+    found = guessed(path)
+    assert (found.options, found.finish, found.kind, found.target) == ("A,B,C,D", "finish_reason", "choice", "target")
+    there = {"prompt": "question", "text": "output", "item": "id"}
+    assert not unused(found, columns_of(looked_at(path))) and all(getattr(found, key) == name for key, name in there.items())
+    records = recorded(path, found).records
+    assert records[0].item.options == ("one", "two", "three", "four") and records[0].completion.finish_reason == "length"
+    assert [one.item.target for one in records[:5]] == ["0", "1", "2", "3", "0"] and records[
+        1
+    ].completion.finish_reason == "stop"
+
+
+def test_numbered_columns_that_hold_no_key_are_no_options(tmp_path):
+    rows = [{"id": str(i), "question": f"{i} + 1?", "answer_1": "x", "answer_2": "y", "target": str(i + 1)} for i in range(12)]
+    assert guessed(written(tmp_path / "sums.jsonl", rows).path).options == ""

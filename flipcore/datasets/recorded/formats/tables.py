@@ -242,6 +242,7 @@ class _Rows:
             repeat=name if names.get(prompt, name) != name else "",
             sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
             text=text,
+            finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
             raw_reply=json.dumps(
                 {one.column: values.get(one.column) for one in recording.fields}, ensure_ascii=False, default=str
             ),
@@ -335,6 +336,8 @@ class _Rows:
         recording = self.recording
         if recording.kind != "choice":
             return ()
+        if len(recording.option_columns) > 1 and recording.options not in values:
+            return tuple(one.strip() for one in options_in(values, recording.option_columns))
         options = (
             values[recording.options]
             if recording.options
