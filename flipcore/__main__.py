@@ -3,7 +3,7 @@
 import argparse
 import sys
 import traceback
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 from flipcore.commands import COMMANDS
 from flipcore.commands.terminal import Terminal
@@ -24,7 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
     that calls failed (3), that its budget is used up (4) or that it was interrupted (130). A command whose verdict is its code, `check`,
     has a code of its own for every error."""
     with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
-        return _acted(arguments)
+        try:
+            code = _acted(arguments)
+            sys.stdout.flush()
+            return code
+        except BrokenPipeError:  # whoever read the output is gone, as `head` is once it has its lines
+            with suppress(BrokenPipeError):
+                sys.stdout.close()
+            return 141
 
 
 def _acted(arguments: list[str] | None) -> int:
@@ -39,8 +46,8 @@ def _acted(arguments: list[str] | None) -> int:
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return of_error or 1
-    except Exception:
-        if not of_error:
+    except Exception as error:
+        if not of_error or isinstance(error, BrokenPipeError):
             raise
         traceback.print_exc()
         return of_error

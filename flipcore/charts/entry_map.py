@@ -1,4 +1,4 @@
-"""Every entry of two sets as a point: drawn by the graphics card, so that 10,000 can be panned and lassoed."""
+"""Every entry of two sets as a point: many are drawn by the graphics card, so that 10,000 can be panned and lassoed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from flipcore.charts.theme import Colours, as_text, laid_out
 SETS = ("target", "retro")
 SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through
 N_GROUPS = 6
+MOST_DRAWN = 1_000  # entries that a browser draws itself: a small map needs no WebGL
 OTHERS = "all others"
 
 
@@ -51,11 +52,12 @@ def entry_map(
     import plotly.graph_objects as go
 
     figure = go.Figure()
+    points = go.Scatter if len(labels) <= MOST_DRAWN else go.Scattergl
     hover_texts = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
     for rank, trace in sorted(enumerate(_traces(labels, colouring, c)), key=lambda one: -len(one[1]["rows"])):
         rows = trace.pop("rows")  # the fewest are drawn last: 7,473 entries would hide 1,319
         figure.add_trace(
-            go.Scattergl(
+            points(
                 x=places[rows, 0],
                 y=places[rows, 1],
                 mode="markers",
@@ -70,7 +72,7 @@ def entry_map(
         )
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
-            figure.add_trace(go.Scattergl(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c)))
+            figure.add_trace(points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c)))
     laid_out(figure, c, height=560, says=_words(labels), x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",

@@ -201,8 +201,9 @@ export default function (component) {
 
   function spans(t, r, lines, x) {
     for (const which of WHISKERS) {
-      const name = which === "total" ? "T" : leadOf(t, r);
-      span(lines[which], x, limit(t, "low", name, r), limit(t, "high", name, r));
+      const leads = words().rows[r].leads[outcome(t, r)];  // none in a row of the reference: its total is all there is
+      const name = which === "total" ? "T" : leads;
+      span(lines[which], x, name ? limit(t, "low", name, r) : NaN, name ? limit(t, "high", name, r) : NaN);
     }
   }
 

@@ -1,5 +1,7 @@
 """Ranking: which model is better, and does that order hold?"""
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,7 +13,7 @@ from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
 from flipcore.reports.by_model import flip_rows, memory_rows
 from flipcore.reports.holdout import inflation_of
-from flipcore.reports.ranking import RankingReport, compares_models, pair_rows, split_items
+from flipcore.reports.ranking import RankingReport, by_rank, compares_models, pair_rows, split_items
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.ranking.ways import Way
@@ -31,7 +33,7 @@ from pages.ranking.cached import View
 # The questions of a study side by side for all of its models.
 
 
-def flip_surfaces(view: View) -> None:
+def flip_surfaces(view: View, models: Sequence[str]) -> None:
     """Small multiples of the flip surface, on the same rows and one scale."""
     names = list(view.readouts()["extractor"].unique())
     st.subheader("Where each model flips", anchor=False)
@@ -41,12 +43,13 @@ def flip_surfaces(view: View) -> None:
         st.caption("Nothing was changed, so there is no flip rate.")
         return
     rows = "items, most flips first" if panels.items_a_row == 1 else f"items, {panels.items_a_row} a row, most flips first"
-    show_figure("panels", lambda c: flip_panels(panels.rates, panels.columns, c, rows))
+    rates = {model: panels.rates[model] for model in models if model in panels.rates}
+    show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, rows))
 
 
-def decomposition(view: View) -> None:
+def decomposition(view: View, models: Sequence[str]) -> None:
     """A row a model and extractor over all axes."""
-    flips = cached.flips(view)
+    flips = sorted(cached.flips(view), key=lambda one: models.index(one.model))
     if not flips:
         return
     st.subheader("What flips, model by model", anchor=False)
@@ -194,8 +197,10 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
             st.markdown(plain(claim.text))
         show_table("pairs-by-people", score.by_people.table_rows())
         st.caption("Each model's score is corrected by the labels of its own outputs (page Score); p over all pairs is Holm's.")
-    flip_surfaces(view)
-    decomposition(view)
+    ranked = [report.contest.models[m] for m in by_rank(report.contest)]
+    models = [*ranked, *sorted(set(view.readouts()["model"]) - set(ranked))]
+    flip_surfaces(view, models)
+    decomposition(view, models)
     repeats.show(study_id)
     if mode != "locked":
         memory_and_inflation(view)

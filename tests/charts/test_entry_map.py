@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from flipcore.charts.entry_map import OTHERS, Colouring, entry_map
+from flipcore.charts.entry_map import MOST_DRAWN, OTHERS, Colouring, entry_map
 from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.likeness import nearest_histogram, pair_likeness
 from flipcore.charts.theme import DARK, LIGHT, as_text
@@ -29,13 +29,19 @@ def drawn_rows(figure) -> list[int]:
     ],
 )
 @pytest.mark.parametrize("c", [LIGHT, DARK])
-def test_every_entry_is_drawn_once_by_the_graphics_card(colouring, c):
+def test_every_entry_is_drawn_once(colouring, c):
     figure = entry_map(PLACES, LABELS, TEXTS, colouring, c)
-    assert drawn_rows(figure) == list(range(6)) and {trace.type for trace in figure.data} == {"scattergl"}
+    assert drawn_rows(figure) == list(range(6)) and {trace.type for trace in figure.data} == {"scatter"}
     for trace in figure.data:
         rows = [row for (row,) in trace.customdata]
         assert trace.x.tolist() == PLACES[rows, 0].tolist() and trace.y.tolist() == PLACES[rows, 1].tolist()
         assert {trace.marker.symbol} == {("circle", "diamond-open")[label] for label in LABELS[rows]}
+
+
+def test_only_many_entries_need_the_graphics_card():
+    n = MOST_DRAWN + 1
+    many = entry_map(np.zeros((n, 2)), np.zeros(n, dtype=int), ["x"] * n, Colouring("set"), LIGHT, ringed=[0])
+    assert {trace.type for trace in many.data} == {"scattergl"}
 
 
 def test_what_a_click_sends_back_is_a_plain_list():

@@ -106,3 +106,14 @@ def test_a_command_ends_well_where_the_terminal_knows_ascii_alone(tmp_path):
     for words in (["import", str(path), "--name", "Größe ≤ 3 \x1b[31m"], ["stats", "Größe ≤ 3 \x1b[31m"], ["plugins"]):
         ended = subprocess.run([sys.executable, "-m", "flipcore", *words], env=environment, capture_output=True)
         assert ended.returncode == 0 and b"Traceback" not in ended.stderr and b"\x1b" not in ended.stdout + ended.stderr, ended
+
+
+@pytest.mark.parametrize("command", [["stats", "small"], ["plugins"]])
+def test_a_reader_that_goes_away_ends_a_command_without_a_word(path, command):
+    """`flipscope stats … | head`, with a reader that is gone before the first line."""
+    words = [sys.executable, "-m", "flipcore", *command]
+    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(60), said) == (141, "")
