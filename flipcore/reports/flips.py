@@ -223,7 +223,7 @@ def claimed_headline(
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
         withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
-        return replace(summary, claims=(withheld, *summary.claims[:1]))
+        return replace(summary, claims=(withheld, *(summary.claims[:1] if len(claimed) else ())))
     return replace(summary, claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")))
 
 

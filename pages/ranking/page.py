@@ -177,7 +177,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     view = cached.view_of(study_id, lock["lock_id"] if lock else None, at["reference"], at["role"])
     report = cached.report(view, at["level"])
     if report is None:
-        st.markdown("## Only one model has been answered so far, so there is nothing to rank.")
+        st.markdown("## There is nothing to rank: no two models have answers that are right or wrong.")
         return
     board(study_id, mode, view, at["level"], report)
     st.markdown(plain(report.claims[1].text))
