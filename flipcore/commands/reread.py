@@ -16,7 +16,9 @@ HELP = "read the stored outputs of a study again, by another extractor or patter
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `reread`."""
     add_study(parser)
-    parser.add_argument("--extractor", default="pattern", help="regex, pattern, text_match or judge (default pattern)")
+    parser.add_argument(
+        "--extractor", default="pattern", help="regex, pattern, text_match, judge or same_meaning (default pattern)"
+    )
     parser.add_argument(
         "--judge", default="", metavar="MODEL", help="a model that `models` lists, which reads the answers as judge"
     )
@@ -33,9 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """0 where the answers were read or priced, 3 where a judge did not come to its end."""
     from flipcore.reports.rereading import changes, old_readout
+    from flipcore.runs.judging_again import TOGETHER
     from flipcore.runs.rereading import params_of, reread
 
-    if options.judge or options.extractor == "judge":
+    if options.judge or options.extractor in ("judge", *TOGETHER):
         name = _judgement(store, study_id, options)
     else:
         name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
@@ -51,16 +54,19 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
     from flipcore.core.errors import BadInput
-    from flipcore.runs.judging_again import EXAMPLE, judge_again, priced, prompt_in
+    from flipcore.runs.judging_again import AT_MOST, EXAMPLE, TOGETHER, judge_again, priced, prompt_in
+    from flipcore.store.queries.judges import JUDGE
 
     if not options.judge:
         raise BadInput("A judge is a model: name one that `models` lists with --judge MODEL.")
     folders.admit(".", *([Path(options.prompt).parent] if options.prompt else []))
     prompt = prompt_in(options.prompt) if options.prompt else EXAMPLE
-    print(f"{options.judge} as judge: {priced(store, study_id, options.judge, prompt).sentence()}.")
+    extractor = options.extractor if options.extractor in TOGETHER else JUDGE
+    price = priced(store, study_id, options.judge, prompt, extractor=extractor).sentence()
+    print(f"{options.judge} as judge: {AT_MOST if extractor in TOGETHER else ''}{price}.")
     if options.price:
         return ""
-    how = {"budget_usd": options.budget, "may_send_retro": options.send_retro}
+    how = {"extractor": extractor, "budget_usd": options.budget, "may_send_retro": options.send_retro}
     with interruptible() as cancel:
         show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
         judge_run = judge_again(store, study_id, options.judge, prompt, on_progress=show, cancel=cancel, **how)

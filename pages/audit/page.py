@@ -13,9 +13,10 @@ from flipcore.models import model_cards
 from flipcore.reports.audit import ALONE, LESS_SURE, WRONG, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
-from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
+from flipcore.runs.judging_again import AT_MOST, EXAMPLE, MOST_CHARS, TOGETHER, JudgeProgress, judge_again, priced
 from flipcore.runs.rereading import CAN_REREAD, reread
 from flipcore.store.queries import budgets
+from flipcore.store.queries.judges import JUDGE
 from pages.common import session
 from pages.common.cached import cached
 from pages.common.header import page_header
@@ -61,10 +62,14 @@ def _ask_again(study_id: str) -> None:
 # The stored texts read by a judge with a prompt of the user's own: priced, then asked.
 
 
+WAYS = {JUDGE: "By a prompt of your own"}
+
+
 @cached("Counting the calls", 8)
-def price(study_id: str, judge: str, prompt: str) -> str:
+def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
     """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
-    return priced(session.store(), study_id, judge, prompt).sentence()
+    most = AT_MOST if extractor in TOGETHER else ""
+    return f"{most}{priced(session.store(), study_id, judge, prompt, extractor=extractor).sentence()}"
 
 
 def offer_judge(study_id: str) -> None:
@@ -72,28 +77,40 @@ def offer_judge(study_id: str) -> None:
     with st.popover("Read with a judge", icon=":material/gavel:", key="judge-form", on_change="rerun") as unfolded:
         if not unfolded.open:
             return  # the price takes as long as the rest of the page
-        st.markdown("A model reads the stored texts by your prompt. What was read before stays; nothing is claimed of a judge.")
+        st.markdown("A model reads the stored texts. What was read before stays; nothing is claimed before people checked it.")
         judge = st.selectbox("Model", list(model_cards()), key="judge-model")
-        prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)
+        extractor = st.selectbox(
+            "How", [JUDGE, *TOGETHER], key="judge-how", format_func=lambda one: WAYS.get(one) or EXTRACTORS[one].title
+        )
+        prompt = EXAMPLE
+        if extractor == JUDGE:
+            prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)
         with shown_problem():
-            st.caption(plain(f"{judge}: {price(study_id, judge, prompt)}."))
+            st.caption(plain(f"{judge}: {price(study_id, judge, prompt, extractor)}."))
             stored_usd = budgets.budget_usd(session.store(), session.declared(study_id))
             budget = st.number_input(
                 "Budget of the study, US dollars", 0.0, value=stored_usd, key="judge-budget", placeholder="none"
             )
             retro = st.checkbox(RETRO, key="judge-retro")
             if st.button("Judge the stored texts", type="primary", key="judge-now"):
-                _judge(study_id, judge, prompt, None if budget == stored_usd else budget, retro)
+                _judge(study_id, judge, prompt, extractor, None if budget == stored_usd else budget, retro)
 
 
-def _judge(study_id: str, judge: str, prompt: str, budget: float | None, retro: bool) -> None:
+def _judge(study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, retro: bool) -> None:
     bar = st.progress(0.0, "Judging …")
 
     def on_progress(progress: JudgeProgress) -> None:
         bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
 
     judge_run = judge_again(
-        session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress, may_send_retro=retro
+        session.store(),
+        study_id,
+        judge,
+        prompt,
+        extractor=extractor,
+        budget_usd=budget,
+        on_progress=on_progress,
+        may_send_retro=retro,
     )
     if judge_run.name:
         st.rerun()

@@ -4,20 +4,27 @@ import json
 import re
 import threading
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
+from flipcore.__main__ import main
 from flipcore.annotation import gates
 from flipcore.annotation.judge_labels import label_row, labelled_readouts
 from flipcore.api import StudyView
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.datasets import load_report
 from flipcore.models import declared_cards
 from flipcore.models.cards import ModelCard
 from flipcore.runs import runner
+from flipcore.runs.judging_again import judge_again, priced
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, judges, studies
+from tests.datasets.recorded import harness_files
 from tests.models.server import Server
 
 CITIES = dict(
@@ -60,19 +67,28 @@ class World(Server):
         self.judged.append(prompt)
         if len(self.judged) == self.at:
             self.interrupt()
+        return f"Final: {self.verdict_of(prompt)}"
+
+    @staticmethod
+    def verdict_of(prompt):
         texts = [part.partition(">>>")[0] for part in prompt.split("<<<")[1:]]
         first, second = ([one for one in (*CITIES.values(), "Carthage") if one in text] for text in texts)
-        return f"Final: {'same' if first == second else 'different'}"
+        return "same" if first == second else "different"
+
+
+def with_models(server, monkeypatch):
+    """Two models that cost nothing and a judge that does, all at the server's address."""
+    cards = declared_cards()
+    for name, price in (("right", 0.0), ("fickle", 0.0), ("judge", 1.0)):
+        at = {"model": name, "endpoint": server.url, "n_in_flight": 4, "price_in": price, "price_out": price}
+        cards[name] = ModelCard(name, "openai_compatible", **at)
+    monkeypatch.setattr("flipcore.models.declared_cards", lambda path=None: cards)
 
 
 @pytest.fixture
 def world(monkeypatch):
     with World() as server:
-        cards = declared_cards()
-        for name, price in (("right", 0.0), ("fickle", 0.0), ("judge", 1.0)):
-            at = {"model": name, "endpoint": server.url, "n_in_flight": 4, "price_in": price, "price_out": price}
-            cards[name] = ModelCard(name, "openai_compatible", **at)
-        monkeypatch.setattr("flipcore.models.declared_cards", lambda path=None: cards)
+        with_models(server, monkeypatch)
         yield server
 
 
@@ -179,15 +195,108 @@ def labels(store, study):
 
 
 def test_the_pocket_models_answers_to_questions_without_a_key_are_read(tmp_path, store, world):
-    """Problems with numbers, asked as free text."""
-    path = tmp_path / "problems.csv"
-    path.write_text("question\nTom has 3 apples and buys 4 more. How many has he?\nWhat is 12 minus 5?\n", encoding="utf-8")
+    """Problems with numbers, asked as free text: what is compared is the working with its result."""
+    problems = [item.question for item in load_report(ItemSource("pocket_problems", n=4)).items]
+    path = tmp_path / "problems.jsonl"
+    path.write_text("".join(json.dumps({"question": one}) + "\n" for one in problems), encoding="utf-8")
     study = declared(
         tmp_path,
         items=(ItemSource("file", path=str(path), columns={"question": "question", "kind": "text"}),),
-        models=(ModelUse("pocket", max_tokens=16, n_samples=2, temperature=0.7),),
+        models=(ModelUse("pocket", max_tokens=96, n_samples=2, temperature=0.7),),
     )
     assert runner.run(study, store).state == "done"
     frame = studies.readouts(store, study.study_id, everything=True)
-    assert len(frame) == 8 and frame["is_correct"].isna().all() and "absent" not in set(frame["status"])
-    assert "same meaning" in StudyView(store, study.study_id).text()
+    assert len(frame) == 16 and frame["is_correct"].isna().all()
+    assert frame["status"].eq("ok").sum() >= 12
+    assert "pocket, same meaning" in StudyView(store, study.study_id).text()
+
+
+ALIASES = {"Turkey": ["Ankara", "Angora", "Ancyra"], "India": ["New Delhi"], "Ireland": ["Dublin", "Baile Átha Cliath"]}
+WRITTEN = {
+    "Turkey": ["It is Ankara.", "Angora", "the old Angora, you mean? Ankara by its present name", "Istanbul is the seat"],
+    "India": ["New Delhi", "They govern the whole country from New Delhi, where parliament sits, since 1931", "", "Mumbai"],
+    "Ireland": [
+        "Baile Átha Cliath",
+        "Dublin it is, on the Liffey, and has been for as long as the state exists",
+        "Cork",
+        "Cork it is",
+    ],
+}
+
+
+def log(folder, texts=WRITTEN):
+    """Outputs of TriviaQA as lm-evaluation-harness writes them, four samples a question, with every alias."""
+    rows = [
+        {
+            "doc_id": at,
+            "doc": {"question": QUESTION.format(land), "question_id": land, "answer": {"value": names[0], "aliases": names}},
+            "target": names,
+            "arguments": {"gen_args_0": {"arg_0": f"Question: {QUESTION.format(land)}\nAnswer:", "arg_1": {"until": ["\n"]}}},
+            "resps": [texts[land]],
+            "filtered_resps": texts[land][:1],
+            "filter": "remove_whitespace",
+            "metrics": ["exact_match"],
+            "doc_hash": f"{at:064x}",
+            "exact_match": 1.0,
+        }
+        for at, (land, names) in enumerate(ALIASES.items())
+    ]
+    return harness_files.lines(folder / "samples_triviaqa_2025-01-01T00-00-00.jsonl", rows)
+
+
+def by_city(prompt):
+    """The log's judge: the city that a text names, by any of its names."""
+    texts = [part.partition(">>>")[0] for part in prompt.split("<<<")[1:]]
+    names = {name: aliases[0] for aliases in ALIASES.values() for name in aliases} | dict.fromkeys(
+        ["Istanbul", "Cork", "Mumbai"]
+    )
+    first, second = ({city or name for name, city in names.items() if name.lower() in text.lower()} for text in texts)
+    return "same" if first == second else "different"
+
+
+def test_a_logs_outputs_are_read_again_with_every_alias_and_an_interrupt_loses_nothing(tmp_path, store, world, monkeypatch):
+    monkeypatch.setattr(world, "verdict_of", by_city)
+    study_id = store_logs(survey([log(tmp_path)], {"model": "m"}), store)
+    how = {"extractor": "same_meaning", "budget_usd": 1.0}
+    price = priced(store, study_id, "judge", extractor="same_meaning")
+    cancel = threading.Event()
+    world.at, world.interrupt = 5, cancel.set
+    stopped = judge_again(store, study_id, "judge", cancel=cancel, **how)
+    assert stopped.name == "" and "0 of 12 answers before you stopped it" in stopped.sentence
+    n_before = len(world.judged)
+    assert 0 < priced(store, study_id, "judge", extractor="same_meaning").n_calls <= price.n_calls - n_before
+    judged = judge_again(store, study_id, "judge", **how)
+    store.writer.flush()
+    assert judged.name == "same_meaning v1" and len(world.judged) == len(set(world.judged)) <= price.n_calls
+    assert store.rows("SELECT count(*) FROM purchases") == [(len(world.judged),)]
+    assert priced(store, study_id, "judge", extractor="same_meaning").n_calls == 0
+    frame = studies.readouts(store, study_id, everything=True)
+    read = frame[frame["extractor"] == "same_meaning v1"]
+    right = {land: read[read["item_id"] == item]["is_correct"].tolist() for item, land in item_lands(store)}
+    assert right == {"Turkey": [True] * 3 + [False], "India": [True, True, False, False], "Ireland": [True, True, False, False]}
+    matched = frame[frame["extractor"] == "text_match"]
+    assert matched["is_correct"].sum() < read["is_correct"].sum() and (read["status"] == "unreadable").sum() == 1
+    cork = read[read["item_id"].isin([item for item, land in item_lands(store) if land == "Ireland"])]["answer"]
+    assert cork.nunique() == 2
+    assert "has labelled" in gates.reasons(store, study_id)["same_meaning v1"]
+    with pytest.raises(BadInput, match="or name same_meaning"):
+        judge_again(store, study_id, "judge", extractor="regex")
+
+
+def item_lands(store):
+    return [
+        (item, re.search(r"of (\w+)\?", question)[1]) for item, question in store.rows("SELECT item_id, question FROM items")
+    ]
+
+
+def test_the_command_line_prices_and_reads_by_sameness_of_meaning(tmp_path, world, monkeypatch, capsys):
+    monkeypatch.setattr(world, "verdict_of", by_city)
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "own.duckdb"))
+    with closing(Store.open()) as opened:
+        study_id = store_logs(survey([log(tmp_path)], {"model": "m"}), opened)
+    words = ["reread", study_id, "--extractor", "same_meaning"]
+    assert main(words) == 1 and "--judge MODEL" in capsys.readouterr().err
+    assert main([*words, "--judge", "judge", "--price"]) == 0 and not world.judged
+    assert "as if no two answers meant the same, at most " in capsys.readouterr().out
+    assert main([*words, "--judge", "judge", "--budget", "1"]) == 0 and world.judged
+    assert "stored as the readout 'same_meaning v1'" in capsys.readouterr().out
