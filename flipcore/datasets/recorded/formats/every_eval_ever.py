@@ -6,7 +6,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines, whole
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -84,14 +84,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     for result in (aggregate[1].get("evaluation_results") or ()) if aggregate else ():
         settings = settings or (result.get("generation_config") or {}).get("generation_args") or {}
     for number, row, problem in json_lines(source):
-        place = f"Line {number} of {source.name}"
-        try:
-            if problem:
-                raise BadInput(problem)
-            yield from _of_row(row, place, settings)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no instance ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+        yield from records_at(f"Line {number} of {source.name}", problem, "instance", _of_row, row, settings)
 
 
 def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:

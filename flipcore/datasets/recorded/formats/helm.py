@@ -10,7 +10,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import FAULTS, Reader, first_object, rejection
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, right_of
 
 _SCORES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match", "f1_score")
@@ -69,10 +69,9 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
                 waiting.append((place, value))
             else:
                 yield from _of_request(value, place, task, scores)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+        except FAULTS as error:
             waiting = []
-            why = str(error) if isinstance(error, BadInput) else f"is no request ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+            yield rejection(place, "request", error)
     if waiting:
         yield _separate(waiting, task, scores)
 

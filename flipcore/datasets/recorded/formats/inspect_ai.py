@@ -14,7 +14,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source, member_bytes
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -172,13 +172,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
     common = (task_of(evaluation), str(evaluation.get("model") or ""), settings)
     for place, sample, problem in _samples(source):
-        try:
-            if problem:
-                raise BadInput(problem)
-            yield record_of(sample, place, *common)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no Inspect sample ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}".rstrip(".") + ".")
+        yield from records_at(place, problem, "Inspect sample", _of_sample, sample, *common)
 
 
 def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
@@ -243,7 +237,7 @@ _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LONG = 300  # characters above which a scorer's "answer" is the whole completion, not something it read
 
 
-def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapping) -> LogRecord:
+def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Mapping) -> Iterator[LogRecord]:
     """Raises BadInput for a sample without an id or an input."""
     if "id" not in sample or "input" not in sample:
         raise BadInput("has no id or no input")
@@ -293,7 +287,7 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
     record.tokens, record.top_logprobs = _logprobs(choices[0].get("logprobs"))
     scores = _resolved(sample.get("scores") or {}, attachments)
     record.readouts = tuple(one for name, score in scores.items() for one in _readouts(name, score, text))
-    return record
+    yield record
 
 
 def _resolved(value: Any, attachments: Mapping) -> Any:

@@ -2,15 +2,15 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import whole
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import parquet_rows
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -54,11 +54,9 @@ def _belongs(source: Source) -> bool:
 
 
 def _results(source: Source, beside: Sequence[Source]) -> tuple[Source, Mapping] | None:
-    near = [one for one in beside if _belongs(one)]
-    stamp = source.stem.rpartition("_")[2]
-    same = [one for one in near if one.stem.rpartition("_")[2] == stamp] or (near if len(near) == 1 else [])
-    data = whole(same[0]) if same else None
-    return (same[0], data) if isinstance(data, Mapping) else None
+    results = of_same_time(source, [one for one in beside if _belongs(one)])
+    data = whole(results) if results else None
+    return (results, data) if results and isinstance(data, Mapping) else None
 
 
 def _task(source: Source) -> str:
@@ -94,11 +92,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     task, model = _task(source), _model(_results(source, beside))
     of_row = _old if _OLD <= _columns(source) else _new
     for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
-        place = f"Row {number} of {source.name}"
-        try:
-            yield from of_row(row, place, task, model, number)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError, SyntaxError) as error:
-            yield Rejection(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
+        yield from records_at(f"Row {number} of {source.name}", "", "lighteval detail", of_row, row, task, model, number)
 
 
 def _plain(value: Any) -> Any:
@@ -138,17 +132,11 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     record.sampling = {"max_tokens": doc.get("generation_size"), "stop": doc.get("stop_sequences")}
     reasons = response.get("reasonings") or []
     for sample, text in enumerate(texts or [None]):
-        one = _copy(record)
+        one = replace(record)
         one.sample, one.text = sample, None if text is None else as_text(text)
         one.reasoning = as_text(reasons[sample]) if sample < len(reasons) else ""
         one.readouts = readouts if sample == 0 else ()
         yield one
-
-
-def _copy(record: LogRecord) -> LogRecord:
-    from dataclasses import replace
-
-    return replace(record)
 
 
 def _metrics(metrics: Mapping) -> Iterator[LogReadout]:

@@ -7,12 +7,13 @@ results file. `arguments` and `resps` changed their layout over the versions; ev
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines, whole
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -76,14 +77,12 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
     """The results file of these samples: in the same folder, with the same time in its name where there are several."""
-    near = [one for one in beside if one.folder == source.folder]
-    stamp = source.stem.rpartition("_")[2]
-    same = [one for one in near if one.stem.rpartition("_")[2] == stamp] or (near if len(near) == 1 else [])
-    if not same:
+    results = of_same_time(source, [one for one in beside if one.folder == source.folder])
+    if not results:
         return {}
-    data = whole(same[0])
+    data = whole(results)
     config = data.get("config") if isinstance(data.get("config"), dict) else {}
-    return {"data": data, "name": same[0].name, "model": _model(data, config)}
+    return {"data": data, "name": results.name, "model": _model(data, config)}
 
 
 def _model(data: Mapping, config: Mapping) -> str:
@@ -115,14 +114,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     rows = ((i, row, "") for i, (_, row) in enumerate(json_document(source), 1)) if listed else json_lines(source)
     for number, row, problem in rows:
         place = f"{'Row' if listed else 'Line'} {number} of {source.name}"
-        if problem:
-            yield Rejection(f"{place} {problem}.")
-            continue
-        try:
-            yield from _of_row(row, place, task, model)
-        except (BadInput, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no lm-eval sample ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+        yield from records_at(place, problem, "lm-eval sample", _of_row, row, task, model)
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
@@ -220,19 +212,13 @@ def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRec
     if not texts:
         raise BadInput("has no response")
     for sample, text in enumerate(texts):
-        one = record if sample == len(texts) - 1 else _copy(record)
+        one = record if sample == len(texts) - 1 else replace(record)
         one.sample, one.text = sample, text
         if sample == 0 or len(answers) == len(texts):
             one.readouts = tuple(_readouts(row, answers[sample] if sample < len(answers) else None, sample))
         else:
             one.readouts = ()
         yield one
-
-
-def _copy(record: LogRecord) -> LogRecord:
-    from dataclasses import replace
-
-    return replace(record)
 
 
 def _texts(resps: Any) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -64,16 +64,10 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
             lines.setdefault(key, number)
             samples.setdefault(key, {}).setdefault(row["type"], []).append(row["data"])
     for key, events in samples.items():
-        place = f"Line {lines[key]} of {source.name}"
-        try:
-            yield from _of_sample(key, events, place, task, model)
-        except BadInput as error:
-            yield Rejection(f"{place} {error}.")
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            yield Rejection(f"{place} is no sample ({type(error).__name__}: {error}).")
+        yield from records_at(f"Line {lines[key]} of {source.name}", "", "sample", _of_sample, events, key, task, model)
 
 
-def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, model: str) -> Iterator[LogRecord]:
+def _of_sample(events: Mapping[str, list], place: str, key: str, task: str, model: str) -> Iterator[LogRecord]:
     errors, verdicts = events.get("error") or [], events.get("match") or events.get("pick_option") or []
     grades = [] if verdicts else [one for one in events.get("metrics") or [] if "choice" in one]
     sampled = _own(events.get("sampling") or [], grades) or [{}]

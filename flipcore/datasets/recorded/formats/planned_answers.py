@@ -6,7 +6,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, count_of, mark_of, number_of, prompt_of
 
 
@@ -21,17 +21,10 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in json_lines(source):
-        place = f"Line {number} of {source.name}"
-        try:
-            if problem:
-                raise BadInput(problem)
-            yield _record(row, place)
-        except BadInput as error:
-            yield Rejection(f"{place} {str(error).rstrip('.')}.")
+        yield from records_at(f"Line {number} of {source.name}", problem, "answer", _of_row, row)
 
 
-def _record(row: Any, place: str) -> LogRecord:
-    """Raises BadInput for a line without its marks, its prompt or an answer."""
+def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     mark = mark_of(row.get("metadata")) if isinstance(row, Mapping) else None
     if mark is None or not isinstance(row.get("messages"), list):
         raise BadInput("has lost its metadata or its messages; keep them as they were written")
@@ -39,7 +32,7 @@ def _record(row: Any, place: str) -> LogRecord:
     if not isinstance(response, str) and not error:
         raise BadInput("has no answer in `response`")
     prompt, system = prompt_of(row["messages"])
-    return LogRecord(
+    yield LogRecord(
         place,
         "planned prompts",
         mark.variant_id,

@@ -6,7 +6,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -45,17 +45,10 @@ def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in _rows(source):
-        place = f"Result {number} of {source.name}"
-        try:
-            if problem:
-                raise BadInput(problem)
-            yield _of_row(row, place, source.stem)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no result ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+        yield from records_at(f"Result {number} of {source.name}", problem, "result", _of_row, row, source.stem)
 
 
-def _of_row(row: Any, place: str, task: str) -> LogRecord:
+def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
     test, provider, response = row.get("testCase") or {}, row.get("provider") or {}, row.get("response") or {}
     prompt_row, test_vars = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
     prompt, system = prompt_from(prompt_row.get("raw") if isinstance(prompt_row, Mapping) else prompt_row)
@@ -91,7 +84,7 @@ def _of_row(row: Any, place: str, task: str) -> LogRecord:
     if not prompt:
         raise BadInput("has no prompt")
     record.readouts = () if failed else tuple(_readouts(row, parts))
-    return record
+    yield record
 
 
 def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:

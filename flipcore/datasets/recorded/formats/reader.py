@@ -1,10 +1,11 @@
 """What a reader of one format is, and how readers look at the beginning of a file."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
 
@@ -26,6 +27,34 @@ class Reader:
     records: Callable[[Source, Sequence[Source]], Iterator[LogRecord | Rejection]]
     about: Callable[[Source, Sequence[Source]], LogAbout]
     belongs: Callable[[Source], bool] = no_part
+
+
+FAULTS = (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError)  # of a row that is not what its format says
+
+
+def rejection(place: str, what: str, error: Exception) -> Rejection:
+    """Why the row is no `what`."""
+    why = str(error) if isinstance(error, BadInput) else f"is no {what} ({type(error).__name__}: {error})"
+    return Rejection(f"{place} {why}".rstrip(".") + ".")
+
+
+def records_at(
+    place: str, problem: str, what: str, records: Callable[..., Iterable[LogRecord]], row: Any, *more: Any
+) -> Iterator[LogRecord | Rejection]:
+    """The `records` of a row, or why it is no `what`; `problem` where it could not even be read."""
+    try:
+        if problem:
+            raise BadInput(problem)
+        yield from records(row, place, *more)
+    except FAULTS as error:
+        yield rejection(place, what, error)
+
+
+def of_same_time(source: Source, beside: Sequence[Source]) -> Source | None:
+    """The one of these with the time that ends this file's name, or the only one."""
+    stamp = source.stem.rpartition("_")[2]
+    same = [one for one in beside if one.stem.rpartition("_")[2] == stamp] or (beside if len(beside) == 1 else [])
+    return next(iter(same), None)
 
 
 _DECODER = json.JSONDecoder()

@@ -11,7 +11,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, right_of
 
 _ENDED_BY_ERROR = ("too_many_errors", "agent_error", "user_error")
@@ -35,12 +35,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     rows = _simulations(source) if _is_second(source) else ((row, "tau-bench", "", {}) for _, row in json_document(source))
     for number, (row, task, model, instructions) in enumerate(rows, start=1):
-        place = f"Trial {number} of {source.name}"
-        try:
-            yield _of_trial(row, place, task, model, instructions)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no trial ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+        yield from records_at(f"Trial {number} of {source.name}", "", "trial", _of_trial, row, task, model, instructions)
 
 
 def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, str]]]:
@@ -59,7 +54,7 @@ def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, s
             yield value, task, model, instructions
 
 
-def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping[str, str]) -> LogRecord:
+def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping[str, str]) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "task_id" not in row:
         raise BadInput("has no task_id")
     item = str(row["task_id"])
@@ -72,7 +67,7 @@ def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping
     ]
     ended = str(row.get("termination_reason") or "")
     error = as_text(info.get("error") or "") or (f"Ended by {ended.replace('_', ' ')}." if ended in _ENDED_BY_ERROR else "")
-    return LogRecord(
+    yield LogRecord(
         place,
         task,
         item,

@@ -8,7 +8,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, prompt_of
 
 _ANSWER = re.compile(r'"answer"\s*:\s*("(?:[^"\\]|\\.)*"|-?[\d.,]+)')
@@ -25,12 +25,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, (_, row) in enumerate(json_document(source), start=1):
-        place = f"Row {number} of {source.name}"
-        try:
-            yield from _of_row(row, place)
-        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            why = str(error) if isinstance(error, BadInput) else f"is no result ({type(error).__name__}: {error})"
-            yield Rejection(f"{place} {why}.")
+        yield from records_at(f"Row {number} of {source.name}", "", "result", _of_row, row)
 
 
 def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
