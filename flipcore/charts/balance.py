@@ -1,24 +1,16 @@
 """Standardised differences between benchmark and controls before and after matching (Love et al. 2004)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 from flipcore.stats.memory.matching import WORST, Balance
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 ROW_PX = 42
 
 
-def balance_figure(rows: Sequence[Balance], c: Colours) -> go.Figure:
+def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
     """A row a trait: open dots before, filled after; dashed lines at the most that a paired claim may rest on."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     places = list(range(len(rows)))
     for name, values, symbol in (
         ("all controls", [one.before for one in rows], "circle-open"),

@@ -1,17 +1,10 @@
 """Pairs that flip in three parts, a bar for each cell: under the compared extractor alone, under both, under the reference
 alone. So the compared extractor's total T ends where "both" ends, and the reference's total G begins where "both" begins."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Callable, Sequence
 
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, whiskers
 
 COMPARED_FLOOR = "noise floor, compared (from 0)"
 REFERENCE_FLOOR = "noise floor, reference (from the blue)"
@@ -26,24 +19,23 @@ def parts(one) -> tuple[float, float, float]:
     return one.A_plus.value, one.both.value, one.A_minus.value
 
 
-def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> go.Figure:
+def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> Figure:
     """`cells`: Decompositions of one model; `FLOORS` says what marks the noise floor of each extractor's total, the whisker is T's
     interval."""
-    import plotly.graph_objects as go
-
     axes = [[as_text(one.axis.replace("_", " ")) for one in cells], [as_text(title_of(one.extractor)) for one in cells]]
-    figure = go.Figure()
-    for i, (name, marker) in enumerate(_markers(c).items()):
+    figure = new_figure()
+    for i, (name, marker) in enumerate(markers(c).items()):
         figure.add_bar(
             x=axes,
             y=[parts(one)[i] for one in cells],
             name=name,
             marker=marker,
-            error_y=_whisker(cells, c) if name == BOTH else None,
+            error_y=whiskers([one.T for one in cells], c.text, 1.5, 5) if name == BOTH else None,
             customdata=[as_text(_text(one, i)) for one in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    for name, floors in ((COMPARED_FLOOR, _floors(cells)), (REFERENCE_FLOOR, _reference_floors(cells))):
+    own_floors = [(one.W.value, one.W.text()) for one in cells]
+    for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, _reference_floors(cells))):
         figure.add_scatter(
             x=axes,
             y=[at for at, _ in floors],
@@ -70,7 +62,8 @@ def floor_marker(c: Colours, line: str = "", size: int = 11, width: int = 2) -> 
     }
 
 
-def _markers(c: Colours) -> dict[str, dict]:
+def markers(c: Colours) -> dict[str, dict]:
+    """How each of the three parts is painted."""
     return {
         ALONE: {"color": c.artifact},
         BOTH: {"color": c.genuine},
@@ -82,16 +75,6 @@ def _text(one, i: int) -> str:
     return one.T.text() if one.is_reference and i == 1 else (one.A_plus, one.both, one.A_minus)[i].text()
 
 
-def _floors(cells: Sequence) -> list[tuple[float, str]]:
-    return [(one.W.value, one.W.text()) for one in cells]
-
-
 def _reference_floors(cells: Sequence) -> list[tuple[float, str]]:
     """The reference's total begins above the part that flips under the compared extractor alone, and so does its floor."""
     return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
-
-
-def _whisker(cells: Sequence, c: Colours) -> dict:
-    up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in cells]
-    down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in cells]
-    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": c.text, "thickness": 1.5, "width": 5}

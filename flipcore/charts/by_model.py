@@ -1,25 +1,17 @@
 """Small multiples: one panel a model, on the same rows and one scale."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out
 from flipcore.core.records import IDENTITY
 
 HEIGHT_PX = 380
 
 
-def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str) -> go.Figure:
+def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str) -> Figure:
     """`rates` model -> (rows, columns) shares that flip, NaN left empty. One colour scale from 0 to 1 for all panels."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
     names = [as_text("noise floor" if name == IDENTITY else name.replace("_", " "), width=14) for name in columns]
@@ -27,16 +19,14 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
         cols=max(1, len(rates)), shared_yaxes=True, horizontal_spacing=0.02, subplot_titles=[as_text(one) for one in rates]
     )
     for place, (model, panel) in enumerate(rates.items(), start=1):
-        figure.add_trace(
-            go.Heatmap(
-                z=panel,
-                x=names,
-                y=list(range(1, len(panel) + 1)),
-                coloraxis="coloraxis",
-                xgap=2,
-                hoverongaps=False,
-                hovertemplate=f"{as_text(model)}, %{{x}}: %{{z:.2f}} flip<extra></extra>",
-            ),
+        figure.add_heatmap(
+            z=panel,
+            x=names,
+            y=list(range(1, len(panel) + 1)),
+            coloraxis="coloraxis",
+            xgap=2,
+            hoverongaps=False,
+            hovertemplate=f"{as_text(model)}, %{{x}}: %{{z:.2f}} flip<extra></extra>",
             row=1,
             col=place,
         )

@@ -1,26 +1,17 @@
 """Many curves in grey with the flagged ones drawn: similarity over levels of flipped bits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 
 import numpy as np
 
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure
 
 MOST_GREY = 200
 
 
-def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str) -> go.Figure:
+def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str) -> Figure:
     """`means` (items, levels). One line a text, as two traces, so that a thousand texts are as quick as ten."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     rest = np.flatnonzero(~flagged)[:MOST_GREY]
     for rows, name, colour, width in (
         (rest, "not flagged", c.undefined, 1),

@@ -1,19 +1,12 @@
 """Every entry of two sets as a point: many are drawn by the graphics card, so that 10,000 can be panned and lassoed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 
 SETS = ("target", "retro")
 SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through
@@ -42,37 +35,33 @@ def entry_map(
     ringed: Sequence[int] = (),
     crossed: Sequence[int] = (),
     lasso: bool = False,
-) -> go.Figure:
+) -> Figure:
     """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro); `customdata` is [row].
 
     Rows in `ringed` get a ring, those in `crossed` (excluded by hand) a cross. `lasso`: dragging draws around points;
     otherwise it moves the map and a click takes a point (Streamlit lets a chart do one of the two). `customdata` are lists:
     arrays would come back from a click as objects.
     """
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    points = go.Scatter if len(labels) <= MOST_DRAWN else go.Scattergl
+    figure = new_figure()
+    points = figure.add_scatter if len(labels) <= MOST_DRAWN else figure.add_scattergl
     hover_texts = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
     for rank, trace in sorted(enumerate(_traces(labels, colouring, c)), key=lambda one: -len(one[1]["rows"])):
         rows = trace.pop("rows")  # the fewest are drawn last: 7,473 entries would hide 1,319
-        figure.add_trace(
-            points(
-                x=places[rows, 0],
-                y=places[rows, 1],
-                mode="markers",
-                customdata=[[row] for row in rows.tolist()],
-                hovertext=[hover_texts[row] for row in rows],
-                hovertemplate="%{hovertext}<extra></extra>",
-                marker=dict(size=_size(len(labels)), line={"width": 1.6 if labels[rows[0]] else 0}, **trace.pop("marker")),
-                **trace,
-                legendrank=rank + 1,
-                unselected={"marker": {"opacity": 0.15}},
-            )
+        points(
+            x=places[rows, 0],
+            y=places[rows, 1],
+            mode="markers",
+            customdata=[[row] for row in rows.tolist()],
+            hovertext=[hover_texts[row] for row in rows],
+            hovertemplate="%{hovertext}<extra></extra>",
+            marker=dict(size=_size(len(labels)), line={"width": 1.6 if labels[rows[0]] else 0}, **trace.pop("marker")),
+            **trace,
+            legendrank=rank + 1,
+            unselected={"marker": {"opacity": 0.15}},
         )
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
-            figure.add_trace(points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c)))
+            points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c))
     laid_out(figure, c, height=560, says=_words(labels), x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",

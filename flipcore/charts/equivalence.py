@@ -1,22 +1,15 @@
 """Versions of a retro set: each test's interval against its margin, a panel a test, a column a version."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Mapping, Sequence
 
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out
 from flipcore.stats.holdout.units import NOTHING, ONE_SIDED, TITLES
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 
 SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cross"}
 
 
-def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> go.Figure:
+def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
     """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
     ran have no panel. Filled circles are equivalent, diamonds different within the
     margin, crosses different, upright crosses beyond the margin, open circles undecided."""

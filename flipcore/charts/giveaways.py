@@ -1,24 +1,15 @@
 """What gives a set away: bars to the left speak for the target, bars to the right for the retro-holdout."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 
 
 def giveaway_bars(
     names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *, title: str
-) -> go.Figure:
+) -> Figure:
     """One bar a name with its range, strongest at the top; names are data and shown letter by letter."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     for is_positive, side, colour in ((False, "speaks for target", c.target), (True, "speaks for retro", c.retro)):
         rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:

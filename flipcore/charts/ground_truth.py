@@ -1,42 +1,20 @@
 """Detectors against a known truth: the AUC over the dose, and one detector's scores and ROC curve at every dose."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.base.estimate import Estimate
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure, whiskers
 from flipcore.stats.memory.ground_truth import Detector, roc
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "triangle-down", "cross", "pentagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def _bars(estimates: Sequence[Estimate], colour: str) -> dict:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [one.high - one.value for one in estimates],
-        "arrayminus": [one.value - one.low for one in estimates],
-        "color": colour,
-        "thickness": 1.2,
-        "width": 3,
-    }
-
-
-def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> go.Figure:
+def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     """One line a detector over the doses, each point with its interval; .5 is a coin."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     doses = sorted({at.dose for one in detectors for at in one.at})
     hues = (c.genuine, c.artifact, c.fixed, c.broken, c.retro, c.benchmark)
     for number, one in enumerate(detectors):
@@ -50,7 +28,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> go.Figure:
             mode="lines+markers",
             line={"color": hue, "dash": DASHES[number // len(hues) % len(DASHES)]},
             marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9},
-            error_y=_bars(values, hue),
+            error_y=whiskers(values, hue, 1.2, 3),
             text=[f"{value.text()} · {at.detected.n:,} items" for value, at in zip(values, one.at, strict=True)],
             customdata=[at.dose for at in one.at],
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC %{text}<extra></extra>",
@@ -71,12 +49,10 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> go.Figure:
     return figure
 
 
-def scores_by_dose(one: Detector, c: Colours) -> go.Figure:
+def scores_by_dose(one: Detector, c: Colours) -> Figure:
     """Every item's score at its dose, the mean with its interval, and the cut-off."""
-    import plotly.graph_objects as go
-
     groups = [(0, one.never, one.never_mean), *((at.dose, at.scores, at.mean) for at in one.at)]
-    figure = go.Figure()
+    figure = new_figure()
     for place, (dose, values, _) in enumerate(groups):
         spread = place + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)  # golden-ratio steps: even, and no randomness
         figure.add_scatter(
@@ -94,7 +70,7 @@ def scores_by_dose(one: Detector, c: Colours) -> go.Figure:
         name="mean",
         line={"color": c.text, "width": 1},
         marker={"symbol": "diamond", "size": 9},
-        error_y=_bars([mean for *_, mean in groups], c.text),
+        error_y=whiskers([mean for *_, mean in groups], c.text, 1.2, 3),
         text=[mean.text() for *_, mean in groups],
         hovertemplate="mean %{text}<extra></extra>",
     )
@@ -109,11 +85,9 @@ def scores_by_dose(one: Detector, c: Colours) -> go.Figure:
     return figure
 
 
-def roc_by_dose(one: Detector, c: Colours) -> go.Figure:
+def roc_by_dose(one: Detector, c: Colours) -> Figure:
     """One ROC curve a dose, the larger the dose the wider the line."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": c.muted, "dash": "dot"}, showlegend=False, hoverinfo="skip"
     )

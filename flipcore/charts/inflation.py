@@ -1,17 +1,10 @@
 """Accuracy on target and retro per model, and the inflation between them, sorted by inflation."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, whiskers
 from flipcore.stats.base.estimate import Estimate, number_text
 
 NAN = float("nan")
@@ -27,7 +20,7 @@ class Inflated:
     inflation: Estimate
 
 
-def inflation_figure(rows: Sequence[Inflated], c: Colours) -> go.Figure:
+def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     """Left the two accuracies joined by a line, right their difference in percentage points with its interval; the most
     inflated on top. The left half is left out where no accuracy is known."""
     from plotly.subplots import make_subplots
@@ -75,12 +68,6 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
 
 def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
     value = [100 * row.inflation.value for row in rows]
-    ends = [
-        (100 * (row.inflation.high - row.inflation.value), 100 * (row.inflation.value - row.inflation.low))
-        if row.inflation.has_interval
-        else (0.0, 0.0)
-        for row in rows
-    ]
     figure.add_scatter(
         x=value,
         y=names,
@@ -94,15 +81,7 @@ def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours,
         textfont={"size": 13},
         cliponaxis=False,
         customdata=[row.inflation.text_pp() for row in rows],
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [up for up, _ in ends],
-            "arrayminus": [down for _, down in ends],
-            "color": c.text,
-            "thickness": 2,
-            "width": 6,
-        },
+        error_x=whiskers([row.inflation for row in rows], c.text, 2, 6, scale=100),
         hovertemplate="%{customdata}<extra>%{y}</extra>",
         showlegend=False,
     )

@@ -1,46 +1,34 @@
 """Estimates under one another, a dot and its interval each, and the bound that the intervals have to clear."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, whiskers
 from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 42
 
 
-def interval_rows(
-    rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float | None = None, bound_name: str = ""
-) -> go.Figure:
+def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float | None = None, bound_name: str = "") -> Figure:
     """`rows` (label, estimate), the first on top; a missing one keeps its row and stays empty. What lies wholly at or above
     `bound` is filled. The axis ends at 1."""
-    import plotly.graph_objects as go
-
     labels = [as_text(label) for label, _ in rows]
     estimates = [estimate for _, estimate in rows]
     clears = [bound is None or one.low >= bound for one in estimates]
-    figure = go.Figure(
-        go.Scatter(
-            x=[one.value for one in estimates],
-            y=list(range(len(rows))),
-            mode="markers",
-            marker={
-                "color": c.genuine,
-                "size": 13,
-                "symbol": ["circle" if clear else "circle-open" for clear in clears],
-                "line": {"color": c.genuine, "width": 2.5},
-            },
-            error_x=_whiskers(estimates, c.genuine),
-            customdata=[[label, one.text()] for label, one in zip(labels, estimates, strict=True)],
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
-        )
+    figure = new_figure()
+    figure.add_scatter(
+        x=[one.value for one in estimates],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker={
+            "color": c.genuine,
+            "size": 13,
+            "symbol": ["circle" if clear else "circle-open" for clear in clears],
+            "line": {"color": c.genuine, "width": 2.5},
+        },
+        error_x=whiskers(estimates, c.genuine, 2.5, 7),
+        customdata=[[label, one.text()] for label, one in zip(labels, estimates, strict=True)],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     )
     ends = [end for one in estimates for end in (one.value, one.low) if end == end]
     least = min([0.0 if bound is None else bound - 0.3, *ends])
@@ -61,15 +49,3 @@ def interval_rows(
             font={"size": 13},
         )
     return figure.update_layout(showlegend=False)
-
-
-def _whiskers(estimates: Sequence[Estimate], colour: str) -> dict:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "color": colour,
-        "thickness": 2.5,
-        "width": 7,
-        "array": [one.high - one.value if one.has_interval else 0.0 for one in estimates],
-        "arrayminus": [one.value - one.low if one.has_interval else 0.0 for one in estimates],
-    }

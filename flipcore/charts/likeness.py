@@ -1,28 +1,19 @@
 """How alike entries are: inside either set, pair by pair, and across, by the nearest entry of the other set."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from flipcore.charts.entry_map import SETS
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure
 
 NEAREST = "cosine with the nearest entry of the other set"
 
 
-def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> go.Figure:
+def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> Figure:
     """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any size compare. On a square-root
     scale: what matters are the few pairs at the right end."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     middles = (edges[:-1] + edges[1:]) / 2
     for counts, name, colour, dash in zip((target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True):
         share = counts / max(1, counts.sum())
@@ -48,20 +39,18 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
 
 def nearest_histogram(
     closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24
-) -> go.Figure:
+) -> Figure:
     """Entries by the cosine of the nearest entry of the other set, a bar a bin and set; `customdata` is (low, high, label).
 
     Rows in `selection` (on the map) are drawn again in front, in the colour of text.
     """
-    import plotly.graph_objects as go
-
     lowest = float(closest.min())
     edges = np.linspace(lowest, max(float(closest.max()), lowest + 0.01), n_bins + 1)
     bins = np.clip(np.searchsorted(edges, closest, side="right") - 1, 0, n_bins - 1)
     middles = (edges[:-1] + edges[1:]) / 2
     mask = np.zeros(len(closest), dtype=bool)
     mask[list(selection)] = True
-    figure = go.Figure()
+    figure = new_figure()
     for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
         mine = labels == label
         counts = np.bincount(bins[mine], minlength=n_bins)

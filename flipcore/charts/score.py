@@ -1,17 +1,10 @@
 """A score on one axis: its intervals laid into one another, a dot for each wording and each reader."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 104
@@ -31,11 +24,9 @@ class ScoreBars:
     own: Mapping[str, float] = field(default_factory=dict)
 
 
-def score_figure(models: Sequence[ScoreBars], c: Colours) -> go.Figure:
+def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
     """A row a model, the first on top: intervals on one line, dots of wordings and readers under it."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     shades = (c.genuine, c.benchmark, c.control, c.undefined)
     for at, one in enumerate(models):
         for (title, estimate), width, colour in reversed(list(zip(one.intervals.items(), WIDTHS, shades, strict=True))):

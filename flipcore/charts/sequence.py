@@ -1,25 +1,16 @@
 """A mean as results arrive, with limits that hold however often one looks."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 import numpy as np
 
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure
 from flipcore.stats.base.simultaneous import SequencePath
 
 MOST_POINTS = 800  # of a line: more than it has pixels
 
 
-def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Figure:
+def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure:
     """A line and its band for each name, over the number of items that came in."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     for (name, path), colour in zip(paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False):
         at = np.unique(np.linspace(0, len(path.t) - 1, min(len(path.t), MOST_POINTS)).round().astype(int))
         t, means, low, high = (one[at] for one in (path.t, path.means, path.low, path.high))

@@ -1,22 +1,13 @@
 """Two slopes: accuracy of benchmark and control, original and rewritten, with intervals."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure, whiskers
 from flipcore.stats.memory.rewritten import SetDrop
 
 
-def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> go.Figure:
+def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> Figure:
     """A line a set from its accuracy before to that after, in percent."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
+    figure = new_figure()
     for drop, name, colour, shift in ((benchmark, names[0], c.benchmark, -0.01), (control, names[1], c.control, 0.01)):
         ends = (drop.accuracy_before, drop.accuracy_after)
         values = [100 * one.value for one in ends]
@@ -29,15 +20,7 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
             marker={"size": 11},
             customdata=[one.text() for one in ends],
             hovertemplate="%{customdata}<extra>" + name + "</extra>",
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "color": colour,
-                "thickness": 2,
-                "width": 6,
-                "array": [100 * (one.high - one.value) for one in ends],
-                "arrayminus": [100 * (one.value - one.low) for one in ends],
-            },
+            error_y=whiskers(ends, colour, 2, 6, scale=100),
         )
     words = "Accuracy, original and rewritten."
     ends_of_both = [end for drop in (benchmark, control) for end in (drop.accuracy_before, drop.accuracy_after)]

@@ -1,32 +1,18 @@
 """A study's flips as one thin bar in three parts: under the compared extractor alone, under both, under the reference alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-from flipcore.charts.bars import ALONE, BOTH, FLOORS, REFERENCE, floor_marker, parts
+from flipcore.charts.bars import FLOORS, floor_marker, markers, parts
 from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, Figure, laid_out, new_figure
 
 
-def split_bar(one, c: Colours) -> go.Figure:
+def split_bar(one, c: Colours) -> Figure:
     """`one`: the Decomposition over all axes, with its noise floors where they were measured."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    alone, both, reference = parts(one)
-    for name, share, marker in (
-        (ALONE, alone, {"color": c.artifact}),
-        (BOTH, both, {"color": c.genuine}),
-        (REFERENCE, reference, {"color": c.genuine, "opacity": 0.55, "pattern": {"shape": "/", "fgcolor": c.text}}),
-    ):
+    figure = new_figure()
+    for share, (name, marker) in zip(parts(one), markers(c).items(), strict=True):
         figure.add_bar(
             x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
         )
-    floors = (("compared", 0.0, one.W.value), ("reference", alone, one.W_ref.value))
+    floors = (("compared", 0.0, one.W.value), ("reference", parts(one)[0], one.W_ref.value))
     for i, (name, start, floor) in enumerate([row for row in floors if row[2] == row[2]]):
         figure.add_scatter(
             x=[start + floor],

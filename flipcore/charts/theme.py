@@ -1,18 +1,15 @@
 """The one place that picks colours, and how every figure looks. Readable without telling red from green (Okabe and Ito's palette,
 dark and light); text from data is escaped, because Plotly reads a little HTML in hover labels and ticks."""
 
-from __future__ import annotations
-
 import html
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from flipcore.stats.base.estimate import Estimate
 
-
+Figure = Any  # plotly.graph_objects.Figure, which knows no types
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
@@ -98,7 +95,27 @@ def text_on(rgb: Sequence[float]) -> str:
     return "#000000" if luminance(rgb) > 0.179 else "#FFFFFF"
 
 
-def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> go.Figure:
+def new_figure() -> Figure:
+    """An empty one. Plotly takes a second to import, which only a figure waits for."""
+    import plotly.graph_objects as go
+
+    return go.Figure()
+
+
+def whiskers(estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1) -> dict:
+    """The intervals as error bars of points at `scale` times the estimates; none where an estimate has no interval."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [scale * (one.high - one.value) if one.has_interval else 0.0 for one in estimates],
+        "arrayminus": [scale * (one.value - one.low) if one.has_interval else 0.0 for one in estimates],
+        "color": colour,
+        "thickness": thickness,
+        "width": width,
+    }
+
+
+def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> Figure:
     """The house's frame around a figure: quiet grid, readable type, transparent ground. `says` is the caption of a saved one."""
     figure.update_layout(
         height=height,
