@@ -71,11 +71,8 @@ def check(store: Store, study_id: str) -> Archive:
     require(Permission.READ)
     if study_id not in store.archives:
         raise BadInput(f"The study {study_id!r} is not archived here, so there is nothing to check.")
-    cursor = store.own_cursor()
-    try:
+    with store.own_cursor() as cursor:
         what = problem(cursor, store.archives[study_id])
-    finally:
-        cursor.close()
     if what:
         raise BadInput(f"{what} Put the files back from a backup, or restore nothing from there.")
     return store.archives[study_id]

@@ -102,8 +102,7 @@ class Store:
     def look_for_archives(self) -> None:
         """Reads which studies stand in files beside this one. One whose files are not there, or are not what was put there, is named,
         and not read: its answers would be others, and a file that is cut would fail every query."""
-        cursor = self._connection.cursor()
-        try:
+        with self._connection.cursor() as cursor:
             self.archives = archives(cursor)
             faults = {one.study_id: problem_at_opening(cursor, one) for one in self.archives.values()}
             self.archives, self._faults = archives(cursor), {study: what for study, what in faults.items() if what}
@@ -111,8 +110,6 @@ class Store:
                 logging.getLogger(__name__).warning("%s The study is not read until it is put back.", what)
             self._there = [one for one in self.archives.values() if one.study_id not in self._faults]
             open_folders(cursor, [one.folder for one in self._there])
-        finally:
-            cursor.close()
 
     def check_there(self, study_id: str) -> None:
         """Raises BadInput for a study whose archive is not what and where it was put: without its answers it would look empty."""
@@ -120,49 +117,30 @@ class Store:
             raise BadInput(f"{self._faults[study_id]} Put back what was archived, and open Flipscope again.")
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
-        cursor = self.cursor()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # DuckDB 2.0 warns about the strings of pandas 3
-                return cursor.execute(sql, params or None).df()
-        finally:
-            cursor.close()
+        with self.cursor() as cursor, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # DuckDB 2.0 warns about the strings of pandas 3
+            return cursor.execute(sql, params or None).df()
 
     def arrow(self, sql: str, **params) -> pa.Table:
         """The rows of a query as an Arrow table, each column in one piece."""
-        cursor = self.cursor()
-        try:
+        with self.cursor() as cursor:
             return cursor.sql(sql, params=params or None).to_arrow_table().combine_chunks()
-        finally:
-            cursor.close()
 
     def rows(self, sql: str, **params) -> list[tuple]:
-        cursor = self.cursor()
-        try:
+        with self.cursor() as cursor:
             return cursor.execute(sql, params or None).fetchall()
-        finally:
-            cursor.close()
 
     def rows_of(self, sql: str, **params) -> list[dict]:
         """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
-        cursor = self.cursor()
-        try:
-            query = cursor.execute(sql, params or None)
-            names = [column[0] for column in query.description]
-            return [dict(zip(names, row, strict=True)) for row in query.fetchall()]
-        finally:
-            cursor.close()
+        return list(self.stream(sql, **params))
 
     def stream(self, sql: str, **params) -> Iterator[dict]:
         """The rows of a query as dictionaries, a batch at a time, so that a large answer takes little memory."""
-        cursor = self.cursor()
-        try:
+        with self.cursor() as cursor:
             query = cursor.execute(sql, params or None)
             names = [column[0] for column in query.description]
             while batch := query.fetchmany(_BATCH):
                 yield from (dict(zip(names, row, strict=True)) for row in batch)
-        finally:
-            cursor.close()
 
     def revision(self, study_id: str) -> int:
         """Grows with every commit that touched the study; keys the caches of the pages."""

@@ -143,11 +143,8 @@ def listed_models(card: ModelCard) -> dict[str, dict]:
     require(Permission.MODELS)
 
     async def main() -> dict[str, dict]:
-        client = open_client(card)
-        try:
+        async with open_client(card) as client:
             return await _listed(card, client)
-        finally:
-            await client.close()
 
     return asyncio.run(main())
 
@@ -156,14 +153,11 @@ async def probe(card: ModelCard) -> ProbeRecord:
     """As `probed`, in a running event loop."""
     if sentence := missing_key(card):
         raise BadInput(sentence)
-    client = open_client(card)
-    server = _Server(card, client)
-    try:
+    async with open_client(card) as client:
+        server = _Server(card, client)
         listed = await _listed(card, client)
         first = await _first_answer(server, listed)
         return await _findings(server, first, listed)
-    finally:
-        await client.close()
 
 
 async def _listed(card: ModelCard, client: Any) -> dict[str, dict]:

@@ -54,8 +54,7 @@ def readout_rows(
     of `TEXTS` as Categoricals. `paraphrases`, `everything` and `grades_of` are those of `queries.studies.readouts`."""
     import pyarrow as pa
 
-    cursor = store.cursor()
-    try:
+    with store.cursor() as cursor:
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
         places = cursor.sql(_PLACES, params=of_study | scope.params | comparable_params()).to_arrow_table()
@@ -67,8 +66,6 @@ def readout_rows(
         params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
         answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
         return _joined(places, answers)
-    finally:
-        cursor.close()
 
 
 def _numbered(reader: pa.RecordBatchReader) -> pa.Table:
