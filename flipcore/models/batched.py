@@ -2,16 +2,18 @@
 
 import asyncio
 import hashlib
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Call, Completion
 
 GATHER_S = 0.004
+Piece = tuple[str, float]  # a token as text, and its log-probability
+Spread = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,56 @@ class Batched(Backend):
         return [completion for call in calls for completion in self._answered_or_failed([call])]
 
 
-def completions(calls: Sequence[Call], generations: Sequence[Generation]) -> list[Completion]:
-    """The generated texts as completions, which cost nothing."""
+class LanguageModel(ABC):
+    """A model in memory. Log-probabilities are in nats and at temperature 1, whatever was sampled."""
+
+    @abstractmethod
+    def generate(
+        self,
+        prompts: Sequence[Any],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seeds: Sequence[int],
+        top_p: float = 1.0,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
+        """One continuation a prompt."""
+
+    @abstractmethod
+    def first_token_logprobs(self, prompts: Sequence[Any], top_k: int) -> list[dict[str, float]]:
+        """The `top_k` likeliest first tokens of each continuation: text -> log-probability."""
+
+    @abstractmethod
+    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]: ...
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
+        """The tokens of each continuation with their log-probabilities given the prompt, which may be empty. Both are read as one
+        text; a token that reaches into the continuation belongs to it."""
+        return [tokens for tokens, _ in self._scored(pairs, False)]
+
+    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
+        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
+        return self._scored(pairs, True)
+
+
+def answers(calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]) -> list[Completion]:
+    """The likeliest first tokens, or the generated texts, as completions, which cost nothing; `calls` ask for the same."""
+    request = calls[0].request
+    if request.kind == "first_token":
+        tops = model.first_token_logprobs(prompts, request.top_k)
+        return [
+            Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
+            for call, top in zip(calls, tops, strict=True)
+        ]
+    generations = model.generate(
+        prompts,
+        max_tokens=request.max_tokens,
+        temperature=request.temperature,
+        seeds=[sampling_seed(call) for call in calls],
+        top_p=request.top_p,
+        stop=request.stop,
+    )
     return [
         Completion(
             call.call_id,
@@ -94,17 +144,7 @@ def completions(calls: Sequence[Call], generations: Sequence[Generation]) -> lis
     ]
 
 
-class Scoring(Protocol):
-    """What gives log-probabilities of the tokens of given texts, and how they lie over the vocabulary."""
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Sequence[tuple[str, float]]]: ...
-
-    def score_with_spread(
-        self, pairs: Sequence[tuple[str, str]]
-    ) -> Sequence[tuple[Sequence[tuple[str, float]], Sequence[tuple[float, float]]]]: ...
-
-
-def scores(calls: Sequence[Call], model: Scoring) -> list[Completion]:
+def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
     """The log-probabilities of given texts as completions, with their spread over the vocabulary where these calls ask for it."""
     pairs = [(prompt_of(call), call.request.continuation) for call in calls]
     scored = model.score_with_spread(pairs) if calls[0].request.spread else [(one, ()) for one in model.score(pairs)]

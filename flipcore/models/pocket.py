@@ -5,7 +5,7 @@ from pathlib import Path
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import ABILITIES, Call, Completion
-from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed, scores
+from flipcore.models.batched import Batched, answers, prompt_of, scores
 
 
 class Pocket(Batched):
@@ -28,22 +28,6 @@ class Pocket(Batched):
         self.name, self.revision = name, self._model.revision
 
     def answered(self, calls: list[Call]) -> list[Completion]:
-        request = calls[0].request
-        prompts = [prompt_of(call) + (call.request.continuation if request.kind != "score" else "") for call in calls]
-        if request.kind == "score":
+        if calls[0].request.kind == "score":
             return scores(calls, self._model)
-        if request.kind == "first_token":
-            tops = self._model.first_token_logprobs(prompts, top_k=request.top_k)
-            return [
-                Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
-                for call, top in zip(calls, tops, strict=True)
-            ]
-        generations = self._model.generate(
-            prompts,
-            max_tokens=request.max_tokens,
-            temperature=request.temperature,
-            seeds=[sampling_seed(call) for call in calls],
-            top_p=request.top_p,
-            stop=request.stop,
-        )
-        return completions(calls, generations)
+        return answers(calls, self._model, [prompt_of(call) + call.request.continuation for call in calls])

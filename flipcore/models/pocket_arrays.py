@@ -1,6 +1,6 @@
 """A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one length, and drawing a token."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -25,6 +25,15 @@ def spread(logs: np.ndarray) -> list[tuple[float, float]]:
     means = (shares * logs).sum(axis=-1)
     variances = (shares * (logs - means[:, None]) ** 2).sum(axis=-1)
     return list(zip(means.tolist(), np.sqrt(variances).tolist(), strict=True))
+
+
+def likeliest(logs: np.ndarray, top_k: int, piece: Callable[[int], str]) -> dict[str, float]:
+    """The likeliest tokens of one row by their texts; tokens that print alike (single bytes) are added up."""
+    top: dict[str, float] = {}
+    for token in np.argsort(-logs, kind="stable")[:top_k].tolist():
+        text, value = piece(token), float(logs[token])
+        top[text] = float(np.logaddexp(top[text], value)) if text in top else value
+    return top
 
 
 def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:

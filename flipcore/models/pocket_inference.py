@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,22 +18,11 @@ from tokenizers import Tokenizer
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
-from flipcore.models.batched import Generation
-from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, spread, turned
+from flipcore.models.batched import Generation, LanguageModel, Piece, Spread
+from flipcore.models.pocket_arrays import batches, drawn_token, likeliest, log_softmax, padded, softmax, spread, turned
 
 N_FIRST = 40
 FILE_BITS = 16
-Piece = tuple[str, float]
-Spread = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class PocketGeneration(Generation):
-    """With log-probabilities in nats and at temperature 1, whatever was sampled. `first_logprobs` holds the 40 likeliest first
-    tokens."""
-
-    first_logprobs: dict[str, float] | None
-    tokens: tuple[Piece, ...] = ()
 
 
 class _Cache:
@@ -57,7 +45,7 @@ class _Cache:
         self.keys, self.values = self.keys[:, : len(rows)], self.values[:, : len(rows)]
 
 
-class PocketModel:
+class PocketModel(LanguageModel):
     """Generation, first-token log-probabilities and scores of the checkpoint in one folder."""
 
     def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str) -> None:
@@ -73,6 +61,7 @@ class PocketModel:
         angles = np.outer(np.arange(config["max_position_embeddings"]), config["rope_theta"] ** -steps)
         angles = np.concatenate([angles, angles], axis=1)
         self._cos, self._sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+        # a byte that is no character alone prints as U+FFFD
         self._pieces = [tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])]
 
     @classmethod
@@ -109,13 +98,13 @@ class PocketModel:
         seeds: Sequence[int],
         top_p: float = 1.0,
         stop: Sequence[str] = (),
-    ) -> list[PocketGeneration]:
+    ) -> list[Generation]:
         """One continuation a prompt. A seed decides its own continuation whatever else is in the batch; temperature 0 is
         greedy. An empty prompt begins a text of its own."""
         if len(seeds) != len(prompts):
             raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
-        generations: dict[int, PocketGeneration] = {}
+        generations: dict[int, Generation] = {}
         for rows in batches([len(ids) for ids in encoded]):
             run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
@@ -123,23 +112,13 @@ class PocketModel:
         return [generations[i] for i in range(len(prompts))]
 
     def first_token_logprobs(self, prompts: Sequence[str], top_k: int = N_FIRST) -> list[dict[str, float]]:
-        """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
         encoded = [self._encoded(prompt, 0) for prompt in prompts]
         tops: list[dict[str, float]] = [{}] * len(prompts)
         for rows in batches([len(ids) for ids in encoded]):
             last = self.last_hidden([encoded[i] for i in rows])[0]
             for i, row in zip(rows, log_softmax(self.logits(last)), strict=True):
-                tops[i] = self.top(row, top_k)
+                tops[i] = likeliest(row, top_k, self._pieces.__getitem__)
         return tops
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
-        """The tokens of each continuation with their log-probabilities given the prompt (which may be empty). Prompt and
-        continuation are read as one text; a token that reaches into the continuation belongs to it."""
-        return [tokens for tokens, _ in self._scored(pairs, False)]
-
-    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
-        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
-        return self._scored(pairs, True)
 
     def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
         encoded, starts = [], []
@@ -158,15 +137,6 @@ class PocketModel:
                 pieces = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
                 scores[i] = pieces, spread(logs) if with_spread else []
         return scores
-
-    def top(self, logs: np.ndarray, top_k: int) -> dict[str, float]:
-        """The likeliest tokens of one row; tokens that print alike (single bytes) are added up."""
-        logprobs: dict[str, float] = {}
-        for token in np.argsort(-logs, kind="stable")[:top_k]:
-            text = self._pieces[token]
-            value = float(logs[token])
-            logprobs[text] = float(np.logaddexp(logprobs[text], value)) if text in logprobs else value
-        return logprobs
 
     def _encoded_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         encoding = self.tokenizer.encode(text)
@@ -234,10 +204,6 @@ class PocketModel:
         scale = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + np.float32(self.config["rms_norm_eps"]))
         return x * scale * self._weights[name]
 
-    def piece(self, token: int) -> str:
-        """The token as text; a byte that is no character alone prints as U+FFFD."""
-        return self._pieces[token]
-
 
 _MATRICES = tuple(
     "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj mlp.gate_proj mlp.up_proj mlp.down_proj".split()
@@ -259,11 +225,9 @@ class _Run:
         self.model, self.prompts, self.temperature, self.top_p, self.stop = model, prompts, temperature, top_p, stop
         self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         self.ids: list[list[int]] = [[] for _ in prompts]
-        self.values: list[list[float]] = [[] for _ in prompts]
         self.reasons = ["length"] * len(prompts)
-        self.first: list[dict[str, float] | None] = [None] * len(prompts)
 
-    def generations(self, max_tokens: int) -> list[PocketGeneration]:
+    def generations(self, max_tokens: int) -> list[Generation]:
         if max_tokens > 0:
             self._fill(max_tokens)
         return [self._generation(i) for i in range(len(self.prompts))]
@@ -278,7 +242,7 @@ class _Run:
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
-            tokens = np.array([self._take(int(i), row, step) for i, row in zip(alive, logs, strict=True)])
+            tokens = np.array([self._take(int(i), row) for i, row in zip(alive, logs, strict=True)])
             going = np.array([self.reasons[i] == "length" for i in alive])
             if step + 1 == max_tokens or not going.any():
                 return
@@ -290,26 +254,20 @@ class _Run:
             hidden = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)[:, 0]
             positions = positions + 1
 
-    def _take(self, i: int, logs: np.ndarray, step: int) -> int:
-        if step == 0:
-            self.first[i] = self.model.top(logs, N_FIRST)
+    def _take(self, i: int, logs: np.ndarray) -> int:
         token = drawn_token(logs, self.streams[i], self.temperature, self.top_p)
         if token == self.model.config["eos_token_id"]:
             self.reasons[i] = "stop"
             return token
         self.ids[i].append(token)
-        self.values[i].append(float(logs[token]))
         if self.stop and any(text in self.model.tokenizer.decode(self.ids[i]) for text in self.stop):
             self.reasons[i] = "stop"
         return token
 
-    def _generation(self, i: int) -> PocketGeneration:
+    def _generation(self, i: int) -> Generation:
         text = self.model.tokenizer.decode(self.ids[i])
         ends = [text.index(end) for end in self.stop if end in text]
-        pieces = tuple((self.model.piece(t), v) for t, v in zip(self.ids[i], self.values[i], strict=True))
-        return PocketGeneration(
-            text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i], self.first[i], pieces
-        )
+        return Generation(text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i])
 
 
 def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:

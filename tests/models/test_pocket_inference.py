@@ -54,8 +54,8 @@ def test_other_seeds_give_other_samples(model):
 def test_samples_follow_the_first_token_distribution(model):
     # 600 draws of one token: the share of the likeliest token lies within 4.5 binomial standard errors of its probability
     made = model.generate(["Question:"] * 600, max_tokens=1, temperature=1.0, seeds=range(600))
-    token, nats = max(made[0].first_logprobs.items(), key=lambda pair: pair[1])
-    share, p = np.mean([one.tokens[:1] and one.tokens[0][0] == token for one in made]), np.exp(nats)
+    token, nats = max(model.first_token_logprobs(["Question:"])[0].items(), key=lambda pair: pair[1])
+    share, p = np.mean([one.text == token for one in made]), np.exp(nats)
     assert abs(share - p) < 4.5 * np.sqrt(p * (1 - p) / 600)
 
 

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import SPREAD, Call, Completion
-from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed, scores
+from flipcore.models.batched import Batched, answers, prompt_of, scores
 from flipcore.models.cards import ModelCard
 from flipcore.models.weights.files import check_packages, folder_of, weights_digest
 from flipcore.models.weights.inference import OpenModel, Text
@@ -76,29 +76,10 @@ class OpenWeights(Batched):
         return self._model
 
     def answered(self, calls: list[Call]) -> list[Completion]:
-        model, request = self.open(), calls[0].request
-        if request.kind == "score":
+        model = self.open()
+        if calls[0].request.kind == "score":
             return scores(calls, model)
-        prompts = [self._set(model, call) for call in calls]
-        if request.kind == "first_token":
-            tops = model.first_token_logprobs(prompts, request.top_k)
-            return [
-                Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
-                for call, top in zip(calls, tops, strict=True)
-            ]
-        return self._generated(model, calls, prompts)
-
-    def _generated(self, model: OpenModel, calls: list[Call], prompts: list[Text]) -> list[Completion]:
-        request = calls[0].request
-        generations = model.generate(
-            prompts,
-            max_tokens=request.max_tokens,
-            temperature=request.temperature,
-            seeds=[sampling_seed(call) for call in calls],
-            top_p=request.top_p,
-            stop=request.stop,
-        )
-        return [separate_reasoning(one) for one in completions(calls, generations)]
+        return [separate_reasoning(one) for one in answers(calls, model, [self._set(model, call) for call in calls])]
 
     def _set(self, model: OpenModel, call: Call) -> Text:
         request = call.request

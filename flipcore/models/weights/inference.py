@@ -17,12 +17,10 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import world_generator
-from flipcore.models.batched import Generation
-from flipcore.models.pocket_arrays import drawn_token, log_softmax, padded, spread
+from flipcore.models.batched import Generation, LanguageModel, Piece, Spread
+from flipcore.models.pocket_arrays import drawn_token, likeliest, log_softmax, padded, spread
 
 MOST_LOGITS = 2**27  # numbers of one batch of scores: half a gigabyte
-Piece = tuple[str, float]
-Spread = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Text:
     is_set: bool = False
 
 
-class OpenModel:
+class OpenModel(LanguageModel):
     """A checkpoint in memory. One thread at a time computes with it."""
 
     def __init__(self, model: Any, tokenizer: Any, ends: set[int]) -> None:
@@ -112,25 +110,15 @@ class OpenModel:
         return [self._generation(row, new, tuple(stop)) for row, new in zip(rows, tokens, strict=True)]
 
     def first_token_logprobs(self, prompts: Sequence[Text], top_k: int) -> list[dict[str, float]]:
-        """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
         import torch
 
         with self._computing, torch.inference_mode():
             rows = [self._encoded(prompt, 1) for prompt in prompts]
             logs = [self._logs(one, [len(ids) - 1 for ids in one]) for one in self._chunks(rows)]
-        return [self._top(row[0], top_k) for chunk in logs for row in chunk]
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
-        """The tokens of each continuation with their log-probabilities in nats, given the prompt, which may be empty. Both are read
-        as one text; a token that reaches into the continuation belongs to it. The first token of all is known only where the
-        tokenizer has a mark for the beginning of a text."""
-        return [tokens for tokens, _ in self._scored(pairs, False)]
-
-    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
-        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
-        return self._scored(pairs, True)
+        return [likeliest(row[0], top_k, self.piece) for chunk in logs for row in chunk]
 
     def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
+        """The first token of all is known only where the tokenizer has a mark for the beginning of a text."""
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
@@ -215,14 +203,6 @@ class OpenModel:
             log_softmax(_finite(logits[i, start:length].float().cpu().numpy()))
             for i, (start, length) in enumerate(zip(starts, lengths, strict=True))
         ]
-
-    def _top(self, logs: np.ndarray, top_k: int) -> dict[str, float]:
-        """The likeliest tokens of one row; tokens that print alike are added up."""
-        top: dict[str, float] = {}
-        for token in np.argsort(-logs, kind="stable")[:top_k]:
-            text, value = self.piece(int(token)), float(logs[token])
-            top[text] = float(np.logaddexp(top[text], value)) if text in top else value
-        return top
 
     def _encoded(self, prompt: Text, room: int) -> list[int]:
         ids = self._tokenizer(prompt.text, add_special_tokens=not prompt.is_set)["input_ids"]

@@ -12,7 +12,8 @@ from flipcore.core.contracts import Material
 from flipcore.core.randomness import world_generator
 from flipcore.core.records import Completion, Item
 from flipcore.extractors import extractor_of
-from flipcore.models.pocket_inference import PocketGeneration, PocketModel
+from flipcore.models.batched import Generation
+from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.pearl import level_means, sensitivity
 from flipcore.text.bit_flips import flipped_text, split_80_20
 from flipcore.text.similarity import rouge_l_many
@@ -23,7 +24,7 @@ LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (source 003)
 TEMPERATURE = 0.7
 
 
-def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list[PocketGeneration]:
+def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list[Generation]:
     return model.generate(prompts, max_tokens=max_tokens, temperature=0.0, seeds=[0] * len(prompts), stop=("\n\n",))
 
 
@@ -52,8 +53,8 @@ class Picks:
         replies = _greedy(model, prompts, 12)
         shares = np.array(
             [
-                [sum(np.exp((r.first_logprobs or {}).get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
-                for r in replies
+                [sum(np.exp(top.get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
+                for top in model.first_token_logprobs(prompts)
             ]
         )
         self.mass = shares.sum(axis=1)
