@@ -6,11 +6,12 @@ An item is a list with one answer a variant; the base prompt is one of the varia
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
 from flipcore.core.errors import BadInput
+from flipcore.protocols.rotation import Votes
 from flipcore.stats.base.ranking import auc
 from flipcore.stats.flips import disagreement
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -141,3 +142,32 @@ def _aligned(ans_e: Sequence[Answers], ans_ref: Sequence[Answers]) -> CodedAnswe
             "differ. Keep only the variants that are present under both."
         )
     return study(ans_e, ans_ref)
+
+
+# The harness of source 002, C.1, on its own: `protocols.rotation` asks a model by the same votes.
+
+
+def lead3_two_option(p: float, lead: int = 3) -> float:
+    """P(the right one of two options first leads by `lead`) when each vote is right with `p`; no minimum (gambler's ruin)."""
+    right, wrong = p**lead, (1 - p) ** lead
+    return right / (right + wrong)
+
+
+def c1_run(
+    response_at: Callable[[int, int], int | None], n_options: int, min_n: int = 5, lead: int = 3, cap: int = 100
+) -> dict[str, object]:
+    """One item through C.1. `response_at(t, rotation)` is the option (in canonical order) voted for at attempt t = 1, 2, …
+    or None when no answer could be read.
+
+    Stops at the first t >= `min_n` with a lead of `lead`, else at `cap`. An unreadable attempt counts as an attempt and
+    not as a vote. Returns {choice (None without a vote: unreadable), attempts, counts, stopped: "lead" or "cap"}.
+    """
+    votes = Votes([0] * n_options, [0] * n_options)
+    for attempt in range(1, cap + 1):
+        vote = response_at(attempt, (attempt - 1) % n_options)
+        if vote is not None:
+            votes.counts[vote] += 1
+            votes.reached_at[vote] = attempt
+        if attempt >= min_n and votes.lead() >= lead:
+            return {"choice": votes.first_top(), "attempts": attempt, "counts": votes.counts, "stopped": "lead"}
+    return {"choice": votes.first_top(), "attempts": cap, "counts": votes.counts, "stopped": "cap"}

@@ -49,43 +49,10 @@ PROFILES = {
 }
 
 
-@dataclass(frozen=True)
-class Planted:
-    """The expected flip rates: T of the first token, G of the text, and the floor under both."""
-
-    total: float
-    genuine: float
-    floor: float
-
-
-def planted(profile: Profile) -> Planted:
-    """Exact expectations over the Beta draws, from their first two moments."""
-    p1, p2 = _moments(profile.genuine)
-    q1, q2 = _moments(profile.artifact)
-    n = profile.noise
-    both1, both2 = _xor(p1, p2, q1, q2)
-    genuine1, genuine2 = _xor(p1, p2, n, n * n)
-    total1, total2 = _xor(both1, both2, n, n * n)
-    return Planted(2 * (total1 - total2), 2 * (genuine1 - genuine2), 2 * n * (1 - n))
-
-
 def _was_seen(item: Item, role: str) -> bool:
     """Whether the item's published wording was in training: by its own data, else by its role."""
     dose = item.meta.get("dose")
     return dose > 0 if isinstance(dose, int) else role in _PUBLISHED
-
-
-def _moments(mean: float) -> tuple[float, float]:
-    """E[p] and E[p²] of Beta(.6, .6/mean - .6); zero for a mean of zero."""
-    if mean == 0:
-        return 0.0, 0.0
-    a, b = 0.6, 0.6 / mean - 0.6
-    return mean, a * (a + 1) / ((a + b) * (a + b + 1))
-
-
-def _xor(p1: float, p2: float, q1: float, q2: float) -> tuple[float, float]:
-    """First two moments of p(1 - q) + q(1 - p) for independent p and q."""
-    return p1 + q1 - 2 * p1 * q1, p2 + q2 + 2 * p1 * q1 - 4 * p2 * q1 - 4 * p1 * q2 + 4 * p2 * q2
 
 
 class Simulated(Backend):

@@ -14,7 +14,7 @@ itself and no variants of an axis, so the axis `option_order` beside it measures
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -55,12 +55,6 @@ def rotate(options: Sequence[Option], r: int) -> list[Option]:
     return [*options[shift:], *options[:shift]]
 
 
-def lead3_two_option(p: float, lead: int = 3) -> float:
-    """P(the right one of two options first leads by `lead`) when each vote is right with `p`; no minimum (gambler's ruin)."""
-    right, wrong = p**lead, (1 - p) ** lead
-    return right / (right + wrong)
-
-
 @dataclass
 class Votes:
     """Votes so far of one item; `reached_at[o]` is the attempt at which option o got its latest vote."""
@@ -78,26 +72,6 @@ class Votes:
         top = max(self.counts, default=0)
         leaders = [option for option, count in enumerate(self.counts) if count == top]
         return min(leaders, key=lambda option: self.reached_at[option]) if top else None
-
-
-def c1_run(
-    response_at: Callable[[int, int], int | None], n_options: int, min_n: int = 5, lead: int = 3, cap: int = 100
-) -> dict[str, object]:
-    """One item through C.1. `response_at(t, rotation)` is the option (in canonical order) voted for at attempt t = 1, 2, …
-    or None when no answer could be read.
-
-    Stops at the first t >= `min_n` with a lead of `lead`, else at `cap`. An unreadable attempt counts as an attempt and
-    not as a vote. Returns {choice (None without a vote: unreadable), attempts, counts, stopped: "lead" or "cap"}.
-    """
-    votes = Votes([0] * n_options, [0] * n_options)
-    for attempt in range(1, cap + 1):
-        vote = response_at(attempt, (attempt - 1) % n_options)
-        if vote is not None:
-            votes.counts[vote] += 1
-            votes.reached_at[vote] = attempt
-        if attempt >= min_n and votes.lead() >= lead:
-            return {"choice": votes.first_top(), "attempts": attempt, "counts": votes.counts, "stopped": "lead"}
-    return {"choice": votes.first_top(), "attempts": cap, "counts": votes.counts, "stopped": "cap"}
 
 
 FORMS = ("text", "number", "letter")

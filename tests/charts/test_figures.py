@@ -26,12 +26,12 @@ from flipcore.reports.browser_data.cutoffs import loss_line, packed
 from flipcore.reports.browser_data.flip_map import UNDEFINED, permille
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.gate_rules import paraphrase_gate
-from flipcore.stats.base.simultaneous import conf_seq_path
 from flipcore.stats.holdout.verdict import difficulty_test
 from flipcore.stats.holdout.versions import result_of
 from flipcore.stats.memory.loss_analysis import loss_test
 from flipcore.stats.memory.matching import WORST, Balance
 from tests.conftest import ROOT
+from tests.lab.simulations.looks import conf_seq_path
 from tests.reports.browser_data.test_margins import made
 
 HOSTILE = "<a href='http://x'>axis</a>"

@@ -1,6 +1,6 @@
 """Planted truth: the rates that a simulated model declares are the rates that the ordinary readouts give back."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import sqrt
 from statistics import mean, stdev
@@ -12,13 +12,46 @@ from flipcore.core.contracts import Ask
 from flipcore.core.records import OK, Item, Prompt, Request
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.judge import judge_prompt
-from flipcore.models.simulated import PROFILES, Profile, Simulated, judge_reply, planted
+from flipcore.models.simulated import PROFILES, Profile, Simulated, judge_reply
 from tests.models.asking import asked, first, items, variants, words
 
 # Large rates besides, so that a wrong way of combining deviations shows.
 PLANTED = {name: made for name, made in PROFILES.items() if not name.endswith("-000")} | {
     "strong": Profile(ability=0.8, genuine=0.4, artifact=0.4, noise=0.2)
 }
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The expected flip rates: T of the first token, G of the text, and the floor under both."""
+
+    total: float
+    genuine: float
+    floor: float
+
+
+def planted(profile: Profile) -> Planted:
+    """Exact expectations over the Beta draws, from their first two moments."""
+    p1, p2 = _moments(profile.genuine)
+    q1, q2 = _moments(profile.artifact)
+    n = profile.noise
+    both1, both2 = _xor(p1, p2, q1, q2)
+    genuine1, genuine2 = _xor(p1, p2, n, n * n)
+    total1, total2 = _xor(both1, both2, n, n * n)
+    return Planted(2 * (total1 - total2), 2 * (genuine1 - genuine2), 2 * n * (1 - n))
+
+
+def _moments(mean: float) -> tuple[float, float]:
+    """E[p] and E[p²] of Beta(.6, .6/mean - .6); zero for a mean of zero."""
+    if mean == 0:
+        return 0.0, 0.0
+    a, b = 0.6, 0.6 / mean - 0.6
+    return mean, a * (a + 1) / ((a + b) * (a + b + 1))
+
+
+def _xor(p1: float, p2: float, q1: float, q2: float) -> tuple[float, float]:
+    """First two moments of p(1 - q) + q(1 - p) for independent p and q."""
+    return p1 + q1 - 2 * p1 * q1, p2 + q2 + 2 * p1 * q1 - 4 * p2 * q1 - 4 * p1 * q2 + 4 * p2 * q2
 
 
 def answers(backend, item, shown, extractor, request, sample):

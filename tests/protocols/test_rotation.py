@@ -1,4 +1,4 @@
-"""The C.1 harness as a protocol: against `harness.c1_run` on the same votes, by hand, and through the runner."""
+"""The C.1 harness as a protocol: against `definitions.c1_run` on the same votes, by hand, and through the runner."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of as extractor
 from flipcore.models.simulated import PROFILES, Profile
 from flipcore.protocols import protocol_of
-from flipcore.protocols.rotation import _order, _vote, c1_run, lead3_two_option
+from flipcore.protocols.rotation import _order, _vote
 from flipcore.runs import runner
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from tests.definitions import c1_run, lead3_two_option
 from tests.extractors.asking import FAILED, choice, number
 
 ITEM = choice()  # rye, barley, tin, oats; alphabetically barley, oats, rye, tin

@@ -15,7 +15,12 @@ MODULES = {  # the one adapter from the names of the file to where they stand
     "interval": ("flipcore.stats.base.intervals",),
     "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired"),
     "loss_test": ("flipcore.stats.memory.loss_test",),
-    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement", "flipcore.protocols.rotation"),
+    "holdout": (
+        "flipcore.stats.holdout.source_rules",
+        "flipcore.stats.base.agreement",
+        "flipcore.protocols.rotation",
+        "tests.definitions",
+    ),
     "pearl": (
         "flipcore.stats.memory.pearl",
         "flipcore.stats.memory.pearl_alpha",

@@ -19,11 +19,6 @@ def key_verdicts(store: Store) -> list[dict]:
     return store.rows_of(_VERDICTS)
 
 
-def n_key_rows(store: Store) -> int:
-    """All rows ever added: what is computed from them holds while this is the same."""
-    return store.rows("SELECT count(*) FROM key_verdicts")[0][0]
-
-
 def keep_key_verdicts(store: Store, rows: Sequence[dict]) -> None:
     """Adds verdicts and waits until they are safe."""
     store.writer.add("key_verdicts", list(rows)).result(30)

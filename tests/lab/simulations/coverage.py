@@ -25,10 +25,11 @@ from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED, UNIT, mover
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.measured_coverage import TABLE
-from flipcore.stats.base.simultaneous import bounded_path, conf_seq_path, max_t_band
+from flipcore.stats.base.simultaneous import bounded_path
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_clustered
 from tests.lab.claims.family_sizes import SHAPES, numbers, shared
+from tests.lab.simulations.looks import conf_seq_path, max_t_band
 from tests.lab.simulations.planted import PlantedTruth, planted_columns
 
 QUANTITIES = ("T", "G", "A", "A_minus_G")

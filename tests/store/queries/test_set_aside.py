@@ -168,7 +168,6 @@ CALLS = {
     "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
     "judges.n_label_rows": lambda s: judges.n_label_rows(s),
     "keys.key_verdicts": lambda s: keys.key_verdicts(s),
-    "keys.n_key_rows": lambda s: keys.n_key_rows(s),
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
     "locks.sight": lambda s: locks.sight(s, S, None),
