@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.study import OTHER_CONTROL, PAIRED_CONTROL, ItemSource
+from flipcore.core.study import OTHER_CONTROL, PAIRED_CONTROL
 from flipcore.datasets import load_report
 from flipcore.datasets.loading import ITEM_ID
 from flipcore.runs.asking_again import Draft, asked_again
@@ -25,7 +25,7 @@ def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     for source in study.items:
         own = [item.item_id for item in load_report(source).items if item.item_id in open_ids]
         if own:
-            sources.append(_narrowed(source, own))
+            sources.append(replace(source, n=0, where={ITEM_ID: own}))
             n += len(own)
     if not sources:
         raise BadInput(
@@ -38,7 +38,3 @@ def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     )  # pairs whose other half is not asked are none
     narrow = replace(study, name=name[:120], items=tuple(sources), confirmatory_share=0.0, control=control)
     return Draft(narrow, tuple(notes))
-
-
-def _narrowed(source: ItemSource, ids: list[str]) -> ItemSource:
-    return replace(source, n=0, where={ITEM_ID: ids})

@@ -67,15 +67,11 @@ def memory_and_inflation(view: View) -> None:
         st.markdown(plain(claim.text))
         bars = [Inflated(one.model, *one.accuracies, one.inflation()) for one in here]
         show_figure("inflated", lambda c: inflation_figure(bars, c))
-    if not _tests_memory(view.study_id):
+    if "control" not in session.declared(view.study_id).roles:
         return
     st.subheader("Memory, model by model", anchor=False)
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
         show_table("memory-by-model", memory_rows(study_contents(view.study_id).report.memory))
-
-
-def _tests_memory(study_id: str) -> bool:
-    return "control" in session.declared(study_id).roles
 
 
 # Behind a way: the items that one of two models has right and the other wrong, with both raw outputs.

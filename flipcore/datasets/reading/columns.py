@@ -55,7 +55,7 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         free = [column for column in columns if column not in columns_so_far]
         fitting: list = [column for name in names for column in free if _plain(column) == name]
         if field == "options":
-            fitting = [column for column in fitting if _looks_like_options(rows, column)] or option_columns(free)
+            fitting = [column for column in fitting if any(options_in(row, column) for row in rows)] or option_columns(free)
         else:
             by_word = [one for one in free if _WORDS.get(field, set()) & set(_plain(one).split("_")) and one not in fitting]
             fitting = [one for one in fitting if _may_be(field, one, rows, mapping, is_named=True)] + [
@@ -103,10 +103,6 @@ def _repeats(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 def _plain(column: str) -> str:
     return re.sub(r"[\s-]+", "_", str(column).strip().lower())
-
-
-def _looks_like_options(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    return any(options_in(row, column) for row in rows)
 
 
 def option_columns(columns: Sequence[str]) -> list[list[str]]:

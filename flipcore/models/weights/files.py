@@ -40,7 +40,7 @@ def folder_of(model: str) -> Path:
         folder = _cached(model)
     if not (folder / CONFIG).is_file():
         raise BadInput(f"{model[:200]!r} holds no {CONFIG}, so it is no checkpoint. Name the folder of a model.")
-    if not _weight_files(folder):
+    if not sorted(folder.glob("*.safetensors")):
         raise BadInput(f"{model[:200]!r} holds no .safetensors file, the only kind of weights that is read. Convert it first.")
     return folder
 
@@ -84,10 +84,6 @@ def weights_digest(folder: Path) -> str:
     names = ("*.safetensors", CONFIG, "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "chat_template*")
     paths = sorted({path for name in names for path in folder.glob(name) if path.is_file()})
     return digest(*((path.name, _file_digest(path, path.stat().st_size, path.stat().st_mtime_ns)) for path in paths))[:12]
-
-
-def _weight_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.safetensors"))
 
 
 @lru_cache(maxsize=512)
