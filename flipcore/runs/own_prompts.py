@@ -4,14 +4,12 @@ An item that this study or an earlier one set aside is nobody's example, no item
 wherever the examples come from.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flipcore.axes.variants import collapsed
 from flipcore.core.errors import BadInput
@@ -23,9 +21,6 @@ from flipcore.protocols import rotation
 from flipcore.text.own_prompts import ItemView, example_turns, examples_text, rendered
 from flipcore.text.prompt_presets import resolved
 from flipcore.text.prompts import LAYOUTS, labels_of
-
-if TYPE_CHECKING:
-    from flipcore.store.connection import Store
 
 OWN = "own"  # the layout of variants in the user's own words
 LM_EVAL_SEED = 1234  # the seed of its examples
@@ -189,9 +184,7 @@ def _row(item: Item) -> int:
     return int(key)
 
 
-def prompt_plan(
-    study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str], store: Store | None = None
-) -> PromptPlan | None:
+def prompt_plan(study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str]) -> PromptPlan | None:
     """None where the study has no prompt of its own. `hidden` items were set aside, by this study or an earlier one."""
     if study.prompt is None:
         return None

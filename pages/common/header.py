@@ -63,12 +63,7 @@ def header_line(folder: str, question: str = ""):
 
 
 def page_header(
-    folder: str,
-    *,
-    choose: bool = True,
-    extra: tuple[tuple[str, str], ...] = (),
-    fits: Callable[[Study], bool] | None = None,
-    question: str = "",
+    folder: str, *, choose: bool = True, fits: Callable[[Study], bool] | None = None, question: str = ""
 ) -> str | None:
     """Title and question of the page in this folder, the study, its badges and where it comes from, on one line; the study's id, or
     None after saying how to get one. `fits` tells which studies the page can show anything of; `question` is that of a part of it."""
@@ -93,7 +88,7 @@ def page_header(
     with line:
         _provenance(row)
         offer_copy(f"{row['name']} ({study_id})", study_id)
-        show_badges(badges(row) + list(extra))
+        show_badges(badges(row))
         if study_id in running:
             _follow(study_id, session.store().revision(study_id))
     return study_id

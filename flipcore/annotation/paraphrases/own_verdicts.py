@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from flipcore.annotation.paraphrases.effect import KEEP, decomposition_without
-from flipcore.annotation.paraphrases.ratings import blind, people
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, keeps
+from flipcore.annotation.paraphrases.ratings import blind, people, settling
+from flipcore.annotation.paraphrases.verdicts import keeps
 from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import paraphrase_gate
@@ -18,10 +18,8 @@ STANDING = KEEP["standing"]
 def state_of(verdicts: Sequence[Mapping]) -> str:
     """What people's verdicts on one pair make of it, as `store.queries.studies` decides it."""
     votes = blind(verdicts)
-    reviewers = {row["reviewer"] for row in votes}
-    settled = [row for row in verdicts if row["rule_version"] == ADJUDICATION and row["reviewer"] not in reviewers]
-    if settled:
-        return "accepted" if keeps(settled[-1]) else "rejected"
+    if settled := settling(verdicts):
+        return "accepted" if keeps(settled) else "rejected"
     if not votes:
         return "unreviewed"
     return "accepted" if 2 * sum(keeps(row) for row in votes) > len(votes) else "rejected"

@@ -5,7 +5,7 @@ People and models are never mixed: `people` and `models` part the verdicts, and 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, MODEL, keeps
@@ -137,7 +137,7 @@ def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
     for pair_id, rows in by_pair.items():
         votes = blind(rows)
         if len({keeps(row) for row in votes}) > 1:
-            settled = _settling(rows)
+            settled = settling(rows)
             conflicts.append(Disagreement(pair_id, tuple(votes), settled))
     return sorted(conflicts, key=lambda one: (one.settled is not None, one.pair_id))
 
@@ -155,7 +155,7 @@ def models_sentence(verdicts: Sequence[Mapping]) -> str:
     )
 
 
-def _settling(rows: Sequence[Mapping]) -> Mapping | None:
+def settling(rows: Sequence[Mapping]) -> Mapping | None:
     """The verdict that settled a pair: of several the last (`rows` are oldest first), never of one who had judged it."""
     reviewers = {row["reviewer"] for row in blind(rows)}
     settled = [row for row in rows if row["rule_version"] == ADJUDICATION and row["reviewer"] not in reviewers]
@@ -170,18 +170,9 @@ def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOU
         by_pair.setdefault(row["pair_id"], []).append(row)
     n_kept = 0
     for rows in by_pair.values():
-        settled = _settling(rows)
+        settled = settling(rows)
         rows = [settled] if settled else rows
         votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
         n_kept += all(passes(one, rule) for one in votes if one)
     share = retention_estimate(n_kept, len(by_pair), rule)
-    return Estimate(
-        share.value,
-        share.low,
-        share.high,
-        share.level,
-        share.method,
-        share.n,
-        share.seed,
-        f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.",
-    )
+    return replace(share, note=f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.")

@@ -35,12 +35,12 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
     )
 
 
-def picks(store: Store, sets_id: str, is_model: bool = False) -> dict[str, tuple[int, int]]:
+def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
     """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over all surveys on these sets."""
     counts: dict[str, tuple[int, int]] = {}
     for row in holdout.surveys(store, sets_id):
         survey = Survey.of_design(row["design"])
-        one = tally(holdout.answers(store, survey.survey_id), is_model)
+        one = tally(holdout.answers(store, survey.survey_id), False)
         for entry, hit in zip(one.entries, one.hits, strict=True):
             n_right, n = counts.get(entry, (0, 0))
             counts[entry] = (n_right + int(hit), n + 1)

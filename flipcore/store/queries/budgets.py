@@ -41,7 +41,7 @@ def budget_usd(store: Store, study: Study) -> float | None:
     return caps[0][0] if caps else study.budget_usd
 
 
-def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> None:
+def set_budget(store: Store, study_id: str, usd: float) -> None:
     """Sets the study's cap; its declaration and id stay as they are. Raises BadInput for an amount or study that is none."""
     require(Permission.RUN)
     if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
@@ -53,7 +53,7 @@ def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> Non
         "budget_id": digest(study_id, usd, timestamp.isoformat()),
         "study_id": study_id,
         "budget_usd": float(usd),
-        "author": signature(author),
+        "author": signature(""),
         "created_at": timestamp,
     }
     store.writer.add("budgets", [row]).result(30)
