@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from flipcore.axes.variants import collapsed
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
@@ -68,7 +69,7 @@ class BitFlip(Axis):
                     | reference,
                 )
             )
-        return _distinct(variants)
+        return collapsed(variants)  # two levels of a very short text can flip no bit at all
 
     def split(self, item) -> tuple[str, dict]:
         """What is shown, and as a param what the output is compared with."""
@@ -76,14 +77,6 @@ class BitFlip(Axis):
         if not end:
             raise BadInput(f"{item.item_id} is too short to be cut: it has no end that could be left to complete.")
         return begin, {"reference": end}
-
-
-def _distinct(variants: list[Variant]) -> list[Variant]:
-    """Two levels of a very short text can flip no bit at all: then they are one prompt, kept as the lower level."""
-    by_text: dict[str, Variant] = {}
-    for one in variants:
-        by_text.setdefault(one.prompt.text, one)
-    return list(by_text.values())
 
 
 @dataclass(frozen=True)
