@@ -25,7 +25,7 @@ from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.reports.without_disputed import with_and_without
-from flipcore.store.queries import keys, review, studies
+from flipcore.store.queries import keys, review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.cached import cached
@@ -43,8 +43,7 @@ LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
 def show() -> None:
-    rows = studies.studies(session.store())
-    names = {row["study_id"]: row["name"] for row in rows.to_dict("records") if row["problem"] == ""}
+    names = session.names_of_studies()
     if not names:
         st.info("There is no item to review yet. Declare a study and run it.", icon=":material/key:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")

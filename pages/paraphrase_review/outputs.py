@@ -30,7 +30,7 @@ from flipcore.reports.judges import Judges, judges_of
 from flipcore.reports.read_by_people import cost_words, examples, reader_errors
 from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
-from flipcore.store.queries import judges, studies
+from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import gates, session
@@ -51,8 +51,7 @@ CAPTIONS = {"pairs": PAIRS_NOTE, "doubt": IN_DOUBT}
 
 
 def show() -> None:
-    rows = studies.studies(session.store())
-    names = {row["study_id"]: row["name"] for row in rows.to_dict("records") if row["problem"] == ""}
+    names = session.names_of_studies()
     if not names:
         st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
