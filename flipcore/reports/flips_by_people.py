@@ -11,7 +11,7 @@ import pandas as pd
 from flipcore.annotation.pair_labels import Pairs
 from flipcore.core.records import OK, UNREADABLE
 from flipcore.extractors import title_of
-from flipcore.reports.read_by_people import MORE, cost_words, with_limits
+from flipcore.reports.read_by_people import MORE, with_limits
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import MIN_N, number_text, percent_text
 from flipcore.stats.flips.decomposition import COLUMNS, Decomposition
@@ -179,8 +179,3 @@ def _both(row: Mapping[str, Any], read: Mapping[tuple[Any, ...], str | None], ce
         return None
     one, two = (read[key] for key in keys[0])
     return one != two
-
-
-def pairs_cost(pairs: Pairs) -> str:
-    """What the labels of pairs cost."""
-    return cost_words(pairs.n_labels, pairs.n_people, pairs.seconds)

@@ -28,13 +28,9 @@ class DrawnMap:
     steps: Steps
 
 
+@cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
     """The map of a view, made again only when something new came."""
-    return _drawn_map(view)
-
-
-@cached("Drawing the map", 12)
-def _drawn_map(view: View) -> DrawnMap:
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
     first, second = pairs[0] if len(pairs) == 1 else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
     model_of_row = [model for model, pair in zip(view.models, pairs, strict=True) for _ in pair[0].items]

@@ -12,7 +12,8 @@ from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.flips_by_people import leading, pairs_cost, people_on_flips
+from flipcore.reports.flips_by_people import leading, people_on_flips
+from flipcore.reports.read_by_people import cost_words
 from flipcore.reports.worked_examples import flips_example
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips import surface
@@ -147,7 +148,8 @@ def by_people(study_id: str, model: str, mode: str, view: dict, closed_gates: di
         return
     first = leading(rows)
     st.markdown(plain(first.sentence))
-    st.caption(plain(f"{first.narrower} {pairs_cost(pairs)}"))
+    cost = cost_words(pairs.n_labels, pairs.n_people, pairs.seconds)
+    st.caption(plain(f"{first.narrower} {cost}"))
     show_table("flips-by-people", [one.table_row() for one in rows])
     st.caption(
         "A label says which answer an output states. **G by people** is the share of pairs that state different answers, **A by people** "

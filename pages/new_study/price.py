@@ -15,7 +15,8 @@ from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.core.wordings import COMBINED
 from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.reports.score import plan_sentences
-from flipcore.runs.cluster.where import HERE, offered_places, why_no_cluster
+from flipcore.runs.cluster.ray_cluster import why_not
+from flipcore.runs.cluster.where import HERE, offered_places
 from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.truncation import token_limits
@@ -247,7 +248,7 @@ def where() -> str:
         st.session_state.pop("where")
     name = places[st.session_state.get("where", HERE)]
     with st.popover(f"Where it runs: {plain(name)}", icon=":material/lan:"):
-        if reason := why_no_cluster():
+        if reason := why_not():
             st.caption(plain(reason))
             return HERE
         return st.selectbox(

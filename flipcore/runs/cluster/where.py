@@ -72,11 +72,6 @@ def offered_places() -> dict[str, str]:
     return places
 
 
-def why_no_cluster() -> str:
-    """What to install before a cluster can be chosen; "" where one can."""
-    return ray_cluster.why_not()
-
-
 def check_offered(on: str) -> None:
     """Raises AccessDenied for a cluster that this dashboard does not offer."""
     if on in offered_places():
