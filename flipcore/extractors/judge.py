@@ -42,12 +42,18 @@ The answer to read, between the marks:
 If the answer settles on exactly one number, reply "Final: " and that number in digits. If it gives none, or several to choose
 from, reply "Final: none". Reply with that one line only.
 """
+_MARKS = re.compile(r"<{3,}|>{3,}")
 FINAL_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
+
+
+def between_marks(text: str) -> str:
+    """The text with marks of its own pulled apart, so that it does not end where a prompt shows it between marks."""
+    return _MARKS.sub(lambda match: " ".join(match[0]), text)
 
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
     """The prompt, the same for the same text; `backwards` lists the options from last to first under their own labels."""
-    question = asked_question(item, variant)
+    question, text = asked_question(item, variant), between_marks(text)
     if item.kind == "number":
         return NUMBER_PROMPT.format(question=question, text=text)
     lines = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]

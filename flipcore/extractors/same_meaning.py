@@ -14,7 +14,7 @@ from typing import ClassVar
 from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import ABSENT, OK, Completion, Item, Reading, Request, Variant, digest
-from flipcore.extractors.judge import FINAL_LINE
+from flipcore.extractors.judge import FINAL_LINE, between_marks
 from flipcore.extractors.readings import absent, asked_question, failure, no_answer, text_request, unfinished, unreadable
 from flipcore.extractors.text_match import EXTRACTOR as TEXT_MATCH
 from flipcore.extractors.text_match import stated
@@ -44,15 +44,13 @@ are the same if, as answers to this question, each says what the other says. Rep
 Replies = Callable[[Need], Completion | None]
 SAME, DIFFERENT = "same", "different"
 NOT_ASKED = "It was not asked: the study stopped before."
-_MARKS = re.compile(r"<{3,}|>{3,}")
 _ENDS = " \t\n.!,;*\"'“”"
 _ARTICLE = re.compile(r"(?:a|an|the)\s+(?=\S)")
 
 
 def comparison(question: str, first: str, second: str) -> str:
-    """The prompt; marks that stand in an answer are pulled apart, so that none ends where it is shown."""
-    first, second = (_MARKS.sub(lambda match: " ".join(match[0]), text.strip()) for text in (first, second))
-    return PROMPT.format(question=question, first=first, second=second)
+    """What the judge is asked about two texts."""
+    return PROMPT.format(question=question, first=between_marks(first.strip()), second=between_marks(second.strip()))
 
 
 @dataclass
