@@ -17,6 +17,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
 from flipcore.models import declared_cards
 from flipcore.models.cards import ModelCard
+from flipcore.reports.read_by_people import reader_errors
 from flipcore.runs import runner
 from flipcore.runs.judging_again import judge_again, priced
 from flipcore.runs.log_import import store_logs
@@ -175,15 +176,24 @@ def test_what_comparisons_cost_at_most_is_said_before_any_is_bought(tmp_path, st
     assert not world.bodies
 
 
-def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store, world):
+def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store, world, monkeypatch):
+    """Of three questions the judge takes any two answers for one: it misreads the fickle model where that says Carthage."""
+    lax = tuple(QUESTION.format(land) for land in PLANTED[:3])
+    monkeypatch.setattr(
+        world, "verdict_of", lambda prompt: "same" if any(one in prompt for one in lax) else World.verdict_of(prompt)
+    )
     study = declared(tmp_path)
     runner.run(study, store)
     assert "nobody has labelled" in gates.reasons(store, study.study_id)["same_meaning"]
     n_compared, n_turned = judges.both_ways(store, study.study_id, "same_meaning")
     assert 2 * n_compared == len(world.judged) and n_turned == 0
     judges.keep_labels(store, list(labels(store, study)))
-    rows = [row for row in labelled_readouts(store, study.study_id) if row["extractor"] == "same_meaning"]
-    assert len(rows) == 400 and all(row["is_same"] for row in rows)
+    errors = {one.model: one for one in reader_errors(labelled_readouts(store, study.study_id))}
+    assert {model: (one.n, one.error.value) for model, one in errors.items()} == {
+        "right": (200, 0.0),
+        "fickle": (200, 15 / 200),
+    }
+    assert errors["fickle"].kinds["wrong counted right"] == 15
     assert gates.reasons(store, study.study_id) == {}
 
 
