@@ -163,6 +163,26 @@ class MemoryTest:
         return self.claim.word
 
     @property
+    def effect(self) -> Estimate:
+        """How far the items differ from their controls: a gap, or the share of a set beyond the controls' mark down to its one-sided
+        95 % lower limit; missing where nothing was tested."""
+        one = self.measurement
+        decided = (one.gap or one.score) if one else None
+        if decided:
+            return decided.gap
+        test = one.set_test if one else None
+        if test is None or not test.n:
+            return missing()
+        share = test.n_beyond / test.n
+        return Estimate(share, min(share, test.share_least), share, 0.95, "one-sided", test.n, None)
+
+    @property
+    def chance(self) -> float:
+        """Where the effect would lie had nothing been memorized."""
+        test = self.measurement.set_test if self.measurement else None
+        return test.chance / test.n if test and test.n else 0.0
+
+    @property
     def sentence(self) -> str:
         """The verdict and what more is claimed, as text."""
         more = [one.text for one in self.further[:SHOWN_DETAILS] if one.is_made]

@@ -190,7 +190,8 @@ def _waiting(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawin
     if ready or layouts.problem(key, comparison.items, drawing):
         st.rerun()
     seconds = layouts.seconds(key, comparison.items, drawing)
-    so_far = f"{seconds:.0f} s so far; about {USUAL_S} s on a machine that does nothing else"
+    usual = f"about {USUAL_S} s" if seconds < USUAL_S else f"longer than the {USUAL_S} s"
+    so_far = f"{seconds:.0f} s so far; {usual} on a machine that does nothing else"
     st.progress(min(0.95, seconds / USUAL_S), f"Computing UMAP: {so_far}. Shown: {instead}.")
 
 

@@ -2,14 +2,17 @@
 
 import streamlit as st
 
+from flipcore.charts.detectors import NEGATIVE, OPEN, DetectorMark, detector_rows
+from flipcore.charts.detectors import POSITIVE as FILLED
 from flipcore.claims.memory import POSITIVE
+from flipcore.claims.memory_gap import UNDECIDED
 from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.training_end import control_rows, control_sentence
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.notes import how_to_read, plain
-from pages.common.tables import offer_table, show_table
+from pages.common.tables import offer_table, show_figure, show_table
 from pages.memorization import truth
 from pages.memorization.cached import View, members
 from pages.memorization.titles import detector_title
@@ -28,32 +31,34 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(f"## {plain(claim.text)}")
     st.caption(plain(claim.detail))
     truth.in_a_line(view)
+    show_figure("detectors", lambda c: detector_rows([_mark(one) for one in verdicts], c))
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
-    with st.container(key="memory-tests"):
-        marks = [_with_mark(one) for one in verdicts]
-        st.table(
-            {name: marks if name == "verdict" else [plain(row[name]) for row in table] for name in table[0]},
-            border="horizontal",
-            hide_index=True,
-        )
-    offer_table("memory-summary", table)
+    with st.expander("What each detector says", key="memory-tests"):
+        st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
+        offer_table("memory-summary", table)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
         st.caption(plain(f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and control items."))
     _dates_of_controls(view)
     how_to_read(
-        "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "
-        "memorized, over all detectors of the model together (Holm). Tests that measure different things may disagree: see "
-        "*Do they agree?*. *None shown* means that the test saw nothing; it does not show that there is nothing. Where "
-        "exposure is known, *Ground truth* says which detector to trust."
+        "Each row is one test with its own control: a gap with its 95 % interval, or the share of items beyond the controls' mark, with "
+        "a line down to how many differ at least (95 %). The tick is what nothing memorized gives. **Error rate** is how often the rule "
+        "is wrong when nothing was memorized, over all detectors of the model together (Holm). *None shown* does not show that there is "
+        "nothing. Where exposure is known, *Ground truth* says which detector to trust."
     )
 
 
-def _with_mark(one: MemoryTest) -> str:
-    """The verdict's word, heavy and filled where something is claimed of the items, light and empty where nothing is shown."""
-    word = plain(one.decision).replace(" ", "\u00a0")
-    return f"**●\u00a0{word}**" if one.claim.is_made and one.claim.outcome in POSITIVE else f"○\u00a0{word}"
+def _mark(one: MemoryTest) -> DetectorMark:
+    claim = one.claim
+    symbol = (
+        FILLED
+        if claim.is_made and claim.outcome in POSITIVE
+        else OPEN
+        if claim.withheld or claim.outcome == UNDECIDED
+        else NEGATIVE
+    )
+    return DetectorMark(detector_title(one.detector), one.items, one.decision, symbol, one.sentence, one.effect, one.chance)
 
 
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:

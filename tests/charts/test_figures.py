@@ -12,6 +12,7 @@ from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.by_model import flip_panels
 from flipcore.charts.captions import caption
 from flipcore.charts.curves import MOST_GREY, level_curves
+from flipcore.charts.detectors import NEGATIVE, OPEN, POSITIVE, DetectorMark, detector_rows
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.interval_rows import interval_rows
@@ -304,3 +305,30 @@ def test_a_name_stands_in_the_legend_once():
     figure = score_figure([ScoreBars(name, 0.7, INSIDE, {"a": 0.6}) for name in "xy"], LIGHT)
     shown = [one.name for one in figure.data if one.showlegend is not False]
     assert len(shown) == len(set(shown)) and "a wording" in shown
+
+
+def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_chance_gives():
+    marks = [
+        DetectorMark("drop gap", "problems", "undecided", OPEN, "Undecided.", estimate(0.2)),
+        DetectorMark(
+            HOSTILE,
+            "problems",
+            "memory",
+            POSITIVE,
+            "Memory: 9 of 10.",
+            Estimate(0.9, 0.7, 0.9, 0.95, "one-sided", 10, None),
+            0.05,
+        ),
+        DetectorMark("loss", "passages", "none shown", NEGATIVE, "None.", estimate(0.1), 0.05),
+        DetectorMark("answer loss", "passages", "not claimed", OPEN, "No answer.", missing()),
+    ]
+    figure = detector_rows(marks, LIGHT)
+    titles = figure.layout.yaxis.ticktext
+    assert titles[0] == "<b>problems</b>" and titles[3] == "<b>passages</b>" and len(titles) == 6 and "<a" not in titles[2]
+    by_name = {trace.name: trace for trace in figure.data}
+    assert list(by_name) == ["memory", "undecided", "none shown", "not claimed", "nothing memorized"]
+    memory = by_name["memory"]
+    assert (memory.x[0], memory.y[0], memory.marker.symbol) == (90, 2, "circle")
+    assert memory.error_x.array[0] == 0 and memory.error_x.arrayminus[0] == pytest.approx(20)
+    assert math.isnan(by_name["not claimed"].x[0]) and "9 of 10" in memory.customdata[0][1]
+    assert list(by_name["nothing memorized"].x) == [0, 5, 5]

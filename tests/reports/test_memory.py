@@ -61,13 +61,15 @@ def test_a_loss_that_separates_is_flagged_with_its_counts():
     assert (found.items, found.detector, found.decision) == ("problems", "question loss", "memory")
     assert (found.numbers["n"], found.numbers["n_controls"], found.numbers["n_flagged"]) == (20, 30, 20)
     assert found.numbers["rate"].value == 1.0 and found.numbers["cutoff"] == pytest.approx(4.0)
+    assert (found.effect.value, found.effect.low) == (1.0, found.numbers["share_at_least"]) and 0 < found.chance < 0.1
 
 
 def test_a_drop_gap_carries_its_intervals():
     found, score = found_in(rows_of("choice", "entity_rename", "regex", True, False))
     assert score.detector == "published score" and score.decision == "none shown"  # all are right as published
     assert (found.items, found.detector) == ("choices", "drop gap, names changed")
-    assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
+    assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7 and found.effect is found.numbers["gap"]
+    assert found.chance == 0 and score.effect.value == 0
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
 
 
