@@ -1,28 +1,40 @@
-"""`python -m flipcore export STUDY`: readouts and items as files."""
+"""`python -m flipcore export STUDY`: readouts and items as files, or the keys that people dispute."""
 
 import argparse
+import json
+import sys
+from pathlib import Path
 
 from flipcore.commands.opening import on_study
 from flipcore.store.connection import Store
 
-HELP = "readouts and items as files"
-EVERY_EVAL_EVER = "every-eval-ever"
+HELP = "readouts and items as files, or the errata: keys that people dispute"
+EVERY_EVAL_EVER, ERRATA = "every-eval-ever", "errata"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `export`."""
     parser.add_argument("study")
-    parser.add_argument("--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER))
+    parser.add_argument("--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER, ERRATA))
     parser.add_argument("--folder", default="exports")
 
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Writes the files and prints their paths."""
+    """Writes the files and prints their paths; 1 where people dispute no key."""
+    from flipcore.annotation.key_review import errata_of
+    from flipcore.core.whole_files import write
     from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
-    if options.format == EVERY_EVAL_EVER:
+    if options.format == ERRATA:
+        rows = errata_of(store, study_id)
+        if not rows:
+            print("Nobody disputes a key of this study. Keys are reviewed on the page Review, part Keys.", file=sys.stderr)
+            return 1
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        paths = [write(Path(options.folder) / f"{study_id}-errata.jsonl", lines)]
+    elif options.format == EVERY_EVAL_EVER:
         paths = write_every_eval_ever(store, study_id, options.folder)
     else:
         paths = export(store, study_id, options.folder, options.format)

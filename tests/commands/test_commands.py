@@ -1,18 +1,22 @@
 """The commands: each stands in one table, opens the database in one place, and closes it however it ends."""
 
 import io
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from flipcore.__main__ import main, parser
+from flipcore.annotation.key_review import UNANSWERABLE, errata_of, key_verdict_row
 from flipcore.commands import COMMANDS
 from flipcore.commands.terminal import Terminal
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
+from flipcore.store.queries import keys, review, studies
 from tests.conftest import ROOT
 
 STUDY = Study(
@@ -117,3 +121,19 @@ def test_a_reader_that_goes_away_ends_a_command_without_a_word(path, command):
     said = process.stderr.read()
     process.stderr.close()
     assert (process.wait(60), said) == (141, "")
+
+
+def test_errata_are_exported_by_command_as_the_page_shows_them(path, capsys):
+    """A key that two people dispute, and before that a sentence."""
+    command = ["export", "small", "--format", "errata", "--folder", str(path.parent / "out")]
+    assert main(command) == 1 and "Nobody disputes a key" in capsys.readouterr().err
+    store = Store.open()
+    (study_id,) = (row["study_id"] for row in studies.studies(store).to_dict("records"))
+    item = next(iter(review.items(store, list(studies.readouts(store, study_id)["item_id"].unique())).values()))
+    keys.keep_key_verdicts(store, [key_verdict_row(item, who, UNANSWERABLE) for who in ("Ada", "Ben")])
+    rows = errata_of(store, study_id)
+    store.close()
+    assert main(command) == 0
+    lines = Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    assert [(row["item_id"], row["people say"], row["reviewers"]) for row in rows] == [(item.item_id, UNANSWERABLE, 2)]
