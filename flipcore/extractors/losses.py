@@ -20,12 +20,6 @@ from flipcore.text.logprobs import usable_tokens
 NORMS = ("sum", "token")
 
 
-def checked_norm(who: str, norm: str) -> None:
-    """Raises BadInput for a norm that is neither the total nor the mean over tokens."""
-    if norm not in NORMS:
-        raise BadInput(f"{who} has the norm {norm!r}; choose one of {', '.join(NORMS)}.")
-
-
 def question_need(variant: Variant) -> Need:
     """The prompt itself, scored from nothing. All who read it share the request, so that it is asked once."""
     return Need(Request("score", "", variant.prompt.system, continuation=variant.prompt.text))
@@ -56,40 +50,28 @@ def nats(completions: Sequence[Completion], what: str) -> tuple[float, ...] | Re
     return tuple(value for _, value in tokens)
 
 
-def loss(values: Sequence[float], norm: str) -> Reading:
-    """Minus the log-probability in nats, over all tokens or a token."""
-    total = -math.fsum(values)
-    return Reading(OK, value=total / len(values) if norm == "token" else total)
-
-
 @dataclass(frozen=True)
-class AnswerLoss(Extractor):
-    """`norm`: the total over the answer's tokens (the source's) or the mean a token."""
+class _Scored(Extractor):
+    """A value of the log-probabilities of one text: of the wording itself, unless a class says another."""
 
-    norm: str = param("sum", "likelihood per", NORMS)
-    name: ClassVar[str] = "answer_loss"
-    title: ClassVar[str] = "Answer loss (nats)"
-    about: ClassVar[str] = "How surprising the published answer is; compared between the published wording and another."
     applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = VALUE
-
-    def __post_init__(self) -> None:
-        checked_norm("Answer loss", self.norm)
+    what: ClassVar[str] = "the question"
 
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        answer = reference_answer(item, variant)
-        return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=answer))] if answer else []
+        return [question_need(variant)]
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        if not reference_answer(item, variant):
-            return absent("There is no published answer to this wording of the item.")
-        values = nats(completions, "the answer")
-        return values if isinstance(values, Reading) else loss(values, self.norm)
+        values = nats(completions, self.what)
+        return values if isinstance(values, Reading) else self.of(values)
+
+    def of(self, values: Sequence[float]) -> Reading:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class QuestionLoss(Extractor):
+class QuestionLoss(_Scored):
     """`norm`: the total over the prompt's tokens or the mean a token."""
 
     norm: str = param("sum", "likelihood per", NORMS)
@@ -98,43 +80,47 @@ class QuestionLoss(Extractor):
     about: ClassVar[str] = (
         "How surprising the wording itself is; a text that was trained on is less so than a paraphrase of it."
     )
-    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
-    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
-    gives: ClassVar[str] = VALUE
 
     def __post_init__(self) -> None:
-        checked_norm("Question loss", self.norm)
+        if self.norm not in NORMS:
+            raise BadInput(f"{self.title} has the norm {self.norm!r}; choose one of {', '.join(NORMS)}.")
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [question_need(variant)]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        values = nats(completions, "the question")
-        return values if isinstance(values, Reading) else loss(values, self.norm)
+    def of(self, values: Sequence[float]) -> Reading:
+        total = -math.fsum(values)
+        return Reading(OK, value=total / len(values) if self.norm == "token" else total)
 
 
 @dataclass(frozen=True)
-class MinK(Extractor):
+class AnswerLoss(QuestionLoss):
+    """`norm`: the total over the answer's tokens (the source's) or the mean a token."""
+
+    name: ClassVar[str] = "answer_loss"
+    title: ClassVar[str] = "Answer loss (nats)"
+    about: ClassVar[str] = "How surprising the published answer is; compared between the published wording and another."
+    what: ClassVar[str] = "the answer"
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        answer = reference_answer(item, variant)
+        return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=answer))] if answer else []
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        if not reference_answer(item, variant):
+            return absent("There is no published answer to this wording of the item.")
+        return super().read(item, variant, completions)
+
+
+@dataclass(frozen=True)
+class MinK(_Scored):
     """`pct`: the share of tokens, in percent, that counts as the least likely; at least one token."""
 
     pct: float = param(20.0, "lowest % of tokens")
     name: ClassVar[str] = "min_k"
     title: ClassVar[str] = "Min-k % (nats a token)"
     about: ClassVar[str] = "The mean log-probability of the wording's least likely tokens; it needs no second wording."
-    applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
-    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
-    gives: ClassVar[str] = VALUE
 
     def __post_init__(self) -> None:
         if not 0 < self.pct <= 100:
             raise BadInput(f"Min-k has pct = {self.pct}; give a share above 0 and up to 100 percent.")
-
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [question_need(variant)]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        values = nats(completions, "the question")
-        return values if isinstance(values, Reading) else self.of(values)
 
     def of(self, values: Sequence[float]) -> Reading:
         n_lowest = max(1, int(len(values) * self.pct / 100))
