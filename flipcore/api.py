@@ -45,6 +45,7 @@ class Result:
     draw: Callable[[Any], go.Figure] | None = field(default=None, repr=False)
 
     def text(self) -> str:
+        """The claims, a line each."""
         return "\n".join(one.text for one in self.claims if one.text)
 
     def figure(self, dark: bool = False) -> go.Figure:
@@ -76,6 +77,7 @@ class StudyView:
         return whole_study(self.store, self.study_id)
 
     def text(self) -> str:
+        """The whole report, as the command line prints it."""
         return self.whole.text()
 
     def audit(self) -> Verdict:
@@ -188,6 +190,7 @@ class Flipscope:
         self.close()
 
     def studies(self) -> pd.DataFrame:
+        """A row a study, newest first."""
         return studies.studies(self.store)
 
     def study(self, query: str) -> StudyView:
