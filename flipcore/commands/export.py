@@ -5,7 +5,10 @@ import json
 import sys
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.commands.opening import on_study
+from flipcore.core.whole_files import write
 from flipcore.store.connection import Store
 
 HELP = "readouts and items as files, or the errata: keys that people dispute"
@@ -22,21 +25,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Writes the files and prints their paths; 1 where people dispute no key."""
-    from flipcore.annotation.key_review import errata_of
-    from flipcore.core.whole_files import write
     from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
     if options.format == ERRATA:
-        rows = errata_of(store, study_id)
-        if not rows:
-            print("Nobody disputes a key of this study. Keys are reviewed on the page Review, part Keys.", file=sys.stderr)
-            return 1
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        paths = [write(Path(options.folder) / f"{study_id}-errata.jsonl", lines)]
+        paths = write_errata(store, study_id, options.folder)
     elif options.format == EVERY_EVAL_EVER:
         paths = write_every_eval_ever(store, study_id, options.folder)
     else:
         paths = export(store, study_id, options.folder, options.format)
+    if not paths:
+        print("Nobody disputes a key of this study. Keys are reviewed on the page Review, part Keys.", file=sys.stderr)
     print("\n".join(map(str, paths)))
-    return 0
+    return 0 if paths else 1
+
+
+def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
+    """Writes <study>-errata.jsonl, a row a disputed item with its evidence; no path where nobody disputes one. Raises AccessDenied for
+    whoever may write to no folder."""
+    from flipcore.annotation.key_review import errata_of
+
+    require(Permission.PUBLISH)
+    rows = errata_of(store, study_id)
+    if not rows:
+        return []
+    store.told("exported the errata of a study", study_id)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return [write(Path(folder) / f"{study_id}-errata.jsonl", lines)]

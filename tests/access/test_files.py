@@ -10,6 +10,7 @@ from flipcore.access.acting import acting_as
 from flipcore.access.levels import Permission
 from flipcore.annotation.paraphrases.publish import publish
 from flipcore.commands import match
+from flipcore.commands.export import write_errata
 from flipcore.commands.report import write_report
 from flipcore.core.errors import AccessDenied
 from flipcore.models import own_models
@@ -60,6 +61,7 @@ WAYS = {
     "flipcore/reports/exports/dataset.py": {"dataset": (Permission.PUBLISH, lambda s, f: dataset_folder(s, S, "mit").write(f / "d"))},
     "flipcore/annotation/paraphrases/publish.py": {"paraphrases": (Permission.PUBLISH, lambda s, f: publish(s, "A", folder=f / "p"))},
     "flipcore/commands/report.py": {"report": (Permission.PUBLISH, lambda s, f: write_report(s, S, str(f / "r.html"), None))},
+    "flipcore/commands/export.py": {"errata": (Permission.PUBLISH, lambda s, f: write_errata(s, S, f / "errata"))},
     "flipcore/commands/match.py": {"match": (Permission.PUBLISH, _matched)},
     "flipcore/runs/harnesses/writing.py": {
         "variants": (Permission.PUBLISH, lambda s, f: write_variants(s, STUDY, "jsonl", f / "v")),

@@ -68,7 +68,8 @@ def test_a_drop_gap_carries_its_intervals():
     found, score = found_in(rows_of("choice", "entity_rename", "regex", True, False))
     assert score.detector == "published score" and score.decision == "none shown"  # all are right as published
     assert (found.items, found.detector) == ("choices", "drop gap, names changed")
-    assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7 and found.effect is found.numbers["gap"]
+    assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
+    assert found.effect.text_pp() in found.sentence  # the picture draws the interval that the sentence prints
     assert found.chance == 0 and score.effect.value == 0
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
 
