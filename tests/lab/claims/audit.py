@@ -17,6 +17,7 @@ from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.family_sizes import eights, mmlu, numbers
 
 N_RUNS = 2_000
+N_WHOLE = 500  # of a whole log, where a run costs more than a second
 Log = Callable[[np.random.Generator], list[ReadoutPair]]
 
 
@@ -148,10 +149,10 @@ CELLS = (
     ),
     *(_cell("several samples", f"{n}", partial(_all_or_none, n=n)) for n in (40, 150)),
     *(
-        Cell(assertion, "a whole log of equal models", _log_size(*log), _whole_log(*log, of_models), n_runs=N_RUNS)
+        Cell(assertion, "a whole log of equal models", _log_size(*log), _whole_log(*log, of_models), n_runs=N_WHOLE)
         for assertion, of_models in ((READOUTS_DIFFER, False), (BETTER, True))
         for log in LOGS
     ),
-    Cell(BETTER, "a whole log, one loses a quarter", _log_size(*LOGS[1]), _whole_log(*LOGS[1], True, 0.25), "planted", N_RUNS),
+    Cell(BETTER, "a whole log, one loses a quarter", _log_size(*LOGS[1]), _whole_log(*LOGS[1], True, 0.25), "planted", N_WHOLE),
     *(_cell("a tenth lost, nine equal pairs", f"{n}", partial(_loses, n=n), "planted") for n in (150, 500)),
 )

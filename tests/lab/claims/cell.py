@@ -24,7 +24,7 @@ How to add cells (a module of this folder ends in ``CELLS``, a tuple of `Cell`):
   ``truth="outside"``: a condition that the sentence names does not hold; how often it is said there is printed.
 - Only a claim that is made counts: `each` reads `Claim.is_made` (asserted and not withheld), or a plain bool. Where one
   function makes claims with several outcomes, return a bool that says whether THIS false one was asserted.
-- 4,000 runs a cell; 2,000 where a run costs more than .1 s. The stream of a cell comes from its name.
+- 4,000 runs a cell; 2,000 where a run costs more than .1 s, 500 above a second. The stream of a cell comes from its name.
 - After adding cells run ``python -m tests.lab.claims --only NAME`` and commit what it wrote with them.
 """
 
