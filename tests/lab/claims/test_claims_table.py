@@ -58,9 +58,10 @@ def test_every_cell_belongs_to_an_assertion_of_the_catalogue_and_has_a_name_of_i
 @pytest.mark.parametrize("module", MODULES)
 def test_the_committed_table_holds_every_cell_or_names_it_as_not_run(module):
     rows = results.rows_on_disk(module, ROOT / results.FOLDER)
-    names = [cell.name for cell in all_cells()[module]]
+    n_runs = {cell.name: cell.n_runs for cell in all_cells()[module]}
+    names = list(n_runs)
     assert list(rows) == [name for name in names if name in rows]
-    assert {row.name: row.n_runs for row in rows.values() if row.n_runs < 2_000} == {}
+    assert {row.name: row.n_runs for row in rows.values() if row.n_runs < min(2_000, n_runs[row.name])} == {}
     page = (ROOT / results.TABLE).read_text(encoding="utf-8")
     not_run = page.partition("## Not run")[2].splitlines()
     assert {name for name in names if f"- {name}" in not_run} == set(names) - set(rows)
