@@ -23,7 +23,7 @@ def places() -> dict[str, tuple[str, str]]:
         "score": (f"score?study={flips}", ".scores"),
         "parts": (f"flips?study={flips}&show=Parts", ".board"),
         "ranking": (f"ranking?study={ranking}", ".ranking"),
-        "memory": (f"memorization?study={memory}", "[data-testid=stTable], table"),
+        "memory": (f"memorization?study={memory}", ".js-plotly-plot .scatterlayer"),
         "holdout": (f"holdout?sets=study:{holdout}", ".margins input[type=range] >> nth=1"),
     }
 
