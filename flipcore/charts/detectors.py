@@ -1,22 +1,15 @@
 """All detectors of memory under one another: how far the benchmark differs from its control, with the interval, and the verdict."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.charts.captions import caption
 from flipcore.charts.interval_rows import ROW_PX
-from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, whiskers
 from flipcore.stats.base.estimate import Estimate
 
-POSITIVE, NEGATIVE, OPEN = "circle", "circle-open", "diamond-open"  # something is claimed, nothing is shown, nobody can say
+CLAIMED, NONE_SHOWN, OPEN = "circle", "circle-open", "diamond-open"  # something is claimed, nothing is shown, nobody can say
 
 
 @dataclass(frozen=True)
@@ -33,36 +26,26 @@ class DetectorMark:
     chance: float = 0.0
 
 
-def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> go.Figure:
+def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
     """A row a detector, the first on top; a missing effect keeps its row. Verdicts differ in shape and colour; a tick is what nothing
     memorized would give."""
-    import plotly.graph_objects as go
-
-    figure, titles, place = go.Figure(), [], {}
+    figure, titles, place = new_figure(), [], {}
     for group in dict.fromkeys(one.group for one in marks):
         titles += [f"<b>{as_text(group)}</b>"]
         for one in marks:
             if one.group == group:
                 place[one], titles = len(titles), [*titles, as_text(one.title)]
-    kinds = dict.fromkeys((one.symbol, one.verdict) for one in sorted(marks, key=lambda one: one.symbol != POSITIVE))
+    kinds = dict.fromkeys((one.symbol, one.verdict) for one in sorted(marks, key=lambda one: one.symbol != CLAIMED))
     for symbol, verdict in kinds:
         rows = [one for one in marks if (one.symbol, one.verdict) == (symbol, verdict)]
-        effects, colour = [one.effect for one in rows], c.benchmark if symbol == POSITIVE else c.muted
+        effects, colour = [one.effect for one in rows], c.benchmark if symbol == CLAIMED else c.muted
         figure.add_scatter(
             x=[100 * one.value for one in effects],
             y=[place[one] for one in rows],
             name=as_text(verdict),
             mode="markers",
             marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2.5, "color": colour}},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "color": colour,
-                "thickness": 2.5,
-                "width": 6,
-                "array": [100 * (one.high - one.value) if one.has_interval else 0.0 for one in effects],
-                "arrayminus": [100 * (one.value - one.low) if one.has_interval else 0.0 for one in effects],
-            },
+            error_x=whiskers(effects, colour, 2.5, 6, scale=100),
             customdata=[[as_text(one.title), as_text(one.sentence)] for one in rows],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )

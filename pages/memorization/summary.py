@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from flipcore.charts.detectors import NEGATIVE, OPEN, DetectorMark, detector_rows
-from flipcore.charts.detectors import POSITIVE as FILLED
+from flipcore.charts.detectors import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
 from flipcore.claims.memory import POSITIVE
 from flipcore.claims.memory_gap import UNDECIDED
 from flipcore.models import model_cards
@@ -51,11 +50,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 def _mark(one: MemoryTest) -> DetectorMark:
     claim = one.claim
     symbol = (
-        FILLED
+        CLAIMED
         if claim.is_made and claim.outcome in POSITIVE
         else OPEN
         if claim.withheld or claim.outcome == UNDECIDED
-        else NEGATIVE
+        else NONE_SHOWN
     )
     return DetectorMark(detector_title(one.detector), one.items, one.decision, symbol, one.sentence, one.effect, one.chance)
 

@@ -12,7 +12,7 @@ from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.by_model import flip_panels
 from flipcore.charts.captions import caption
 from flipcore.charts.curves import MOST_GREY, level_curves
-from flipcore.charts.detectors import NEGATIVE, OPEN, POSITIVE, DetectorMark, detector_rows
+from flipcore.charts.detectors import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.interval_rows import interval_rows
@@ -314,12 +314,12 @@ def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_c
             HOSTILE,
             "problems",
             "memory",
-            POSITIVE,
+            CLAIMED,
             "Memory: 9 of 10.",
             Estimate(0.9, 0.7, 0.9, 0.95, "one-sided", 10, None),
             0.05,
         ),
-        DetectorMark("loss", "passages", "none shown", NEGATIVE, "None.", estimate(0.1), 0.05),
+        DetectorMark("loss", "passages", "none shown", NONE_SHOWN, "None.", estimate(0.1), 0.05),
         DetectorMark("answer loss", "passages", "not claimed", OPEN, "No answer.", missing()),
     ]
     figure = detector_rows(marks, LIGHT)
