@@ -12,7 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.paths import DATA, DATABASE
 
 VARIABLE = "FLIPSCOPE_FOLDERS"
-_HASH = re.compile(r"-[0-9a-f]{16}(\.[^.]*)?$")  # as `store.uploads.keep_upload` writes it
+_HASH = re.compile(r"-[0-9a-f]{16}((?:\.[^.]*){0,2})$")  # as `store.uploads.keep_upload` writes it
 _admitted: set[Path] = set()
 
 

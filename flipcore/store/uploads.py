@@ -23,8 +23,10 @@ def uploads_folder() -> Path:
 def keep_upload(name: str, content: bytes) -> Path:
     """The file under its content's hash: the same content is the same file. Of the name only letters and digits stay, so that a
     sentence can name the file and no name can leave the folder."""
-    suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:10]
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem)[:40].strip("-")
+    packed = Path(name).suffix if Path(name).suffix.lower() == ".gz" else ""  # what it is stands before: .jsonl.gz
+    inner = Path(name.removesuffix(packed))
+    suffix = re.sub(r"[^.A-Za-z0-9]", "", inner.suffix)[:10] + packed
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", inner.stem)[:40].strip("-")
     path = uploads_folder() / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     _keep(path, content)
     return path

@@ -1,5 +1,6 @@
 """New study, used: steps that fold, a filter by the items' own data, and how many items a claim needs."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -309,3 +310,24 @@ def test_an_extractor_that_cannot_read_here_says_why_and_cannot_be_chosen(app, t
     assert not app.exception and app.toggle(key="extractor-unit_tests").disabled
     assert any("only where the admin allows it" in one.value for one in app.caption)
     assert any("come in through logs" in one.value for one in app.caption)
+
+
+def test_a_public_sets_file_is_uploaded_packed_and_a_damaged_one_is_a_sentence(app):
+    row = {
+        "task_id": "HumanEval/0",
+        "prompt": "def f(x):\n",
+        "canonical_solution": "    return x\n",
+        "entry_point": "f",
+        "test": "",
+    }
+    packed = gzip.compress(json.dumps(row).encode())
+    app.selectbox(key="add-dataset").set_value("humaneval_code").run()
+    upload = app.file_uploader(key="add-file-humaneval_code")
+    upload.set_value([("HumanEval.jsonl.gz", packed[:20], "application/gzip")]).run()
+    assert not app.exception and any("HumanEval\\.jsonl\\.gz is a damaged or half" in one.value for one in app.error)
+    upload = app.file_uploader(key="add-file-humaneval_code")
+    upload.set_value([("HumanEval.jsonl.gz", packed, "application/gzip")]).run()
+    app.button(key="add-items").click().run()
+    assert not app.exception and not app.error
+    added = app.session_state["draft-sources"][-1]
+    assert added.dataset == "humaneval_code" and added.path.endswith(".gz")

@@ -3,6 +3,7 @@
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import spoken_name
 from flipcore.core.study import ItemSource
 from flipcore.core.whole_files import write
 from flipcore.datasets import load_report
@@ -22,7 +23,15 @@ def test_the_same_content_is_the_same_file():
     assert first == again != other and first.read_bytes() == b"1" and first.suffix == ".csv"
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "..\\x.csv", "", "/", "a/b.jsonl", "ü" * 300 + ".csv"])
+def test_a_packed_file_stays_what_it_is_and_is_called_as_its_user_knows_it():
+    path = keep_upload("HumanEval.jsonl.gz", b"1")
+    assert path.suffixes == [".jsonl", ".gz"] and spoken_name(path) == "HumanEval.jsonl.gz"
+    assert spoken_name(keep_upload("a.csv", b"1")) == "a.csv" and spoken_name(keep_upload("noend", b"1")) == "noend"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x.jsonl.gz", "../../etc/passwd", "..\\x.csv", "", "/", "a/b.jsonl", "ü" * 300 + ".csv"]
+)
 def test_no_name_leaves_the_folder(name):
     path = keep_upload(name, b"content")
     assert path.resolve().parent == uploads_folder().resolve() and len(path.name) < 80
