@@ -71,7 +71,7 @@ def test_no_wording_drawn_is_said_and_no_small_bar(path):
     app = page()
     app.multiselect(key="score-axes").set_value([]).run()
     said = words(app)
-    assert "how wording matters was not measured" in said and "in three ways drawn at random" in said
+    assert "How the wording matters was not measured" in said and "in three ways drawn at random" in said
     assert "In one further wording" not in said and "part" not in [one[0] for one in columns(app)]
 
 
