@@ -17,7 +17,9 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
 from flipcore.models import declared_cards
 from flipcore.models.cards import ModelCard
+from flipcore.reports.exports.document import report
 from flipcore.reports.read_by_people import reader_errors
+from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.runs.judging_again import judge_again, priced
 from flipcore.runs.log_import import store_logs
@@ -195,6 +197,21 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     }
     assert errors["fickle"].kinds["wrong counted right"] == 15
     assert gates.reasons(store, study.study_id) == {}
+
+
+def test_no_way_out_claims_anything_by_a_reader_whose_gate_is_closed(tmp_path, store, world, monkeypatch):
+    """A judge that takes any two answers for one makes a perfect score and no flip; nobody has labelled."""
+    monkeypatch.setattr(world, "verdict_of", lambda prompt: "same")
+    study = declared(tmp_path)
+    runner.run(study, store)
+    view, whole = StudyView(store, study.study_id), whole_study(store, study.study_id)
+    results = [view.score(), view.ranking(), *(view.decomposition(model) for model in ("right", "fickle"))]
+    assert not any(one.is_made for result in results for one in result.claims)
+    assert not any(result.frame["is_claimed"].any() for result in results)
+    said = [whole.text(), json.dumps(whole.as_dict(), ensure_ascii=False), view.audit().text()]
+    for text in (*said, report(store, study.study_id, 1)):
+        assert "nobody has labelled" in text and "1.00 right" not in text and "of answers change" not in text
+    assert not any("scores higher" in text for text in said)  # the report explains the word
 
 
 def labels(store, study):
