@@ -95,8 +95,6 @@ class ModelScore:
     def claim(self) -> Claim:
         own = self.own.value if self.own else None
         claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
-        if self.unread == 1.0:
-            return claim.not_claimed(f"no answer of {self.model} could be read ({title_of(self.reader).lower()}).")
         if self.unread < MANY_UNREAD:
             return claim
         unread = f"{percent_text(self.unread)} unread, counted as wrong."
@@ -429,6 +427,8 @@ def _model_score(
         for name, bar in (bars.items() if labelled else ())
     )
     is_counted = same["axis"].isin(axes) | ((same["variant"] == BASE) & (COMBINED not in axes))
+    unread = float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean())
+    nothing_read = f"no answer of {model} could be read ({title_of(reader).lower()})." if unread == 1.0 else ""
     return ModelScore(
         model,
         reader,
@@ -438,10 +438,10 @@ def _model_score(
         f"{frame['axis'].iloc[0]}|{BASE}",
         own.by_questions if own else None,
         stated.get((model, reader)),
-        shut.get(reader, ""),
+        shut.get(reader, "") or nothing_read,
         frozenset(name for name in readers if name in shut),
         tuple(filter(None, people)),
-        float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean()),
+        unread,
         _gaps(own_frame, {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}, bars[reader]),
     )
 
@@ -528,9 +528,17 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         gaps = cells.mean.mean(axis=0)
         ahead = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum()), int((abs(gaps) <= 1e-12).sum())
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
-        claim = claims.difference_claim(first.model, second.model, bar, ahead, first.why_not or second.why_not, in_points)
+        why_not = first.why_not or second.why_not or (_turned_by_unread(second, bar) if in_points else "")
+        claim = claims.difference_claim(first.model, second.model, bar, ahead, why_not, in_points)
         if claim.text:
             yield Difference(first.model, second.model, bar, claim)
+
+
+def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
+    """Why a lead over this model is not claimed: were its unread answers right, they could make it up."""
+    if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
+        return ""
+    return f"{percent_text(second.unread, 1)} of {second.model}'s answers are unread, which could make up its lag."
 
 
 def behind(one: ModelScore, way: str, reader: str) -> list[str]:

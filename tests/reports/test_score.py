@@ -311,3 +311,30 @@ def test_what_is_judged_comes_before_what_it_is_compared_with():
     benchmark = readouts("option_order", seed=1).assign(role="benchmark")
     benchmark["item_id"] = benchmark["family"] = "b" + benchmark["item_id"]
     assert score_report(pd.concat([control, benchmark])).role == "benchmark"
+
+
+def test_no_lead_is_claimed_over_answers_that_nobody_read(tmp_path):
+    """Two models of one ability; of the second half of the answers cannot be read. Before, all of these were called higher."""
+    n_made = n_withheld = 0
+    for seed in range(20):
+        first, second = (readouts("combined", n=150, m=6, model=model, seed=2 * seed + i) for i, model in enumerate(("a", "b")))
+        unread = np.arange(len(second)) % 2 == 0
+        second["status"] = np.where(unread, "unreadable", "ok")
+        second["is_correct"] = second["is_correct"].where(~unread, False)
+        (pair,) = score_report(pd.concat([first, second])).differences
+        n_made += pair.claim.is_made
+        n_withheld += "unread, which could make up its lag" in pair.claim.text
+    assert n_made == 0 and n_withheld == 20
+    second["status"], second["is_correct"] = "unreadable", False
+    report = score_report(pd.concat([first, second]))
+    assert report.models[1].claim.text == "Not claimed: no answer of b could be read (written answer)."
+    assert not report.differences[0].claim.is_made and not report.models[1].elsewhere.is_made
+
+
+def test_a_lead_larger_than_what_is_unread_stands():
+    first, second = (readouts("combined", n=150, m=6, model=model, seed=seed) for seed, model in enumerate(("a", "b")))
+    first["is_correct"] = True
+    second["is_correct"] = second["is_correct"].where(np.arange(len(second)) % 3 == 0, False)
+    second["status"] = np.where(np.arange(len(second)) % 20 == 1, "unreadable", "ok")
+    (pair,) = score_report(pd.concat([first, second])).differences
+    assert pair.claim.is_made and "a scores higher than b" in pair.claim.text
