@@ -119,7 +119,7 @@ class StudyView:
         cells = report.decompositions[name]
 
         def draw(theme: Any) -> go.Figure:
-            from flipcore.charts.bars import decomposition_bars
+            from flipcore.charts.flips import decomposition_bars
 
             return decomposition_bars(cells, title_of, theme)
 

@@ -4,7 +4,7 @@ disagree with each other."""
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.charts.matrix import matrix
+from flipcore.charts.flips import matrix
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.annotation.pair_labels import Pairs, labelled_pairs
-from flipcore.charts.sequence import sequence
+from flipcore.charts.flips import sequence
 from flipcore.claims import flips
 from flipcore.claims.flip_predictions import prediction
 from flipcore.core.records import FIRST_TOKEN, IDENTITY

@@ -5,8 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
-from flipcore.charts.giveaways import giveaway_bars
-from flipcore.charts.likeness import pair_likeness
+from flipcore.charts.holdout import giveaway_bars, pair_likeness
 from flipcore.claims.likeness import compared_claims, words_claim
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.comparison import Comparison

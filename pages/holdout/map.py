@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
-from flipcore.charts.likeness import nearest_histogram
+from flipcore.charts.holdout import nearest_histogram
 from flipcore.claims.likeness import compared_claims, map_quality_text
 from flipcore.core.records import Item
 from flipcore.reports.holdout import FEWEST, component_axes, entry_rows

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.charts.equivalence import equivalence_figure
+from flipcore.charts.holdout import equivalence_figure
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout

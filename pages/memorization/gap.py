@@ -12,8 +12,7 @@ from flipcore.annotation.control_matching import (
     reference_models,
     store_matching,
 )
-from flipcore.charts.balance import balance_figure
-from flipcore.charts.slopes import slopes
+from flipcore.charts.memory import balance_figure, slopes
 from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.core.study import PAIRED_CONTROL
 from flipcore.detectors import DropGap as Detector

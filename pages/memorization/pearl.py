@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from flipcore.charts.curves import level_curves
+from flipcore.charts.memory import level_curves
 from flipcore.detectors import Pearl as PearlDetector
 from flipcore.detectors import pearls_in
 from flipcore.extractors import title_of

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.charts.detectors import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
+from flipcore.charts.memory import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
 from flipcore.claims.memory import POSITIVE
 from flipcore.claims.memory_gap import UNDECIDED
 from flipcore.models import model_cards

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import streamlit as st
 
-from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
+from flipcore.charts.memory import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.detectors import DETECTORS, ScoreDetector
 from flipcore.reports.known_doses import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.charts.bars import decomposition_bars
-from flipcore.charts.by_model import flip_panels
+from flipcore.charts.flips import decomposition_bars, flip_panels
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import start_of

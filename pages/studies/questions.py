@@ -6,9 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import acting, acting_as
+from flipcore.charts.flips import split_bar
 from flipcore.charts.inflation import Inflated, inflation_figure
-from flipcore.charts.slopes import slopes
-from flipcore.charts.split_bar import split_bar
+from flipcore.charts.memory import slopes
 from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import POCKET_ANSWERS

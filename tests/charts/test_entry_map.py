@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from flipcore.charts.entry_map import MOST_DRAWN, OTHERS, Colouring, entry_map
-from flipcore.charts.giveaways import giveaway_bars
-from flipcore.charts.likeness import nearest_histogram, pair_likeness
+from flipcore.charts.holdout import giveaway_bars, nearest_histogram, pair_likeness
 from flipcore.charts.theme import DARK, LIGHT, as_text
 
 PLACES = np.arange(12.0).reshape(6, 2).astype(np.float32)

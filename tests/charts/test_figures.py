@@ -7,20 +7,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.charts.balance import balance_figure
-from flipcore.charts.bars import decomposition_bars
-from flipcore.charts.by_model import flip_panels
 from flipcore.charts.captions import caption
-from flipcore.charts.curves import MOST_GREY, level_curves
-from flipcore.charts.detectors import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
-from flipcore.charts.equivalence import equivalence_figure
+from flipcore.charts.flips import decomposition_bars, flip_panels, matrix, sequence, split_bar
+from flipcore.charts.holdout import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.matrix import matrix
+from flipcore.charts.memory import (
+    CLAIMED,
+    MOST_GREY,
+    NONE_SHOWN,
+    OPEN,
+    DetectorMark,
+    balance_figure,
+    detector_rows,
+    level_curves,
+    slopes,
+)
 from flipcore.charts.score import ScoreBars, score_figure
-from flipcore.charts.sequence import sequence
-from flipcore.charts.slopes import slopes
-from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import DARK, LIGHT
 from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.cutoffs import loss_line, packed

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
+from flipcore.charts.memory import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import LIGHT
 from flipcore.stats.memory.ground_truth import ground_truth
 from tests.pages.opening import words

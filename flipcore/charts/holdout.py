@@ -1,0 +1,188 @@
+"""Figures of the Holdout page: likeness, what gives a set away, and versions of a retro set."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from flipcore.charts.entry_map import SETS
+from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
+from flipcore.stats.holdout.units import NOTHING, ONE_SIDED, TITLES
+from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
+
+NEAREST = "cosine with the nearest entry of the other set"
+
+
+def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> Figure:
+    """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any size compare. On a square-root
+    scale: what matters are the few pairs at the right end."""
+    figure = new_figure()
+    middles = (edges[:-1] + edges[1:]) / 2
+    for counts, name, colour, dash in zip((target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True):
+        share = counts / max(1, counts.sum())
+        figure.add_scatter(
+            x=middles,
+            y=np.sqrt(share),
+            mode="lines",
+            name=f"inside the {name}",
+            line={"shape": "hvh", "color": colour, "width": 3, "dash": dash},
+            customdata=np.column_stack([counts, 100 * share]),
+            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>",
+        )
+    bins = np.flatnonzero(target + retro)
+    ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
+    words = (
+        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the target and {int(retro.sum()):,} inside retro."
+    )
+    laid_out(figure, c, height=340, says=words, x_title="cosine of two entries of one set", y_title="share of pairs")
+    figure.update_xaxes(range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None)
+    figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g} %" for tick in ticks], rangemode="tozero")
+    return figure
+
+
+def nearest_histogram(
+    closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24
+) -> Figure:
+    """Entries by the cosine of the nearest entry of the other set, a bar a bin and set; `customdata` is (low, high, label).
+
+    Rows in `selection` (on the map) are drawn again in front, in the colour of text.
+    """
+    lowest = float(closest.min())
+    edges = np.linspace(lowest, max(float(closest.max()), lowest + 0.01), n_bins + 1)
+    bins = np.clip(np.searchsorted(edges, closest, side="right") - 1, 0, n_bins - 1)
+    middles = (edges[:-1] + edges[1:]) / 2
+    mask = np.zeros(len(closest), dtype=bool)
+    mask[list(selection)] = True
+    figure = new_figure()
+    for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
+        mine = labels == label
+        counts = np.bincount(bins[mine], minlength=n_bins)
+        ends = [[low, high, label] for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+        share = 100 * counts / max(1, mine.sum())
+        figure.add_bar(
+            x=middles,
+            y=share,
+            name=name,
+            marker_color=colour,
+            customdata=ends,
+            offsetgroup=name,
+            hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
+            text=[f"{count:,} entries" for count in counts],
+            textposition="none",
+            unselected={"marker": {"opacity": 0.35}},
+        )
+        if mask.any():
+            front = 100 * np.bincount(bins[mine & mask], minlength=n_bins) / max(1, mine.sum())
+            figure.add_bar(
+                x=middles,
+                y=front,
+                name="selected on the map",
+                marker_color=c.text,
+                offsetgroup=name,
+                hoverinfo="skip",
+                showlegend=label == 0,
+                legendgroup="selected",
+            )
+    figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
+    figure.update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
+    words = f"Entries by {NEAREST}, n = {len(closest):,}."
+    return laid_out(figure, c, height=280, says=words, x_title=NEAREST, y_title="% of the set")
+
+
+def giveaway_bars(
+    names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *, title: str
+) -> Figure:
+    """One bar a name with its range, strongest at the top: to the left it speaks for the target, to the right for the retro-holdout.
+    Names are data and shown letter by letter."""
+    figure = new_figure()
+    for is_positive, side, colour in ((False, "speaks for target", c.target), (True, "speaks for retro", c.retro)):
+        rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
+        if rows:
+            figure.add_bar(
+                y=rows,
+                x=[values[i] for i in rows],
+                orientation="h",
+                width=0.75,  # else each side takes the width that its own gaps allow
+                name=side,
+                marker_color=colour,
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "color": c.text,
+                    "thickness": 1.5,
+                    "width": 3,
+                    "array": [highs[i] - values[i] for i in rows],
+                    "arrayminus": [values[i] - lows[i] for i in rows],
+                },
+                customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
+                hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
+            )
+    words = f"What tells the sets apart: {title}."
+    laid_out(figure, c, height=90 + 24 * len(names), says=words, x_title=title)
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[as_text(name) for name in names],
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
+    )
+    figure.update_layout(barmode="overlay", bargap=0.25)
+    return figure
+
+
+SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cross"}
+
+
+def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
+    """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
+    ran have no panel. Filled circles are equivalent, diamonds different within the
+    margin, crosses different, upright crosses beyond the margin, open circles undecided."""
+    from plotly.subplots import make_subplots
+
+    tests = [name for name in TITLES if any(name in one["results"] for one in versions)]
+    figure = make_subplots(
+        rows=1, cols=max(len(tests), 1), subplot_titles=[TITLES[name] for name in tests], horizontal_spacing=0.07
+    )
+    for column, name in enumerate(tests, start=1):
+        _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
+    laid_out(figure, c, height=320, says="Each test of each version: its interval, and its margin as a tick.")
+    return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
+
+
+def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
+    scale = 100 if name == "difficulty" else 1
+    outcomes = [one["results"][name] for one in versions]
+    labels = [one["label"] for one in versions]
+    one_sided = name in ONE_SIDED
+    up = [scale * (one["bound"][1] - one["value"]) for one in outcomes]
+    down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in outcomes]
+    figure.add_scatter(
+        x=labels,
+        y=[scale * one["value"] for one in outcomes],
+        mode="markers",
+        row=1,
+        col=column,
+        marker={"color": c.text, "size": 11, "symbol": [SYMBOLS.get(one["state"], "circle-open") for one in outcomes]},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": up,
+            "arrayminus": down,
+            "color": c.text,
+            "thickness": 2,
+            "width": 6,
+        },
+        customdata=[one["state"] for one in outcomes],
+        hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
+    )
+    margins = [(label, one["margin"]) for label, one in zip(labels, outcomes, strict=True) if one["margin"] is not None]
+    for sign in (1, -1) if name == "difficulty" else (1,):
+        figure.add_scatter(
+            x=[label for label, _ in margins],
+            y=[sign * scale * margin for _, margin in margins],
+            mode="markers",
+            row=1,
+            col=column,
+            hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
+            marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
+        )
+    figure.add_hline(y=scale * NOTHING[name], line={"color": c.floor, "width": 1.5, "dash": "dot"}, row=1, col=column)
