@@ -15,10 +15,10 @@ from flipcore.invitations.gate import Gate
 from flipcore.invitations.routes import access_routes
 from flipcore.invitations.start import hosts_of_sockets, start_sentence
 from flipcore.meeting.socket import meeting_routes
-from pages.common.fault import tell
 from pages.common.first_style import FirstStyle
 from pages.common.head_start import HeadStart
 from pages.common.identity import login_of
+from pages.common.notes import tell
 from pages.common.opened import greeted, store
 
 try:

@@ -12,11 +12,27 @@ from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.reports.score import ScoreReport
+from flipcore.stats.flips.coded_answers import CodedAnswers, coded_answers
+from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
-from pages.common import cells, gates, scores, session
+from pages.common import gates, scores, session
 from pages.common.cached import cached
+
+
+@cached(max_entries=12)
+def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
+    """The coded answers of one model, under a lock where one is named."""
+    frame = session.readouts(study_id, lock=lock)
+    return coded_answers(frame[frame["model"] == model])
+
+
+@cached()
+def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
+    """T, G and A of every axis and extractor, without tests, as the headline and the map read them."""
+    return decompositions(answers(study_id, model), reference, tests=False)
+
 
 COUNTING_TO_READING = 1.2  # how much longer flips are counted than their readouts are read, at any size
 
@@ -66,7 +82,7 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
         closed_gates,
         n_models,
         heat,
-        partial(cells.estimates, study_id),
+        partial(estimates, study_id),
         of_tasks,
         by_task=study.is_recorded,
         is_begun=is_begun,

@@ -1,12 +1,13 @@
 """Words and files from outside, safe to show and to keep; and how to read what is shown."""
 
+import logging
 import re
 from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 
-from flipcore.core.errors import FlipscopeError
+from flipcore.core.errors import AccessDenied, FlipscopeError
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.store.uploads import keep_upload
 
@@ -45,3 +46,21 @@ def how_to_read(text: str, *, example: str = "", title: str = "How to read this"
         if example:
             st.markdown(f"**Here:** {plain(example)}")
         st.markdown("[Glossary: terms, formulas and papers](glossary)")
+
+
+LOG = logging.getLogger("flipscope")
+
+
+def tell(error: Exception) -> bool:
+    """A fault of ours on a page: shows a sentence in the place of the traceback, which goes to the server's log; True tells Streamlit
+    that the error has been shown. What the person may not do is no fault of ours."""
+    if isinstance(error, AccessDenied):
+        st.error(plain(error), icon=":material/lock:")
+        return True
+    LOG.error("A page failed", exc_info=error)
+    st.error(
+        f"This page met a fault of Flipscope's own ({type(error).__name__}). Nothing that was stored is lost. Reload the page, or "
+        "choose another study; the details are in the terminal in which the dashboard was started.",
+        icon=":material/bug_report:",
+    )
+    return True

@@ -10,7 +10,7 @@ from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
-from pages.common import cells, session
+from pages.common import headline, session
 from pages.common.cached import cached
 from pages.common.notes import plain
 from pages.common.tables import show_table
@@ -18,7 +18,7 @@ from pages.common.tables import show_table
 
 def answers(study_id: str, model: str, mode: str) -> CodedAnswers:
     lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
-    return cells.answers(study_id, model, lock)
+    return headline.answers(study_id, model, lock)
 
 
 def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:

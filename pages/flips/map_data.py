@@ -9,8 +9,8 @@ from flipcore.core.records import FIRST_TOKEN
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, surface
 from flipcore.stats.flips.surface import Cells, Choices
-from pages.common import cells as shared
 from pages.common import gates, session
+from pages.common import headline as shared
 from pages.common.cached import cached
 from pages.common.headline import headline
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.annotation.surveys.files import file_text
 from flipcore.annotation.surveys.results import pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.holdout import nearest_histogram
@@ -18,9 +19,10 @@ from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
+from pages.common.files import offer_file
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_figure, show_table
-from pages.holdout import excluding, labels, selection
+from pages.holdout import excluding, selection
 from pages.holdout.likeness import comparison_of, embedding_choice, layouts
 
 COLOURS = {
@@ -76,7 +78,7 @@ def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
     if colour == "category":
         return Colouring(title, groups=[item.category for item in comparison.items])
     if colour == "label":
-        names = labels.labels()
+        names = labels()
         return Colouring(title, groups=[names.get(item.item_id, "no label") for item in comparison.items])
     if colour == "closest":
         return Colouring(title, numbers=comparison.across[1][:, 0])
@@ -250,7 +252,7 @@ def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
     too_few = min(rest.count(0), rest.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=selection.let_go)
-        labels.label_form(comparison, rows)
+        label_form(comparison, rows)
         if excluding.may_exclude() and st.button(
             "Exclude",
             key="exclude-entries",
@@ -262,7 +264,7 @@ def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
         ):
             excluding.exclude(whole_id, ids)
             st.rerun()
-        labels.label_file(comparison)
+        label_file(comparison)
 
 
 def _others_here(comparison: Comparison, row: int, places) -> None:
@@ -320,4 +322,45 @@ def loners(comparison: Comparison) -> None:
             "loneliest-entries",
             entry_rows(comparison, rows, mean_cosine=means),
             column_config={"entry": st.column_config.TextColumn(width="large")},
+        )
+
+
+LABELS = "entry-labels"  # item id -> label; names that colour the map, and leave as a file
+MOST_CHARS = 40
+
+
+def labels() -> dict[str, str]:
+    """Item id -> the label that it was given."""
+    return st.session_state.setdefault(LABELS, {})
+
+
+def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
+    """Gives the chosen entries a label, behind a button; an empty one takes theirs away."""
+    with st.popover("Label", icon=":material/label:"), st.form("label-entries", border=False):
+        name = st.text_input("Label of the selected entries", max_chars=MOST_CHARS, placeholder="empty: no label")
+        if st.form_submit_button("Label them", type="primary"):
+            for row in rows:
+                item_id = comparison.items[row].item_id
+                labels().pop(item_id, None)
+                if name.strip():
+                    labels()[item_id] = name.strip()
+            st.session_state["map-colour-next"] = "label"
+            st.rerun()
+
+
+def label_file(comparison: Comparison) -> None:
+    """The labels of these entries as a file: they last as long as the browser's page."""
+    rows = [
+        {"item_id": item.item_id, "set": "retro" if is_retro else "target", "label": labels()[item.item_id], "entry": text}
+        for item, is_retro, text in zip(comparison.items, comparison.labels, comparison.texts, strict=True)
+        if item.item_id in labels()
+    ]
+    if rows:
+        offer_file(
+            f"{len(rows):,} labels as CSV",
+            file_text(rows),
+            "entry-labels.csv",
+            "text/csv",
+            key="entry-labels-csv",
+            help="Labels last until this page is closed.",
         )

@@ -12,7 +12,7 @@ from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, next_step, survey_panel, tests, versions
+from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.likeness import layouts
 from pages.holdout.sets import choose_share_aside
@@ -70,7 +70,7 @@ if whole is not None and sets is not None:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
-        next_step.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
+        board.offer_lock(sets, board.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:
         st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
     else:

@@ -3,10 +3,32 @@
 import pandas as pd
 import streamlit as st
 
+from flipcore.reports.memory import NAMES
 from pages.common import session
 from pages.common.inspector import open_item
 from pages.common.tables import show_table
 from pages.memorization.cached import View
+
+PARTS = {
+    "summary": "Summary",
+    "gap": "Drop gap",
+    "loss": "Losses, completion",
+    "pearl": "PEARL",
+    "agreement": "Do they agree?",
+    "truth": "Ground truth",
+}  # a link names a part by its title
+KINDS = {kind: f"{name[:1].upper()}{name[1:]}" for kind, name in NAMES.items()}
+
+
+def set_title(kind: str) -> str:
+    """Of what is compared as one set: a kind of items, or a task of a recording."""
+    return KINDS.get(kind, kind)
+
+
+def detector_title(title: str) -> str:
+    """A detector's title at the head of a row or a control."""
+    return f"{title[:1].upper()}{title[1:]}"
+
 
 TITLES = {
     "original": "as published, nats",

@@ -18,8 +18,7 @@ from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_table
 from pages.components.boards import cutoff_line
 from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
-from pages.memorization.items import item_table
-from pages.memorization.titles import detector_title
+from pages.memorization.items import detector_title, item_table
 from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
 
 START = {"loss_cutoff": None}

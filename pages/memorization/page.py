@@ -13,7 +13,7 @@ from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import View
-from pages.memorization.titles import PARTS, set_title
+from pages.memorization.items import PARTS, set_title
 
 PAGE = "memorization"
 TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}

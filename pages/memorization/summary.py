@@ -14,7 +14,7 @@ from pages.common.notes import how_to_read, plain
 from pages.common.tables import offer_table, show_figure, show_table
 from pages.memorization import truth
 from pages.memorization.cached import View, members
-from pages.memorization.titles import detector_title
+from pages.memorization.items import detector_title
 from pages.memorization.verdicts import tests
 
 

@@ -18,7 +18,7 @@ from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_figure, show_table
 from pages.memorization.cached import View, scores
-from pages.memorization.titles import set_title
+from pages.memorization.items import set_title
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:

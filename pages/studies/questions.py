@@ -26,7 +26,7 @@ from pages.common.notes import plain
 from pages.holdout import cached as holdout_cached
 from pages.holdout.chosen import sets_of
 from pages.memorization.cached import View, gap
-from pages.memorization.titles import PARTS
+from pages.memorization.items import PARTS
 
 HEIGHT_PX = 200
 MARGIN = 0.05

@@ -18,7 +18,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.published import gap_rows
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from pages.memorization.titles import PARTS
+from pages.memorization.items import PARTS
 from tests.browser.serving import ROOT
 from tests.claims.sentences import too_long
 from tests.claims.walks import FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, walk_over

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from pages.memorization.titles import PARTS
+from pages.memorization.items import PARTS
 from tests.pages.opening import opened, quiet, words
 from tests.runs.test_runner import tiny_study
 from tests.stores import built_once, copy_of
