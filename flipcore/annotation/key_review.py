@@ -21,7 +21,7 @@ from flipcore.stats.audit.suspects import Suspicion, suspicions
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.store.connection import Store
-from flipcore.store.queries import keys, review, studies
+from flipcore.store.queries import review, studies
 from flipcore.store.rows import now
 from flipcore.text.answers import answer_text, text_answer
 
@@ -178,7 +178,7 @@ def errata_of(store: Store, study_id: str) -> list[dict]:
     """The errata of a study, by what people have said so far; empty where nobody disputes a key."""
     frame = studies.readouts(store, study_id)
     of = suspects(frame, review.items(store, [str(one) for one in frame["item_id"].unique()]))
-    return errata(of, key_reviews({one.item.item_id: one.item for one in of}, keys.key_verdicts(store)))
+    return errata(of, key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(store)))
 
 
 def _evidence(item: Item, one: Suspicion | None) -> dict:

@@ -34,7 +34,7 @@ def _simulated(card: ModelCard) -> Backend:
 
 
 def _pocket(card: ModelCard) -> Backend:
-    from flipcore.models.pocket import Pocket
+    from flipcore.models.pocket_inference import Pocket
 
     bits = card.options.get("bits", 16)
     if not isinstance(bits, int) or isinstance(bits, bool):

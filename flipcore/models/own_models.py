@@ -1,4 +1,5 @@
-"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone."""
+"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone;
+and testing one of them, whatever its kind."""
 
 import threading
 from dataclasses import fields, replace
@@ -11,7 +12,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write
 from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own, with_own_price
-from flipcore.models.probe_record import FOUND_OUT
+from flipcore.models.kinds import probed
+from flipcore.models.probe_record import FOUND_OUT, card_after, record_of, report
 
 _HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
 _HEAD += "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
@@ -83,3 +85,14 @@ def _write(cards: dict[str, ModelCard]) -> None:
     import tomli_w
 
     write(own_models_toml(), _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()}), mode=0o600)
+
+
+def ask_and_keep(card: ModelCard) -> list[str]:
+    """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises BadInput where the model
+    cannot be asked; the card then stays as it was."""
+    require(Permission.MODELS)
+    tell("tested a model", card.name)
+    before, record = record_of(card), probed(card)
+    after = card_after(card, record)
+    save(after, card.name)
+    return report(after, before, record)

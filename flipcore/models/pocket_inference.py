@@ -1,4 +1,4 @@
-"""The pocket model without torch: numpy over the half-precision file, in single precision, with a key-value cache.
+"""The pocket model without torch: numpy over the half-precision file, in single precision, with a key-value cache; and the backend.
 
 Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on a busy machine several
 BLAS threads a product are slower by far than one, so loading sets the process to one.
@@ -15,10 +15,11 @@ import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from flipcore.core.errors import BadInput
+from flipcore.core.errors import BadInput, MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
-from flipcore.models.batched import Generation, LanguageModel, Piece, Spread
+from flipcore.core.records import ABILITIES, Call, Completion
+from flipcore.models.batched import Batched, Generation, LanguageModel, Piece, Spread, answers, prompt_of, scores
 from flipcore.models.pocket_arrays import batches, drawn_token, likeliest, log_softmax, padded, softmax, spread, turned
 
 N_FIRST = 40
@@ -285,3 +286,26 @@ def _use_one_blas_thread() -> None:
     except ImportError:  # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
         return
     threadpool_limits(1, user_api="blas")
+
+
+class Pocket(Batched):
+    """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a seed and sample."""
+
+    called = "The pocket model"
+    abilities = frozenset(ABILITIES)
+
+    def __init__(self, name: str = "pocket", path: Path | None = None, bits: int = 16) -> None:
+        """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded to."""
+        path = path or POCKET
+        if not (path / "model.safetensors").is_file():
+            raise MissingAbility(
+                f"The pocket model is not in {path}: in a clone, train it with `python -m tests.lab.pocket train`."
+            )
+        super().__init__()
+        self._model = PocketModel.load(path, bits)
+        self.name, self.revision = name, self._model.revision
+
+    def answered(self, calls: list[Call]) -> list[Completion]:
+        if calls[0].request.kind == "score":
+            return scores(calls, self._model)
+        return answers(calls, self._model, [prompt_of(call) + call.request.continuation for call in calls])

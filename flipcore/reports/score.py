@@ -14,15 +14,15 @@ import pandas as pd
 from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
+from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
 from flipcore.core.records import BASE, CUT, IDENTITY, UNREADABLE
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
-from flipcore.reports.ranks_by_people import RanksByPeople, ranks_of
 from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.accuracy import tasks_of
-from flipcore.stats.base.estimate import Estimate, number_text, percent_text
+from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.additivity import way_gaps
@@ -193,6 +193,65 @@ class Difference:
         for name in ("questions", "wordings"):
             claim, of = self.claim if name == "wordings" else None, {"first": self.first, "second": self.second}
             yield Row(self.first, INTERVALS[name], f"lead over {self.second}", self.bar.estimate(name), claim, of)
+
+
+@dataclass(frozen=True, eq=False)
+class RanksByPeople:
+    """Several models with people's labels in their scores: `pairs` of those whose outputs people labelled, the best first, and the
+    claim of `ranks` where there are three or more."""
+
+    pairs: tuple[PairByPeople, ...] = ()
+    ranks: Claim | None = None
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (*((self.ranks,) if self.ranks else ()), *(one.claim for one in self.pairs))
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "first": one.first,
+                "second": one.second,
+                "by people": one.joint.text_pp(),
+                "extractor alone": f"{number_text(100 * one.raw, 1, sign=True)} pp",
+                "p, pair alone": p_text(one.difference.p),
+                "p over all pairs": p_text(one.p),
+                "labels": one.difference.n,
+            }
+            for one in self.pairs
+        ]
+
+    def rows(self) -> Iterator[Row]:
+        for one in self.pairs:
+            place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}, corrected by people"
+            yield Row(one.first, "by people", "difference, corrected by people", one.joint, one.claim, place, title)
+
+    def as_dict(self) -> dict[str, Any]:
+        pairs = [
+            {
+                "first": one.first,
+                "second": one.second,
+                "sentence": one.claim.text,
+                "is_claimed": one.claim.is_made,
+                "difference": plain(one.joint),
+                "difference_as_read": plain(one.raw),
+                "p_pair_alone": plain(one.difference.p),
+                "p_over_pairs": plain(one.p),
+            }
+            for one in self.pairs
+        ]
+        ranks = {"sentence": self.ranks.text, "is_claimed": self.ranks.is_made, **self.ranks.numbers} if self.ranks else None
+        return {"pairs": pairs, "ranks": ranks}
+
+
+def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople:
+    """Of models whose scores have labels in them, under one extractor; `why_not` withholds what is asserted."""
+    there = [Labelled(one.model, one.score, one.units) for one in models if one.score and one.units is not None]
+    if len(there) < 2:
+        return RanksByPeople()
+    level = there[0].score.level
+    pairs = pairs_by_people(there, level, why_not)
+    return RanksByPeople(tuple(pairs), ranks_by_people(pairs, level, why_not))
 
 
 @dataclass(frozen=True, eq=False)

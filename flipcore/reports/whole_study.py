@@ -42,8 +42,7 @@ from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
 from flipcore.store.queries import scores as queries
-from flipcore.store.queries.audit import reported
-from flipcore.store.queries.endings import endings
+from flipcore.store.queries.audit import endings, reported
 from flipcore.store.queries.pairs import control_pairs
 from flipcore.text.templates import repeated_templates
 

@@ -27,8 +27,7 @@ from flipcore.runs.embargo import check_judge
 from flipcore.runs.origins import origins, study_row
 from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Pace, Progress, end_message
-from flipcore.runs.truncation import CutCount
-from flipcore.runs.unreadable import UnreadableCount
+from flipcore.runs.truncation import CutCount, UnreadableCount
 from flipcore.store import rows
 from flipcore.store.archives import check_here
 from flipcore.store.connection import Store

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.runs.narrowing import narrowed
+from flipcore.runs.asking_again import narrowed
 from flipcore.stats.flips.map_cells import column_id, column_parts
 from flipcore.store.export import safe
 from flipcore.store.queries import review

@@ -25,7 +25,7 @@ from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.reports.without_disputed import with_and_without
-from flipcore.store.queries import keys, review
+from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.cached import cached
@@ -81,7 +81,7 @@ def _results(study_id: str, of: list[Suspect]) -> None:
     if n_enough < len(of):
         many = count_of(len(of) - n_enough, "item has", "items have")
         st.caption(f"{many} fewer than {FEWEST_OUTPUTS} outputs: too few to suspect a key. Ask more models or wordings.")
-    reviews = key_reviews({one.item.item_id: one.item for one in of}, keys.key_verdicts(session.store()))
+    reviews = key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(session.store()))
     disputed = sorted(name for name, one in reviews.items() if one.is_disputed)
     people = len({row["reviewer"] for one in reviews.values() for row in one.rows})
     if not reviews:
@@ -131,7 +131,7 @@ def _who() -> None:
 def _review(of: list[Suspect], name: str) -> None:
     store, by_suspicion = session.store(), st.session_state.get("keys-by-suspicion", True)
     items = {one.item.item_id: one.item for one in of}
-    verdicts = [row for row in keys.key_verdicts(store) if row["item_id"] in items]
+    verdicts = [row for row in review.key_verdicts(store) if row["item_id"] in items]
     open_ids = ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
     mine = [row for row in verdicts if row["reviewer"] == name]
     n_done = len({row["item_id"] for row in mine})
@@ -145,14 +145,14 @@ def _review(of: list[Suspect], name: str) -> None:
 
 
 def _take_back(row: dict) -> None:
-    keys.keep_key_verdicts(session.store(), [undo_key_verdict(row)])
+    review.keep_key_verdicts(session.store(), [undo_key_verdict(row)])
 
 
 def _question(item: Item, name: str, by_choice: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
         try:
-            keys.keep_key_verdicts(session.store(), [key_verdict_row(item, name, verdict, answer, by_choice=by_choice)])
+            review.keep_key_verdicts(session.store(), [key_verdict_row(item, name, verdict, answer, by_choice=by_choice)])
         except FlipscopeError as error:
             st.toast(plain(error), icon=":material/error:")
 

@@ -17,10 +17,9 @@ from flipcore.models import own_models
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import inbox, runner
-from flipcore.runs.asking_again import asked_again
+from flipcore.runs.asking_again import asked_again, narrowed
 from flipcore.runs.demo import demo_study
 from flipcore.runs.harnesses.writing import write_variants, zipped_variants
-from flipcore.runs.narrowing import narrowed
 from flipcore.store.archiving import archive, restore
 from flipcore.store.backup import back_up
 from flipcore.store.connection import Store

@@ -19,7 +19,7 @@ from flipcore.core.study import ItemSource
 from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.probe import listed_models
-from flipcore.models.testing import ask_and_keep
+from flipcore.models.own_models import ask_and_keep
 from flipcore.runs.background import Registry
 from flipcore.runs.demo import demo_study
 from flipcore.runs.judging_again import judge_again

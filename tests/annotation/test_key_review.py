@@ -19,7 +19,7 @@ from flipcore.annotation.key_review import (
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
-from flipcore.store.queries import keys
+from flipcore.store.queries import review
 
 ITEMS = {
     name: Item(name, "set", "choice", f"Which is {name}?", ("a", "b", "c"), target="0", category="s")
@@ -118,10 +118,10 @@ def test_a_verdict_on_another_wording_of_the_item_does_not_count():
 
 def test_verdicts_are_stored_and_taken_back(tmp_path):
     store = Store.open(tmp_path / "flips.duckdb")
-    keys.keep_key_verdicts(store, [said("i1", "Ada", AMBIGUOUS), said("i2", "Ada", ANSWER, "1")])
-    keys.keep_key_verdicts(store, [said("i1", "Ada", ANSWER, "1")])
-    stored = keys.key_verdicts(store)
+    review.keep_key_verdicts(store, [said("i1", "Ada", AMBIGUOUS), said("i2", "Ada", ANSWER, "1")])
+    review.keep_key_verdicts(store, [said("i1", "Ada", ANSWER, "1")])
+    stored = review.key_verdicts(store)
     assert [(row["item_id"], row["verdict"]) for row in stored] == [("i2", ANSWER), ("i1", ANSWER)]
-    keys.keep_key_verdicts(store, [undo_key_verdict(stored[0])])
-    assert [row["item_id"] for row in keys.key_verdicts(store)] == ["i1"]
+    review.keep_key_verdicts(store, [undo_key_verdict(stored[0])])
+    assert [row["item_id"] for row in review.key_verdicts(store)] == ["i1"]
     store.close()

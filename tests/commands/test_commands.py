@@ -16,7 +16,7 @@ from flipcore.commands.terminal import Terminal
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import keys, review, studies
+from flipcore.store.queries import review, studies
 from tests.conftest import ROOT
 
 STUDY = Study(
@@ -130,7 +130,7 @@ def test_errata_are_exported_by_command_as_the_page_shows_them(path, capsys):
     store = Store.open()
     (study_id,) = (row["study_id"] for row in studies.studies(store).to_dict("records"))
     item = next(iter(review.items(store, list(studies.readouts(store, study_id)["item_id"].unique())).values()))
-    keys.keep_key_verdicts(store, [key_verdict_row(item, who, UNANSWERABLE) for who in ("Ada", "Ben")])
+    review.keep_key_verdicts(store, [key_verdict_row(item, who, UNANSWERABLE) for who in ("Ada", "Ben")])
     rows = errata_of(store, study_id)
     store.close()
     assert main(command) == 0

@@ -11,9 +11,8 @@ from flipcore.core.records import ABSENT, OK, Call, Completion, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from flipcore.extractors import extractor_of
-from flipcore.models.pocket import Pocket
 from flipcore.models.pocket_arrays import padded
-from flipcore.models.pocket_inference import PocketModel
+from flipcore.models.pocket_inference import Pocket, PocketModel
 from tests.extractors.asking import choice, number, shown
 
 SCORED = Completion("c", "ok", tokens=(("a", -1.0), ("b", -3.0), ("c", -0.5), ("d", -0.5), ("e", -2.0)))

@@ -8,8 +8,8 @@ import pytest
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import Call, Request
-from flipcore.models.pocket import Pocket
 from flipcore.models.pocket_arrays import batches, log_softmax, padded, softmax
+from flipcore.models.pocket_inference import Pocket
 
 here = pytest.mark.skipif(not (POCKET / "model.safetensors").is_file(), reason="the pocket checkpoint is not trained yet")
 PROMPT = "Question: Which of these is a metal?\nA. rye\nB. barley\nC. tin\nD. oats\nAnswer:"

@@ -24,7 +24,7 @@ from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import OpenAICompatible
 from flipcore.models.openai.probe import probed
-from flipcore.models.pocket import Pocket
+from flipcore.models.pocket_inference import Pocket
 from flipcore.models.presets import card_from
 from flipcore.models.probe_record import card_after
 from flipcore.runs import runner

@@ -15,7 +15,7 @@ from flipcore.datasets import load
 from flipcore.models import cards
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, keys, review, studies
+from flipcore.store.queries import judges, review, studies
 from flipcore.store.rows import now
 from pages.common.flip_verdicts import WORDS
 from pages.paraphrase_review import judging, risk, which_pairs
@@ -248,10 +248,10 @@ def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
     button(app, "Review keys").click().run()
     assert "What is the right answer?" in words(app)
     button(app, "Ambiguous").click().run()
-    (row,) = keys.key_verdicts(store)
+    (row,) = review.key_verdicts(store)
     assert (row["verdict"], row["by_choice"]) == ("ambiguous", True)
     button(app, "Take the last one back").click().run()
-    assert keys.key_verdicts(store) == []
+    assert review.key_verdicts(store) == []
     button(app, "Unanswerable").click().run()
     button(app, "Stop, and see what people say").click().run()
     said = words(app)

@@ -7,7 +7,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
 from flipcore.runs import plan
-from flipcore.runs.narrowing import narrowed
+from flipcore.runs.asking_again import narrowed
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.runs.test_runner import tiny_study

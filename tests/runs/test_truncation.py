@@ -13,7 +13,7 @@ from flipcore.runs.background import Registry
 from flipcore.runs.truncation import token_limits
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
-from flipcore.store.queries.endings import endings
+from flipcore.store.queries.audit import endings
 from flipcore.store.queries.inspection import inspection
 from tests.runs.test_runner import tiny_study
 

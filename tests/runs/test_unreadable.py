@@ -6,7 +6,7 @@ from flipcore.__main__ import main
 from flipcore.core.records import ABSENT, CUT, OK, UNREADABLE, Reading, Readout
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of
-from flipcore.runs.unreadable import UnreadableCount
+from flipcore.runs.truncation import UnreadableCount
 
 READERS = [extractor_of("regex"), extractor_of("text_match"), extractor_of("answer_loss")]
 

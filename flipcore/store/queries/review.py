@@ -1,4 +1,5 @@
-"""What the review asks of the store: pairs, the verdicts that stand, labels of judged texts; and what it adds."""
+"""What the review asks of the store: pairs, the verdicts that stand, labels of judged texts, what people say of
+keys; and what it adds."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -176,3 +177,22 @@ def verdicts_of(store: Store, source: str = EVERY) -> list[dict]:
     """The verdicts on the pairs of one source as `sources_of_pairs` names them, or of every one."""
     sources = sources_of_pairs(store)
     return [row for row in verdicts(store) if row["pair_id"] in sources and source in (EVERY, sources[row["pair_id"]])]
+
+
+_KEY_VERDICTS = f"""
+SELECT v.verdict_id, v.item_id, v.reviewer, v.verdict, v.answer, v.item_hash, v.rule_version, v.by_choice,
+       strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') AS created FROM key_verdicts v
+WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM key_verdicts u WHERE u.undoes = v.verdict_id) AND v.item_id NOT IN ({HIDDEN})
+QUALIFY row_number() OVER (PARTITION BY v.item_id, v.reviewer ORDER BY v.created_at DESC, v.verdict_id) = 1
+ORDER BY v.created_at, v.verdict_id
+"""
+
+
+def key_verdicts(store: Store) -> list[dict]:
+    """The verdicts that stand, oldest first; none on an item that is set aside."""
+    return store.rows_of(_KEY_VERDICTS)
+
+
+def keep_key_verdicts(store: Store, rows: Sequence[dict]) -> None:
+    """Adds verdicts and waits until they are safe."""
+    store.writer.add("key_verdicts", list(rows)).result(30)

@@ -26,14 +26,12 @@ from flipcore.store.queries import (
     audit,
     budgets,
     decisions,
-    endings,
     exchange,
     fingerprint,
     holdout,
     inspection,
     invitations,
     judges,
-    keys,
     locks,
     memory,
     packed_readouts,
@@ -148,7 +146,7 @@ CALLS = {
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
     "exchange.exchanged": lambda s: list(exchange.exchanged(s, S)),
     "exchange.completions": lambda s: exchange.completions(s, S),
-    "endings.endings": lambda s: endings.endings(s, S),
+    "audit.endings": lambda s: audit.endings(s, S),
     "inspection.inspection": lambda s: [
         inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
     ],
@@ -167,7 +165,7 @@ CALLS = {
     "judges.output": lambda s: [judges.output(s, S, call) for call in hidden_calls(s)],
     "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
     "judges.n_label_rows": lambda s: judges.n_label_rows(s),
-    "keys.key_verdicts": lambda s: keys.key_verdicts(s),
+    "review.key_verdicts": lambda s: review.key_verdicts(s),
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
     "locks.sight": lambda s: locks.sight(s, S, None),
@@ -261,7 +259,7 @@ def store(filled, tmp_path):
     ]
     judges.keep_labels(opened, [label_row(one, "Ada", "5") for one in texts])
     asked = review_items(opened, sorted(hidden))
-    keys.keep_key_verdicts(opened, [key_verdict_row(one, "Ada", "ambiguous") for one in asked])
+    review.keep_key_verdicts(opened, [key_verdict_row(one, "Ada", "ambiguous") for one in asked])
     mark = {
         "study_id": S,
         "model": READER,
