@@ -4,6 +4,7 @@ A link carries `id.signature` in its fragment, which no server and no log sees; 
 signature of its own. Both are signed over what the invitation allows, with the secret of this machine."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -100,3 +101,32 @@ def person_of(store: Store, cookie: str) -> Person | None:
     if one is None or not one.stands or one.opened_at is None or not signing.is_signed(signing.COOKIE, cookie, one.content):
         return None
     return one.person
+
+
+_TIME = "%Y-%m-%d %H:%M"
+
+
+def listing(every: Sequence[Invitation]) -> list[dict[str, str]]:
+    """One row an invitation: for whom, to what, its state, and when; times in UTC."""
+    return [
+        {
+            "name": one.name,
+            "level": one.level,
+            "to": one.scope.replace(":", ": ", 1),
+            "state": state_of(one),
+            "opened": one.opened_at.strftime(_TIME) if one.opened_at else "",
+            "until": one.expires_at.strftime(_TIME),
+            "issued by": one.issued_by,
+            "issued": one.created_at.strftime(_TIME),
+        }
+        for one in every
+    ]
+
+
+def state_of(one: Invitation) -> str:
+    """revoked, expired, opened or waiting."""
+    if one.revoked_at is not None:
+        return "revoked"
+    if one.is_over:
+        return "expired"
+    return "waiting" if one.opened_at is None else "opened"

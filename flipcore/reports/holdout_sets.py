@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, Study
 from flipcore.datasets import load_report
-from flipcore.datasets.sources import written_from
 from flipcore.runs.demo import example_holdout
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
@@ -121,3 +120,18 @@ def _without_hidden(store: Store, sets: Sets) -> Sets:
 def _with_studies(store: Store, sets: Sets) -> Sets:
     ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
     return replace(sets, study_ids=holdout.studies_of(store, *ids))
+
+
+def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
+    """The retro entries with their sources named by item id. A file names a source by that id or by the entry's own key
+    ("17" for gsm8k/17@1c0ffee2); what names no target entry, or several, stays as it is and pairs with nothing."""
+    ids_by_name: dict[str, list[str]] = {}
+    for item_id in target_ids:
+        ids_by_name.setdefault(item_id, []).append(item_id)
+        ids_by_name.setdefault(item_id.split("/", 1)[-1].rsplit("@", 1)[0], []).append(item_id)
+
+    def source_of(item: Item) -> Item:
+        ids = ids_by_name.get(item.source_id or "", [])
+        return replace(item, source_id=ids[0]) if len(ids) == 1 else item
+
+    return tuple(source_of(item) for item in retro)

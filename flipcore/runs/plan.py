@@ -1,4 +1,5 @@
-"""From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost."""
+"""From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost; and what is
+declared, as rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from flipcore.core.wordings import LANGUAGE, PARAPHRASE
 from flipcore.models import model_cards, open_backend
 from flipcore.models.cards import ModelCard
 from flipcore.runs import cost, own_prompts
+from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 from flipcore.text.counts import count_of
@@ -383,3 +385,28 @@ def remaining(study_plan: Plan, store: Store, is_ended: Callable[[ItemPlan, str]
         n_judged / cost.rate(cards.get(study_plan.study.judge or "")),
     )
     return total + judge_calls.scaled(remaining_share)
+
+
+def declared_rows(study_plan: Plan) -> list:
+    """Items, memberships and variants of a plan, by table: stored before its first call, and before prompts go out to another harness."""
+    study_id = study_plan.study.study_id
+    variants = {v.variant_id: v for item_plan in study_plan.items for v in item_plan.variants}
+    members = [
+        {
+            "study_id": study_id,
+            "item_id": item_plan.item.item_id,
+            "role": item_plan.role,
+            "position": i,
+            "confirmatory": item_plan.confirmatory,
+        }
+        for i, item_plan in enumerate(study_plan.items)
+    ]
+    return [
+        ("items", [rows.item_row(item_plan.item) for item_plan in study_plan.items]),
+        ("study_items", members),
+        ("variants", [rows.variant_row(v) for v in variants.values()]),
+        (
+            "study_variants",
+            [row for item_plan in study_plan.items for row in rows.study_variant_rows(study_id, item_plan.variants)],
+        ),
+    ]

@@ -22,10 +22,9 @@ from flipcore.runs.asking import Asking
 from flipcore.runs.cluster.place import Place
 from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
-from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.origins import origins, study_row
-from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, plan_inputs, plan_of, projection, remaining
+from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, declared_rows, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Pace, Progress, end_message
 from flipcore.runs.truncation import CutCount, UnreadableCount
 from flipcore.store import rows

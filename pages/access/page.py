@@ -8,8 +8,7 @@ from flipcore.access import policy
 from flipcore.access.acting import acting
 from flipcore.access.levels import ABOUT, Level, Permission
 from flipcore.access.person import EVERY, QUEUE, SURVEY
-from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, revoke
-from flipcore.invitations.listing import listing
+from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
 from flipcore.invitations.start import OFF, not_an_admin
 from flipcore.store.backup import back_up
 from flipcore.store.queries import holdout, invitations, review

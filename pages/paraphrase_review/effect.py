@@ -22,7 +22,7 @@ from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_figure, show_table
-from pages.paraphrase_review import risk
+from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.judging import reviewer
 
 
@@ -33,7 +33,7 @@ def show() -> None:
         return
     _own_acceptance()
     _gates(source_gates(states))
-    studies = risk.studies()
+    studies = which_pairs.studies()
     if not studies:
         st.info(
             "No study has asked these paraphrases yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
@@ -100,7 +100,7 @@ def _estimate(studies: dict[str, str]) -> None:
         if name := reviewer():
             st.markdown(plain(_own(study_id, axis, model, readout, reference, name)))
         _table(effect)
-        risk.strikes(study_id, axis)
+        which_pairs.strikes(study_id, axis)
         marked_flips(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="

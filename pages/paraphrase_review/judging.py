@@ -13,7 +13,7 @@ from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.components.pair_review import kept_verdicts, pair_review
-from pages.paraphrase_review import risk
+from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
 
 ALL_DONE = "All done. Effect says what your verdicts changed. Press Z to undo."
@@ -102,7 +102,7 @@ def _order(
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
     `version`. `source` is the one that a reviewer was invited to, and keeps their
     queue apart. `pair_ids` are the pairs of items that were selected on the flip map."""
-    moved = risk.moved_by(study_id) if study_id else None
+    moved = which_pairs.moved_by(study_id) if study_id else None
     return order_of(session.store(), name, shared=shared, source=only, pair_ids=pair_ids, risk=moved)
 
 

@@ -11,7 +11,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load, load_report, rows_of
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.datasets.reading.checks import checked
-from flipcore.datasets.sources import written_from
+from flipcore.reports.holdout_sets import written_from
 from flipcore.stats.holdout.entries import paired_rows
 from tests.datasets.files import CHOICES, written
 

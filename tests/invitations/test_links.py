@@ -10,8 +10,19 @@ from flipcore.access.levels import Level
 from flipcore.access.person import EVERY, QUEUE, SURVEY, Person
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.invitations import links
-from flipcore.invitations.links import ELSEWHERE, EXPIRED, FOREIGN, REVOKED_LINK, enter, issue, link, person_of, revoke
-from flipcore.invitations.listing import listing, state_of
+from flipcore.invitations.links import (
+    ELSEWHERE,
+    EXPIRED,
+    FOREIGN,
+    REVOKED_LINK,
+    enter,
+    issue,
+    link,
+    listing,
+    person_of,
+    revoke,
+    state_of,
+)
 from flipcore.store.queries import invitations, review
 
 EVERYWHERE = QUEUE + EVERY

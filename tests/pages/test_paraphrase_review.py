@@ -18,7 +18,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges, review, studies
 from flipcore.store.rows import now
 from pages.common.flip_verdicts import WORDS
-from pages.paraphrase_review import judging, risk, which_pairs
+from pages.paraphrase_review import judging, which_pairs
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.annotation.proposals.test_proposing import reply
@@ -123,8 +123,8 @@ def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, mo
             review_view(held, name, order, *rest, **more),
         )[1],
     )
-    monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})
-    monkeypatch.setattr(risk, "moved_by", lambda study_id: dict(flips))
+    monkeypatch.setattr(which_pairs, "studies", lambda: {"study": "a study"})
+    monkeypatch.setattr(which_pairs, "moved_by", lambda study_id: dict(flips))
     monkeypatch.setattr(review, "n_reworded_readouts", lambda held, study_id: len(flips))
     app = shown(name="Ada", order=which_pairs.ORDERS["risk"])
     flips[orders[0][-1]] = 0.5

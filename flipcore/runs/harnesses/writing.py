@@ -13,9 +13,9 @@ from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.whole_files import write
-from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.planned import PlannedPrompt, planned_of, prompts, shown_items, use_of
 from flipcore.runs.origins import study_row
+from flipcore.runs.plan import declared_rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
