@@ -227,7 +227,6 @@ def memory_tests(
     items: pd.DataFrame | None = None,
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
-    margin: float = MARGIN,
 ) -> dict[str, list[MemoryTest]]:
     """Of every model of `frame`, everything that the models answered (`queries.readouts(..., everything=True)`). `items` are the
     study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
@@ -237,7 +236,7 @@ def memory_tests(
         str(model): detector_measurements(part, members_of(study, items, pairs, str(model)), study.detectors)
         for model, part in frame.groupby("model", sort=False)
     }
-    return family_tests(by_model, study.control, closed_gates or {}, margin)
+    return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
 
 
 def family_tests(

@@ -13,7 +13,7 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.study import Study
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base import accuracy as base
 from flipcore.stats.base.estimate import Estimate, p_text
@@ -82,7 +82,7 @@ class RankingReport:
         return {
             "role": self.role,
             "reference": self.reference,
-            "claims": [_claim(one) for one in self.claims],
+            "claims": [claim_fields(one) for one in self.claims],
             "pairs": [_pair(one) for one in self.pairs],
             "ways": way_rows(self.contest),
             "notes": list(self.notes),
@@ -159,9 +159,9 @@ def _notes(contest: Contest) -> list[str]:
     return notes
 
 
-def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
+def way_rows(contest: Contest) -> list[dict[str, Any]]:
     """A row a way: each model's accuracy with its interval, its rank and its rank interval over all ways ("1–2")."""
-    best, worst = rank_limits(contest.at_all, 1 - level)
+    best, worst = rank_limits(contest.at_all, 1 - LEVEL)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {"way": claims.place(way), "items": int(contest.order.n[i]), "claimed": bool(contest.claimed[i])}
@@ -223,10 +223,6 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
     ]
 
 
-def _claim(one: Claim) -> dict[str, Any]:
-    return {"sentence": one.text, "detail": one.detail, "outcome": one.word, "is_claimed": one.is_made}
-
-
 def _pair(one: ModelPair) -> dict[str, Any]:
     return {
         "first": one.first,
@@ -239,4 +235,4 @@ def _pair(one: ModelPair) -> dict[str, Any]:
         "only_second_right": one.paired.first_only,
         "n_differ_in_part": one.paired.n_partly,
         "n_items": one.paired.n_items,
-    } | _claim(one.claim)
+    } | claim_fields(one.claim)

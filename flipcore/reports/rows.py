@@ -38,6 +38,11 @@ class Row:
         return where | {name: one[name] for name in names} | {"method": self.estimate.method.replace("_", " ")}
 
 
+def claim_fields(claim: Claim) -> dict[str, Any]:
+    """A claim for JSON: what is shown, what qualifies it, its verdict in a word, and whether it asserts anything."""
+    return {"sentence": claim.text, "detail": claim.detail, "outcome": claim.word, "is_claimed": claim.is_made}
+
+
 def plain(value: Any) -> Any:
     """What JSON has: an estimate by its fields, and None for a number that is missing or not finite."""
     if isinstance(value, Estimate):

@@ -20,7 +20,7 @@ from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.read_by_people import ReaderErrors, corrected_score
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
@@ -158,10 +158,7 @@ class ModelScore:
         return {
             "model": self.model,
             "reader": self.reader,
-            "sentence": claim.text,
-            "detail": claim.detail,
-            "outcome": claim.word,
-            "is_claimed": claim.is_made,
+            **claim_fields(claim),
             "score": plain(bar.value),
             "unread": plain(self.unread),
             "n_questions": bar.cells.shape[0],

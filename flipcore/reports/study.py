@@ -15,7 +15,7 @@ from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
 from flipcore.stats.memory.rewritten import HarnessAccuracy
@@ -178,10 +178,7 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
         "axis": one.axis,
         "extractor": one.extractor,
         "reference": one.reference,
-        "sentence": claim.text,
-        "detail": claim.detail,
-        "outcome": claim.word,
-        "is_claimed": claim.is_made,
+        **claim_fields(claim),
         "p_claim": plain(claim.numbers.get("p", math.nan)),
         "n_items": one.n_items,
         "n_excluded": one.n_excluded,
