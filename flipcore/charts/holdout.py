@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from flipcore.charts.entry_map import SETS
-from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
+from flipcore.charts.theme import Colours, Figure, as_text, error_bars, laid_out, new_figure
 from flipcore.stats.holdout.units import NOTHING, ONE_SIDED, TITLES
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 
@@ -104,15 +104,7 @@ def giveaway_bars(
                 width=0.75,  # else each side takes the width that its own gaps allow
                 name=side,
                 marker_color=colour,
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "color": c.text,
-                    "thickness": 1.5,
-                    "width": 3,
-                    "array": [highs[i] - values[i] for i in rows],
-                    "arrayminus": [values[i] - lows[i] for i in rows],
-                },
+                error_x=error_bars([highs[i] - values[i] for i in rows], [values[i] - lows[i] for i in rows], c.text, 1.5, 3),
                 customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
                 hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
             )
@@ -162,15 +154,7 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
         row=1,
         col=column,
         marker={"color": c.text, "size": 11, "symbol": [SYMBOLS.get(one["state"], "circle-open") for one in outcomes]},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": up,
-            "arrayminus": down,
-            "color": c.text,
-            "thickness": 2,
-            "width": 6,
-        },
+        error_y=error_bars(up, down, c.text, 2, 6),
         customdata=[one["state"] for one in outcomes],
         hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
     )

@@ -102,17 +102,24 @@ def new_figure() -> Figure:
     return go.Figure()
 
 
-def whiskers(estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1) -> dict:
-    """The intervals as error bars of points at `scale` times the estimates; none where an estimate has no interval."""
+def error_bars(up: Sequence[float], down: Sequence[float], colour: str, thickness: float, width: float) -> dict:
+    """How far each bar reaches above its point and below it."""
     return {
         "type": "data",
         "symmetric": False,
-        "array": [scale * (one.high - one.value) if one.has_interval else 0.0 for one in estimates],
-        "arrayminus": [scale * (one.value - one.low) if one.has_interval else 0.0 for one in estimates],
+        "array": up,
+        "arrayminus": down,
         "color": colour,
         "thickness": thickness,
         "width": width,
     }
+
+
+def whiskers(estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1) -> dict:
+    """The intervals as error bars of points at `scale` times the estimates; none where an estimate has no interval."""
+    up = [scale * (one.high - one.value) if one.has_interval else 0.0 for one in estimates]
+    down = [scale * (one.value - one.low) if one.has_interval else 0.0 for one in estimates]
+    return error_bars(up, down, colour, thickness, width)
 
 
 def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> Figure:
