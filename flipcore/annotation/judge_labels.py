@@ -4,7 +4,6 @@ A label is of an output, so it serves every extractor that read it. A judge that
 (statistics: gates).
 """
 
-import datetime as dt
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,15 +44,7 @@ def canonical_answer(kind: str, n_options: int, answer: str) -> str:
     return reading
 
 
-def label_row(
-    text: Mapping,
-    reviewer: str,
-    answer: str | None,
-    *,
-    by_choice: bool = False,
-    in_pairs: bool = False,
-    created_at: dt.datetime | None = None,
-) -> dict:
+def label_row(text: Mapping, reviewer: str, answer: str | None, *, by_choice: bool = False, in_pairs: bool = False) -> dict:
     """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one. `by_choice` where
     the text did not come up at random, `in_pairs` where a random pair of texts did (`pair_labels`).
 
@@ -67,15 +58,15 @@ def label_row(
         "text_hash": digest(text["text"]),
         "rule_version": IN_PAIRS if in_pairs else RULE_VERSION,
         "undoes": None,
-        "created_at": created_at or now(),
+        "created_at": now(),
     }
     return {"label_id": digest(*map(str, row.values())), **row, "by_choice": by_choice or in_pairs}
 
 
-def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
+def undo_row(label: Mapping) -> dict:
     """The row that takes a label back."""
     row = {name: label[name] for name in ("item_id", "call_id", "reviewer", "text_hash", "rule_version")}
-    row |= {"answer": None, "undoes": label["label_id"], "created_at": created_at or now()}
+    row |= {"answer": None, "undoes": label["label_id"], "created_at": now()}
     return {"label_id": digest(*map(str, row.values())), **row}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipcore.annotation.judge_labels import IN_PAIRS, agreed_labels, seconds_of_a_label
-from flipcore.annotation.paraphrases.queue import BLOCK, SHARED, queue
+from flipcore.annotation.paraphrases.queue import BLOCK, queue
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges
@@ -35,9 +35,7 @@ class Pairs:
     seconds: float
 
 
-def pairs_to_label(
-    sides: Sequence[Side], reviewer: str, labels: Sequence[Mapping[str, Any]], shared: float = SHARED
-) -> list[str]:
+def pairs_to_label(sides: Sequence[Side], reviewer: str, labels: Sequence[Mapping[str, Any]]) -> list[str]:
     """Call ids in this reviewer's order, from `judges.pair_sides`: an item's second pair after every item's first, and the outputs of
     every ten pairs mixed, so that nobody sees which belong together."""
     pairs = {one["call_id"] + two["call_id"]: (one, two) for one, two in _two_by_two(sides)}
@@ -47,7 +45,6 @@ def pairs_to_label(
             for name, (one, _) in pairs.items()
         ],
         reviewer,
-        shared=shared,
     )
     n_turns: dict[str, int] = {}
     turns = []

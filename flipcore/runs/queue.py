@@ -13,7 +13,6 @@ from flipcore.core.study import Study
 
 VARIABLE = "FLIPSCOPE_RUNS"
 MOST_RUNNING = 8  # of all people together; each run takes memory and keeps connections open
-_MOST_AT_ONCE = MOST_RUNNING
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ def runs_at_once() -> int:
     """How many studies of one person run at the same time, as FLIPSCOPE_RUNS says it: 1 without it. BadInput for what is no such
     number."""
     text = os.environ.get(VARIABLE, "").strip() or "1"
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST_AT_ONCE:
-        raise BadInput(f"{VARIABLE} is {text[:20]!r}; it must be a whole number from 1 to {_MOST_AT_ONCE}.")
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_RUNNING:
+        raise BadInput(f"{VARIABLE} is {text[:20]!r}; it must be a whole number from 1 to {MOST_RUNNING}.")
     return int(text)
 
 

@@ -52,9 +52,9 @@ def acts_of(person: Person, parts: list[Part]) -> list[Part]:
     return [("acts", rows)] if rows else []
 
 
-def act_row(person: Person, act: str, target: str, n_rows: int = 1) -> list[Part]:
+def act_row(person: Person, act: str, target: str) -> list[Part]:
     """The row of one act that is no row of another table; none where access is off."""
-    return [("acts", [_row(person, act, target, n_rows)])] if act and policy.is_on() else []
+    return [("acts", [_row(person, act, target, 1)])] if act and policy.is_on() else []
 
 
 def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:

@@ -15,10 +15,10 @@ AT = "at"  # the link's parameter with the settings of the page
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
-def mode_selector(key: str = "mode") -> str:
+def mode_selector() -> str:
     """The mode, with the badge that says what its intervals are worth."""
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        mode = screen.segments("Mode", list(MODES), key, format_func=MODES.__getitem__)
+        mode = screen.segments("Mode", list(MODES), "mode", format_func=MODES.__getitem__)
         show_badges([("EXPLORATORY", "EXPLORATORY")] if mode == "explore" else [])
     return mode
 

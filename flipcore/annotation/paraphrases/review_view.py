@@ -17,11 +17,10 @@ _LONG_CHARS = 420
 
 @dataclass(frozen=True)
 class ReviewView:
-    """`data` is what the browser draws; `n_done` and `n_left` count this reviewer's pairs."""
+    """`data` is what the browser draws; `n_done` counts the pairs that this reviewer judged."""
 
     data: dict
     n_done: int
-    n_left: int
 
 
 def review_view(
@@ -55,7 +54,7 @@ def review_view(
         "acknowledged": list(acknowledged),
         "finished": finished,
     }
-    return ReviewView(data, len(standing), len(rest))
+    return ReviewView(data, len(standing))
 
 
 def pair_view(pair: Mapping) -> dict:

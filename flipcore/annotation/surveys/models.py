@@ -74,20 +74,14 @@ class ModelAnswers:
         return f"{self.n_answers:,} answers{again}{price}; {self.n_unreadable:,} replies named no single text.{failed}{stopped}"
 
 
-def calls_of(
-    survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int, temperature: float = 0.0
-) -> dict[tuple[str, int], Call]:
+def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int) -> dict[tuple[str, int], Call]:
     """(annotator, question) -> its call."""
     calls = {}
     for name in annotator_names(backend.name, n_sheets):
         annotator_sheet = sheet(survey, name)
         for position, question in enumerate(annotator_sheet.questions):
             request = Request(
-                "generate",
-                prompt(annotator_sheet, question, items),
-                max_tokens=MAX_TOKENS,
-                temperature=temperature,
-                seed=survey.seed,
+                "generate", prompt(annotator_sheet, question, items), max_tokens=MAX_TOKENS, temperature=0.0, seed=survey.seed
             )
             calls[name, position] = Call(backend.name, backend.revision, request)
     return calls
@@ -115,7 +109,6 @@ def ask_model(
     cards: Mapping[str, ModelCard],
     *,
     n_sheets: int = 1,
-    temperature: float = 0.0,
     budget_usd: float | None = None,
     may_send_retro: bool = False,
     cancel: threading.Event | None = None,
@@ -124,7 +117,7 @@ def ask_model(
     OverBudget before the first call when the projection is over the cap or the model costs money and there is none, and BadInput
     where the entries of the retro set would be sent unasked."""
     require(Permission.RUN)
-    calls = calls_of(survey, items, open_backend(model, cards), n_sheets, temperature)
+    calls = calls_of(survey, items, open_backend(model, cards), n_sheets)
     missing = {call.call_id: call for call in _missing(store, calls.values())}
     reason = refusal(projected(missing.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
     if reason:

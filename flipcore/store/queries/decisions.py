@@ -77,16 +77,7 @@ def open_questions(store: Store) -> pd.DataFrame:
     )
 
 
-def keep_question(
-    store: Store,
-    study_id: str,
-    page: str,
-    question: str,
-    author: str,
-    *,
-    settles: str = "",
-    place: Mapping[str, Any] | None = None,
-) -> None:
+def keep_question(store: Store, study_id: str, page: str, question: str, author: str, *, settles: str = "") -> None:
     """Appends an open question, or the answer to the one that it `settles`. Raises BadInput without words or a name, and where
     what it settles is not open."""
     author = signature(author)
@@ -101,7 +92,7 @@ def keep_question(
         "page": page,
         "question": question.strip(),
         "settles": settles or None,
-        "place": dict(place) if place else None,
+        "place": None,
         "author": author,
         "created_at": now(),
     }
