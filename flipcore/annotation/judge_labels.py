@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import median
 
 from flipcore.access.acting import signature
-from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
+from flipcore.annotation.paraphrases.queue import SHARED, items_in_turn, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, digest
@@ -86,14 +86,7 @@ def ids_to_label(
     others: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] != reviewer}
     if by_doubt:
         return undone(order, by_reviewer, others)
-    n_turns: dict[str, int] = {}
-    of_item = {one["call_id"]: one["item_id"] for one in texts}
-    turns: list[tuple] = []
-    for place in order:
-        item = of_item[place.pair_id]
-        turns.append((n_turns.setdefault(item, 0), len(turns), place))
-        n_turns[item] += 1
-    return undone([place for *_, place in sorted(turns, key=lambda turn: turn[:2])], by_reviewer, others)
+    return undone(items_in_turn(order, {one["call_id"]: one["item_id"] for one in texts}), by_reviewer, others)
 
 
 def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipcore.annotation.judge_labels import IN_PAIRS, agreed_labels, seconds_of_a_label
-from flipcore.annotation.paraphrases.queue import BLOCK, queue
+from flipcore.annotation.paraphrases.queue import BLOCK, items_in_turn, queue
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges
@@ -46,17 +46,11 @@ def pairs_to_label(sides: Sequence[Side], reviewer: str, labels: Sequence[Mappin
         ],
         reviewer,
     )
-    n_turns: dict[str, int] = {}
-    turns = []
-    for at, place in enumerate(order):
-        item = pairs[place.pair_id][0]["item_id"]
-        turns.append((n_turns.setdefault(item, 0), at, place))
-        n_turns[item] += 1
     standing = [row for row in labels if row["rule_version"] == IN_PAIRS]
     mine: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] == reviewer}
     others: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] != reviewer}
     left: list[str] = []
-    served = [place for *_, place in sorted(turns, key=lambda turn: turn[:2])]
+    served = items_in_turn(order, {name: one["item_id"] for name, (one, _) in pairs.items()})
     for start in range(0, len(served), BLOCK):
         calls = [
             (digest("pairs", reviewer, side["call_id"]), side["call_id"], place.shared)

@@ -4,14 +4,13 @@ Beside the measured G stands how people judged single flips."""
 import streamlit as st
 
 from flipcore.annotation.flip_marks import mark_flip, own_mark
-from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import title_of
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.identity import name_field
-from pages.common.notes import plain
+from pages.common.notes import plain, shown_problem
 
 KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
@@ -59,11 +58,8 @@ def flip_verdict_bar(
 
 
 def _keep(flip: dict, verdict: str, name: str) -> None:
-    try:
+    with shown_problem():
         mark_flip(session.store(), flip, verdict, name)
-    except FlipscopeError as error:
-        st.error(plain(error), icon=":material/error:")
-    else:
         st.toast(f"Recorded: {WORDS[verdict].lower()}.")
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import ItemSource, Part
 from flipcore.reports.holdout_sets import Sets, sets_of_study
@@ -12,7 +11,7 @@ from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.links import remember_missing
-from pages.common.notes import plain
+from pages.common.notes import shown_problem
 from pages.holdout.sets import divided, read_sets
 from pages.new_study.items import items_step
 
@@ -61,11 +60,9 @@ def set_choice() -> tuple[str, str]:
 
 def sets_of(sets_key: str, name: str, confirmatory: bool = False) -> Sets | None:
     """The sets of a key, or None after saying what is missing. With `confirmatory` only what was set aside."""
-    try:
+    with shown_problem():
         return _sets(sets_key, name, confirmatory)
-    except FlipscopeError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
+    return None
 
 
 def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:

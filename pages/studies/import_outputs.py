@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from flipcore.claims.memory_gap import CONTROL_TITLES
-from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
@@ -122,11 +121,9 @@ def run_import(store: Importer) -> str:
             min(1.0, progress.n_done / max(1, progress.n_all)), f"{progress.n_done:,} of {progress.n_all:,} rows stored"
         )
 
-    try:
+    with shown_problem():
         return store(on_progress, stop)
-    except FlipscopeError as error:
-        st.error(plain(str(error)), icon=":material/error:")
-        return ""
+    return ""
 
 
 # Each guess about logs as a field; what differs from the guess becomes a word that `--map` takes.

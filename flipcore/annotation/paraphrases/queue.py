@@ -4,6 +4,7 @@ Places come from hashes of (seed, reviewer, pair), so a queue needs no storage, 
 first pair without a verdict, and barely changes when pairs are added.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,17 @@ def queue(
     groups = (_shuffled_in_blocks(_spread(common, seed, ""), seed, reviewer), True), (_spread(own, seed, reviewer), False)
     places = [(*_place(pair_id, at, risk), Place(pair_id, is_shared)) for group, is_shared in groups for pair_id, at in group]
     return [place for *_, place in sorted(places, key=lambda row: row[:3])]
+
+
+def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
+    """The order with an item's second place after every item's first, and so on; `item_of` pair id -> item."""
+    n_before: Counter[str] = Counter()
+    turns = []
+    for place in order:
+        item = item_of[place.pair_id]
+        turns.append((n_before[item], place))
+        n_before[item] += 1
+    return [place for _, place in sorted(turns, key=lambda turn: turn[0])]
 
 
 def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]) -> list[str]:
