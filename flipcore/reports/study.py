@@ -1,7 +1,7 @@
 """Every estimate of a study as one object: for the command line, for tables and for export."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -208,3 +208,35 @@ def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
 def matches(row: dict, words: str) -> bool:
     """True where the study's name or one of its models holds the words looked for."""
     return words.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
+
+
+def with_and_without(
+    frame: pd.DataFrame, disputed: Collection[str], closed_gates: Mapping[str, str] | None = None
+) -> list[dict]:
+    """A row a number of each model: its accuracy at the base prompt and T of each axis and extractor, of all items and of those that
+    nobody disputes (`frame` as `studies.readouts` gives it). What gates withhold is left out."""
+    shut = set(closed_gates or ())
+    both = [study_report(one) for one in (frame, frame[~frame["item_id"].isin(list(disputed))])]
+    rows = []
+    for model, whole in both[0].headlines.items():
+        rest = both[1].headlines.get(model)
+        for role, mean in whole.accuracies.items():
+            rest_mean = rest.accuracies.get(role) if rest else None
+            rows.append(_both(model, f"accuracy, {role.replace('_', ' ')} items", mean, rest_mean))
+        cells = {(one.axis, one.extractor): one.T for one in both[1].decompositions.get(model, [])}
+        rows += [
+            _both(model, f"T, {cell_place(one)}", one.T, cells.get((one.axis, one.extractor)))
+            for one in both[0].decompositions[model]
+            if not {one.axis, one.extractor} & shut
+        ]
+    return rows
+
+
+def _both(model: str, what: str, whole, rest) -> dict:
+    return {
+        "model": model,
+        "number": what,
+        "all items": whole.text(),
+        "without disputed": rest.text() if rest else "–",
+        "items then": rest.n if rest else 0,
+    }

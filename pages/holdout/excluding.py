@@ -9,11 +9,11 @@ from collections.abc import Collection
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.units import TITLES, estimate_text
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.holdout import cached
-from pages.holdout.sets import Sets
 
 PLACE = "entries-excluded"  # the whole sets' id -> the ids of the entries that are out
 NOT_RUN = "not run"

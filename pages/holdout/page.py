@@ -14,8 +14,8 @@ from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
+from pages.holdout.chosen import choose_share_aside
 from pages.holdout.likeness import layouts
-from pages.holdout.sets import choose_share_aside
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]

@@ -24,7 +24,7 @@ from flipcore.annotation.key_review import (
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
-from flipcore.reports.without_disputed import with_and_without
+from flipcore.reports.study import with_and_without
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
