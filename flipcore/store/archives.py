@@ -4,20 +4,18 @@ Every cursor sees each of the tables as a view of the file's rows and the archiv
 statistics know nothing of it. Nothing is written to an archived study: it is restored first (`flipcore.store.archiving`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from flipcore.core.errors import BadInput
 from flipcore.store.schema import tables
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 TABLES = ("readouts", "readout_sources", "completions")
 KEY = "archive "  # of store_info, before the study's id
@@ -144,8 +142,6 @@ def _absent(one: Archive) -> str:
 
 def problem(connection: DuckDBPyConnection, one: Archive) -> str:
     """What is wrong with an archive's files, as a sentence; "" where they hold what was put there."""
-    import duckdb
-
     if not one.is_there:
         return _absent(one)
     open_folders(connection, [one.folder])

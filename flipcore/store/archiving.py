@@ -5,12 +5,12 @@ FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and leave the
 `fsspec` opens where that is installed.
 """
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
+
+from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
@@ -19,9 +19,6 @@ from flipcore.core.whole_files import whole_file
 from flipcore.store.archives import TABLES, Archive, bring_in, cast, fingerprint, keep, open_folders, problem, read, text
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 # completions that only this study holds; an answer that is missing may still come
 _OWN_CALLS = """

@@ -7,8 +7,6 @@ who can write both and knows this module can write another whole chain.
 There is none where access is off, nor of what the owner's own threads store: runs that were started, readouts, the demo. What the
 owner does by hand (delete, merge) is told of under no name."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json
@@ -16,7 +14,9 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from duckdb import DuckDBPyConnection
 
 from flipcore.access import policy
 from flipcore.access.person import OWNER, Person
@@ -26,9 +26,6 @@ from flipcore.core.paths import home
 from flipcore.core.records import digest
 from flipcore.core.whole_files import write
 from flipcore.store.rows import now
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _HEAD = "acts"  # of store_info: number and link of the last row
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -1,11 +1,10 @@
 """A copy of the whole database in one file, taken while it runs: the one writer makes it between two transactions. What is archived
 in files beside the database stands in the copy itself."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
@@ -16,9 +15,6 @@ from flipcore.store.audit_log import act_row
 from flipcore.store.connection import Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 
 def backups_folder(store: Store) -> Path:

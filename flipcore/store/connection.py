@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from duckdb import DuckDBPyConnection
-
 import logging
 import os
 import re
@@ -18,7 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import duckdb
 import pandas as pd
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
 
 from flipcore.access import observers
 from flipcore.access.acting import acting, require_read
@@ -59,8 +56,6 @@ class Store:
     @classmethod
     def open(cls, path: str | Path | None = None) -> Store:
         """Opens (and if need be creates) the file. Raises StoreHeld when another process has it, BadInput for no database."""
-        import duckdb
-
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
         if left := leftovers([path.parent], [path.parent / name for name in BESIDE]):
@@ -162,8 +157,6 @@ class Store:
     def memory_bound(self, megabytes: int) -> Iterator[None]:
         """DuckDB holds no more than this in memory meanwhile; the rest waits on the disk. Where another query needs more at this
         moment, nothing is bound. What is written goes to the file itself in larger steps."""
-        import duckdb
-
         cursor = self.cursor()
         try:
             with suppress(duckdb.Error):

@@ -5,15 +5,11 @@ merge. As long as fewer readouts of these items are here than the lock was store
 got the lock first), they are let in; whether they are the same ones is asked where they are read (`queries.locks.sight`). Under a
 lock that was stored before any answer, what its extractors read first counts; what comes a second time is kept apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from flipcore.store.schema import tables
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 _KEY = tables()["readouts"].key
 # (study, item, extractors whose first readouts count because the lock was stored before any) of locks whose readouts are all here

@@ -5,19 +5,15 @@ changes the meaning of what is stored is a numbered step. `SCHEMA_VERSION` is th
 number was written by a newer release and is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from duckdb import DuckDBPyConnection
 
 from flipcore.core import whole_files
 from flipcore.core.errors import BadInput
 from flipcore.store import schema
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 SCHEMA_VERSION = 6
 

@@ -3,16 +3,13 @@
 Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING
+
+import duckdb
+from duckdb import DuckDBPyConnection
 
 from flipcore.core.records import digest
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 SOURCES = ("readouts", "study_variants")  # tables whose rows packs are made from; the others that they need never change a row
 _TABLES = """
@@ -35,8 +32,6 @@ CREATE TABLE packed.rows (
 
 def prepare(connection: DuckDBPyConnection) -> None:
     """Makes the tables of packs, where they are not there yet; those of a release that packed otherwise go."""
-    import duckdb
-
     shape = digest(_TABLES)
     with suppress(duckdb.Error):  # no such table, or one of another kind
         if connection.execute("SELECT shape FROM packed.shapes").fetchall() == [(shape,)]:

@@ -8,8 +8,6 @@ A study's packs hold while its mark is there. The writer takes it away in the tr
 (`flipcore.store.pack_tables`), and the readouts themselves are read then. Packs are made in the background once a study has ended.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import queue
@@ -19,12 +17,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import acting_as
 from flipcore.access.levels import Permission
@@ -33,9 +32,6 @@ from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.pack_tables import forget
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 LARGE = 50_000  # readouts; what is smaller is read in no time as it is
 CHUNK = 1_500_000  # readouts that are packed at once

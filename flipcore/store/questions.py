@@ -6,13 +6,10 @@ stands there without its options; and where the question of one is the whole pro
 schema of their own, and whoever writes items has them filled in: no file says its own.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+import duckdb
+from duckdb import DuckDBPyConnection
 
 SOURCES = ("items", "study_variants")
 _TABLES = """
@@ -54,8 +51,6 @@ EXCEPT SELECT item_id, twin FROM questions.twins
 
 def prepare(connection: DuckDBPyConnection) -> None:
     """Makes the table where it is not there yet, and fills in what an earlier release or another program left out."""
-    import duckdb
-
     with suppress(duckdb.CatalogException):
         connection.execute(_TABLES)
     fill(connection)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
 
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.visible import Sight
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 # People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A reviewer's latest verdict counts
 # unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict

@@ -4,16 +4,12 @@ What a readout belongs to (item, axis, variant) is read once a variant, numbered
 number alone. Texts of the readouts themselves are numbered batch by batch, so that a long study never stands in memory as text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
