@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,11 +93,8 @@ def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
                 ) from error
             yield store
         return
-    store = Store.open(IN_MEMORY)
-    try:
+    with closing(Store.open(IN_MEMORY)) as store:
         yield store
-    finally:
-        store.close()
 
 
 def _is_file_name(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
 
 from flipcore.store.connection import Store
@@ -11,11 +11,8 @@ from flipcore.store.connection import Store
 @contextmanager
 def open_store() -> Iterator[Store]:
     """The database, closed at the end whatever happens. Raises StoreHeld where another process holds it."""
-    store = Store.open()
-    try:
+    with closing(Store.open()) as store:
         yield store
-    finally:
-        store.close()
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
