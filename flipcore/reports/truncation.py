@@ -55,7 +55,7 @@ class Truncation:
 
 
 def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
-    """`endings` as `store.queries.endings` gives them, `frame` the readouts of the same study."""
+    """`endings` as `store.queries.audit` gives them, `frame` the readouts of the same study."""
     summaries = []
     for row in endings.to_dict("records"):
         mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]

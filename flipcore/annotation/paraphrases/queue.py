@@ -1,4 +1,4 @@
-"""What to ask a reviewer next: an order of his own, balanced over strata, with a share that everybody judges.
+"""What to ask a reviewer next: an order of their own, balanced over strata, with a share that everybody judges.
 
 Places come from hashes of (seed, reviewer, pair), so a queue needs no storage, is the same on every machine, resumes at the
 first pair without a verdict, and barely changes when pairs are added.
