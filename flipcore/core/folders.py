@@ -1,7 +1,8 @@
 """Which folders a study, an upload or an import may read from. The admin says so outside of any file.
 
-Always: the project's data and the uploads beside the database. `FLIPSCOPE_FOLDERS` adds folders, separated as in PATH. Without
-it a command line also reads from the current folder and from the folders of the files that it is given (`admit`).
+Always: the project's data, the uploads beside the database, and what was unpacked from a file that may be read. `FLIPSCOPE_FOLDERS`
+adds folders, separated as in PATH. Without it a command line also reads from the current folder and from the folders of the files that it
+is given (`admit`).
 """
 
 import os
@@ -14,6 +15,12 @@ from flipcore.core.paths import DATA, DATABASE
 VARIABLE = "FLIPSCOPE_FOLDERS"
 _HASH = re.compile(r"-[0-9a-f]{16}((?:\.[^.]*){0,2})$")  # as `store.uploads.keep_upload` writes it
 _admitted: set[Path] = set()
+_unpacked: set[Path] = set()
+
+
+def admit_unpacked(folder: str | Path) -> None:
+    """Lets this process read from a folder that it made itself, for what it unpacked from a file that was allowed."""
+    _unpacked.add(Path(folder).resolve())
 
 
 def admit(*folders: str | Path) -> None:
@@ -24,7 +31,7 @@ def admit(*folders: str | Path) -> None:
 def allowed_folders() -> tuple[Path, ...]:
     """Every folder that may be read now, resolved."""
     database = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE)
-    own = [DATA.resolve(), (database.parent / "uploads").resolve()]
+    own = [DATA.resolve(), (database.parent / "uploads").resolve(), *sorted(_unpacked)]
     setting = os.environ.get(VARIABLE)
     if setting is None:
         return (*own, *sorted(_admitted))

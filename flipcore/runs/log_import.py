@@ -455,7 +455,8 @@ class _Batch:
                 self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
             is_score = log_row.calls[0][0].request.kind == "score"
-            self.readouts += _ours(log_row, log_row.item.dataset in self.scored) if self.has_text or is_score else []
+            can_read = is_score or (self.has_text and log_row.has_text)
+            self.readouts += _ours(log_row, log_row.item.dataset in self.scored) if can_read else []
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
     def tables(self) -> dict[str, list[dict]]:

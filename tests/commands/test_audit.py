@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 
 import pytest
 
@@ -198,3 +199,95 @@ def test_every_public_log_has_its_own_number_as_the_headline(shared_data, capsys
     folders.admit(shared_data)
     assert headlines.main([str(shared_data / name) for name in ("inspect_logs", "logs", "scores")]) == 0
     assert "NOT EQUAL" not in capsys.readouterr()[0]
+
+
+FRUIT = ("apple", "pear", "plum", "fig", "date", "lime", "kiwi", "peach", "quince", "mango")
+
+
+def wide_rows(n=30):
+    """As MMLU-Pro publishes outputs: the options beside the question, which shows one of them now and then."""
+    for i in range(n):
+        options = [f"{FRUIT[(i + k) % 10]} of field {i + k}" for k in range(5)]
+        said = options[i % 5] if i % 3 else options[(i + 1) % 5]
+        yield {
+            "question_id": i,
+            "question": f"Which grows at place {i}{', beside ' + options[0] if not i else ''}?",
+            "options": options,
+            "answer": "ABCDE"[i % 5],
+            "pred": "ABCDE"[options.index(said)],
+            "generated_text": f"We look it up. The answer is ({'ABCDE'[options.index(said)]}).",
+        }
+
+
+def test_a_zipped_table_whose_options_no_prompt_shows_is_read_as_a_choice(log, tmp_path, capsys, monkeypatch):
+    place = tmp_path / "outputs.zip"
+    with zipfile.ZipFile(place, "w") as packed:
+        packed.writestr("outputs.json", json.dumps(list(wide_rows())))
+    monkeypatch.setenv(
+        "FLIPSCOPE_FOLDERS", str(tmp_path)
+    )  # the folder of what is unpacked is no folder that an admin would name
+    assert command.main(["audit", str(place)]) == 0
+    said = capsys.readouterr()[0]
+    assert "answers 0.67 right" in said and "By written answer; 30 questions" in said
+    assert "contradicting right answers" not in said and "outside of the folders" not in said
+
+
+SHOTS = (
+    "Infer the date.\n\nQ: Today is Monday?\nOptions:\n(A) 01/02\n(B) 03/04\n(C) 05/06\nA: {}(B)\n\n"
+    "Q: {}?\nOptions:\n(A) {}\n(B) {}\nA:{}"
+)
+
+
+@pytest.mark.parametrize(
+    ("think", "reply", "by"),
+    [
+        ("", "({})", "prediction"),
+        (" Let's think step by step.", "It is the year before that day. So the answer is ({}).", "written answer"),
+    ],
+)
+def test_few_shot_outputs_in_a_document_are_read_by_their_last_options(think, reply, by, log, tmp_path, capsys):
+    """As BIG-Bench-Hard publishes outputs: examples with options of their own, and "A: Let's think step by step" behind the last."""
+    outputs = [
+        {
+            "input": SHOTS.format(think and f"{think} So the answer is ", f"Day {i}", f"{i}/1", f"{i}/2", think),
+            "prediction": reply.format("AB"[i % 4 == 0]),
+            "target": "(A)",
+        }
+        for i in range(40)
+    ]
+    place = tmp_path / "dates.json"
+    place.write_text(json.dumps({"canary": "never train on this", "outputs": outputs}))
+    assert command.main(["audit", str(place)]) == 0
+    said = capsys.readouterr()[0]
+    assert "answers 0.75 right" in said and f"By {by}; 40 questions" in said
+
+
+def test_outputs_whose_text_nobody_stored_are_not_wrong_under_what_reads_texts(log, tmp_path):
+    """Two tables of one folder: one with sentences, one with bare answers."""
+    folder = tmp_path / "both"
+    folder.mkdir()
+    for name, said in (("long", "It is the year before that day, so it must be ({})"), ("short", "({})")):
+        rows = [
+            {"input": SHOTS.format("", f"{name} {i}", i, i + 1, ""), "prediction": said.format("A"), "target": "A"}
+            for i in range(20)
+        ]
+        (folder / f"{name}.json").write_text(json.dumps({"outputs": rows}))
+    store, looked = Store.open(tmp_path / "both.duckdb"), survey([folder])
+    store_logs(looked, store)
+    frame = studies.readouts(store, study_of(looked).study_id)
+    store.close()
+    assert dict(frame.groupby("extractor")["is_correct"].agg(["size", "sum"])["size"]) == {"prediction": 20, "regex": 20}
+    assert frame["is_correct"].all()
+
+
+@pytest.mark.stand_in("test_few_shot_outputs_in_a_document_are_read_by_their_last_options")
+def test_published_outputs_have_the_score_that_their_authors_published(shared_data, capsys):
+    folders.admit(shared_data)
+    published = {  # BIG-Bench-Hard, code-davinci-002, table 2 of arXiv:2210.09261
+        ("cot", "boolean_expressions"): "0.93", ("cot", "date_understanding"): "0.87", ("direct", "boolean_expressions"): "0.88",
+        ("direct", "date_understanding"): "0.64",
+    }  # fmt: skip
+    for (way, task), score in published.items():
+        path = shared_data / "bbh_outputs" / f"code-davinci-002-{way}" / f"{task}_few_shot_template_0-255000.json"
+        assert command.main(["audit", str(path)]) == 0
+        assert f"answers {score} right" in capsys.readouterr()[0]

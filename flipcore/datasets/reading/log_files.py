@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from flipcore.core.errors import BadInput
-from flipcore.core.folders import allowed
+from flipcore.core.folders import admit_unpacked, allowed
 
 HEAD = 262_144
 MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
@@ -147,6 +147,7 @@ def _unpacked(source: Source) -> list[Source]:
                 raise BadInput(f"{why} Make room there, or unpack it yourself and give the folder.") from error
             raise
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        admit_unpacked(folder)
     return _unpacked_zips[key]
 
 

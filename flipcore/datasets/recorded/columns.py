@@ -134,6 +134,7 @@ _NAMES = {
 }
 _OPTIONS = ("options", "choices")
 _ANSWERS = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
+LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
@@ -171,6 +172,7 @@ def guessed(path: str) -> Recording:
         for key, names in _NAMES.items()
         if key in ("prompt", "text")
     }
+    guess["text"] = guess["text"] or next((name for name in _ANSWERS if name in columns and _is_written(variants, name)), "")
     guess |= {
         key: next((name for name in _NAMES[key] if name in columns), "")
         for key in ("variant", "target", "models", "axes", "harmless", "finish")
@@ -202,7 +204,7 @@ def guessed(path: str) -> Recording:
         option_pattern=pattern,
         axis=axis,
         text_after=_marker(variants, guess["text"]),
-        fields=_fields(variants, columns),
+        fields=_fields(variants, [name for name in columns if name != guess["text"]]),
         **guess,
     )
 
@@ -366,6 +368,12 @@ def _is_text(variants: Sequence[Mapping], name: str) -> bool:
     return any(isinstance(values.get(name), str) and values[name].strip() for values in variants)
 
 
+def _is_written(variants: Sequence[Mapping], name: str) -> bool:
+    """Whether a column called like an answer holds what a model wrote: half of its cells are sentences."""
+    cells = [str(values[name]) for values in variants if values.get(name) not in (None, "")]
+    return bool(cells) and 2 * sum(len(one.split()) >= LEAST_WORDS for one in cells) > len(cells)
+
+
 def _is_order(variants: Sequence[Mapping], name: str) -> bool:
     orders = [values[name] for values in variants if values.get(name) is not None]
     return bool(orders) and all(
@@ -409,11 +417,11 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Every row lists options and no prompt holds one: then the list's own order is the only one known."""
-    return all(
-        len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
-        for values in variants
-    )
+    """Nine rows of ten list options of which their prompt holds less than half: then the list's own order is the only one known. One
+    option may stand in a question by chance."""
+    listed = [(_listed(values, name), str(values.get(prompt))) for values in variants]
+    apart = sum(len(options) > 1 and 2 * sum(one in text for one in options) < len(options) for options, text in listed)
+    return apart >= 0.9 * len(listed)
 
 
 def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
@@ -476,9 +484,30 @@ def _pattern(variants: Sequence[Mapping], prompt: str) -> str:
     fitting = [
         pattern
         for pattern in _PATTERNS
-        if texts and sum(len(re.findall(pattern, text, re.MULTILINE)) > 1 for text in texts) >= 0.9 * len(texts)
+        if texts and sum(len(_last_list(pattern, text)) > 1 for text in texts) >= 0.9 * len(texts)
     ]
     return fitting[0] if fitting else ""
+
+
+def _last_list(pattern: str, prompt: str) -> list[str]:
+    """The last of the lists whose labels count from A; empty without one. The lists before it belong to examples, and a line like
+    "A: Let's think" begins none."""
+    lists: list[tuple[str, list[str]]] = []  # the last label, and the options so far
+    for match in re.finditer(pattern, prompt, re.MULTILINE):
+        found = re.search("[A-Z]", match[0])
+        label = found[0] if found else ""
+        if lists and label and ord(label) == ord(lists[-1][0]) + 1:
+            lists[-1] = label, [*lists[-1][1], match[1]]
+        elif label == "A":
+            lists.append((label, [match[1]]))
+        elif lists:
+            lists.append(("~", []))  # what follows goes on with no list
+    return next((options for _, options in reversed(lists) if len(options) > 1), [])
+
+
+def options_shown(pattern: str, prompt: str) -> list[str]:
+    """The options that the regular expression finds in a prompt; of several lists that count from A the last."""
+    return _last_list(pattern, prompt) or re.findall(pattern, prompt, re.MULTILINE)
 
 
 def _marker(variants: Sequence[Mapping], text: str) -> str:

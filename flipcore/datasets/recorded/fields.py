@@ -108,10 +108,18 @@ def _option(options: Sequence[str], order: Sequence[int], text: str) -> int | No
     text = text.strip()
     if list(options).count(text) == 1:
         return list(options).index(text)
-    for label, place in zip(labels_of("upper", len(order)), order, strict=True):
-        if text == label or re.fullmatch(rf"\(?{re.escape(label)}[.):]\s*{re.escape(options[place])}", text):
+    label = _bare(text)
+    written = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
+    for one, place in zip(labels_of("upper", len(order)), order, strict=True):
+        if one == label or (written and written.groups() == (one, options[place])):
             return place
     return None
+
+
+def _bare(text: str) -> str:
+    """A label without what stands around it: B of (B), B. and B)."""
+    match = re.fullmatch(r"\(?(\w{1,2})[.):]?", text)
+    return match[1] if match else text
 
 
 _STEP = re.compile(r"\[(-?\d+)\]|\.?([^.\[\]]+)")
@@ -155,7 +163,8 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
             raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
         return number
     labels = labels_of("upper", len(prompt_options))
-    for names in (list(prompt_options), list(labels), [str(place) for place in range(len(prompt_options))]):
-        if names.count(text) == 1:
-            return str(own[names.index(text)])
+    places = [str(place) for place in range(len(prompt_options))]
+    for names, name in ((list(prompt_options), text), (list(labels), _bare(text)), (places, text)):
+        if names.count(name) == 1:
+            return str(own[names.index(name)])
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

@@ -48,6 +48,7 @@ class LogRow:
     source_place: str  # where its row stands in its file, for people
     pair: str
     is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
+    has_text: bool  # False where the log holds what was read of the output in place of its text
 
 
 @dataclass(slots=True)
@@ -92,9 +93,9 @@ class Builder:
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
         role = self.joining.roles.get(record.task, record.role)
-        return LogRow(
-            item, variant, place.position, role, calls, readouts, place.sample, record.place, record.pair, place.is_new
-        )
+        has_text = record.text is not None or bool(record.error) or not record.raw_reply
+        about = place.sample, record.place, record.pair, place.is_new, has_text
+        return LogRow(item, variant, place.position, role, calls, readouts, *about)
 
     def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
         self._n_seen += 1

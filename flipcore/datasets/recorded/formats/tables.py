@@ -30,6 +30,7 @@ from flipcore.datasets.recorded.columns import (
     is_of_inspect,
     looked_at,
     mapping_of,
+    options_shown,
     score_columns,
     unused,
 )
@@ -341,7 +342,7 @@ class _Rows:
         options = (
             values[recording.options]
             if recording.options
-            else re.findall(recording.option_pattern, values[recording.prompt], re.MULTILINE)
+            else options_shown(recording.option_pattern, values[recording.prompt])
         )
         if isinstance(options, str) and recording.options:
             options = options_in(values, recording.options) or options
