@@ -21,7 +21,6 @@ from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.audit.groups import GroupSpread, group_spread
 from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import number_text, p_text
-from flipcore.text.answers import normalised_text
 
 GROUPS_DIFFER = Assertion(
     "audit subjects",
@@ -34,12 +33,28 @@ GROUPS_DIFFER = Assertion(
 
 
 def questions_of(items: pd.DataFrame) -> pd.Series:
-    """What makes two items the same: question and options without case and punctuation."""
-    texts = [
-        normalised_text(question) + "|" + "|".join(sorted(map(normalised_text, options)))
-        for question, options in zip(items["question"], items["options"], strict=True)
-    ]
-    return pd.Series(texts, index=items.index)
+    """What makes two items the same: question and options without case, blanks, and stops and commas that end a word. Other
+    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs to options that nobody
+    stored: such an item is like no other."""
+    columns = zip(items["question"], items["options"], items["target"], items["item_id"], strict=True)
+    return pd.Series(
+        [
+            "\n".join(
+                [_folded(question), *sorted(map(_folded, options)), item if not len(options) and _is_label(target) else ""]
+            )
+            for question, options, target, item in columns
+        ],
+        index=items.index,
+        dtype=object,
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(filter(None, (word.rstrip(".,;:?") for word in text.casefold().split())))
+
+
+def _is_label(target: object) -> bool:
+    return isinstance(target, str) and len(target) == 1 and target.isalpha()
 
 
 def _right_words(target: str, options: list[str]) -> str:

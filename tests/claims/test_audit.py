@@ -163,6 +163,30 @@ def test_contradicting_golds_and_repeated_items():
     assert said["repeated items"].startswith("2 questions occur more than once: 2 of 4 items")
 
 
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("not ( True ) and True is", "not True and ( True ) is"),  # brackets
+        ("What is x - 1?", "What is x + 1?"),
+        (
+            "A long passage. " * 100 + "Who came?",
+            "A long passage. " * 100 + "Who left?",
+        ),  # alike for its first 1,500 characters
+    ],
+)
+def test_questions_that_differ_in_signs_or_far_behind_are_no_repeats(first, second):
+    readouts, items, calls = frame_of()
+    items["question"] = [first, second, *items["question"][2:]]
+    items.loc[1, "target"] = "2"
+    assert not {one.about for one in findings(AuditInput(readouts, items, calls))} & {"contradicting golds", "repeated items"}
+
+
+def test_a_letter_whose_options_nobody_stored_contradicts_no_other():
+    readouts, items, calls = frame_of()
+    items["question"], items["options"], items["target"] = "Which is true?", [()] * len(items), ["a", "b", "c", "b"]
+    assert not {one.about for one in findings(AuditInput(readouts, items, calls))} & {"contradicting golds", "repeated items"}
+
+
 @pytest.mark.parametrize("apart", [True, False])
 def test_a_wider_standard_error_is_said_where_subjects_differ_beyond_chance(apart):
     n, rng = 240, generator(8)
