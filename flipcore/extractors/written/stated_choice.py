@@ -9,6 +9,7 @@ the words of another option ("A. galley", where galley is B) is a contradiction 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
@@ -52,13 +53,12 @@ class Choice:
     reason: str = ""
 
 
-class ChoiceText:
-    """The options of one prompt as a text may name them: by label, or by their words."""
+class _Labels:
+    """What names the labels of a prompt: the same for all items that have as many options."""
 
-    def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
-        self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
-        one = "|".join(sorted(map(re.escape, self.labels), key=len, reverse=True))
-        single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        one = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+        single = "".join(re.escape(label) for label in labels if len(label) == 1 and label.isalpha())
         run = f"|[{single}]{{2,}}" if single else ""
         self.label = re.compile(rf"(?<!{languages.WORD})(?<!\\)({one}{run})(?!{languages.WORD})(?!['’]\w)(?!\.\d)")
         self.bracketed = re.compile(
@@ -68,14 +68,26 @@ class ChoiceText:
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
         self.is_answer = re.compile(rf"(?<![\w])({one})[)\]*\"'”]*\s+is\s+(?:the|my)\s+(?:\w+\s+)?(?:answer|option|choice)\b")
         denied = rf"(?:not\s+(?:option\s+)?[\"'(*\[]*(?:{one})(?!\w)[^.,;\n]{{0,40}}?,?\s*but\s+(?:rather\s+)?)?"
-        self.denied = denied
+        fillers = rf"(?:{languages.FILLERS}|{_FILLER})*"
         self.stated = re.compile(_STATED + _FILLERS + denied + _FILLERS, re.IGNORECASE)
+        self.stated_abroad = re.compile(rf"(?:{_STATED}|{languages.ANSWER_IS})" + fillers + denied + fillers, re.IGNORECASE)
         self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
         self.several = re.compile(
             rf"(?<!\w)(?:{one})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and|or)?[\s\"'(*\[]*$"
         )
         self.label_behind = re.compile(rf"[\s*]*[(\[]({one})[)\]]")
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!{languages.WORD})(?!['’]\w)")
+
+
+_of_labels = lru_cache(64)(_Labels)
+
+
+class ChoiceText:
+    """The options of one prompt as a text may name them: by label, or by their words."""
+
+    def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
+        self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
+        self.named = _of_labels(tuple(labels))
 
     def choice(self, text: str) -> Choice:
         """The one option that `text` names."""
@@ -95,7 +107,7 @@ class ChoiceText:
 
     def _denied(self, text: str) -> set[int]:
         """Positions of the options that the text denies somewhere, by label or by words."""
-        labels = {self._position(m.group(1)) for m in self.label.finditer(text) if self._is_denied(m, text)}
+        labels = {self._position(m.group(1)) for m in self.named.label.finditer(text) if self._is_denied(m, text)}
         words = {i for i, option in enumerate(self.options) for m in _spots(option, text) if is_denied(text, *m.span())}
         return {place for place in labels | words if place is not None}
 
@@ -115,12 +127,9 @@ class ChoiceText:
     def _statement(self, text):
         """The last statement that names a label, or failing that an option's words."""
         last = None
-        stated = self.stated
-        if languages.may_state(text):
-            fillers = rf"(?:{languages.FILLERS}|{_FILLER})*"
-            stated = re.compile(rf"(?:{_STATED}|{languages.ANSWER_IS})" + fillers + self.denied + fillers, re.IGNORECASE)
+        stated = self.named.stated_abroad if languages.may_state(text) else self.named.stated
         for mark in stated.finditer(text):
-            label = self.label.match(text, mark.end())
+            label = self.named.label.match(text, mark.end())
             if label and self._stands(label, text):
                 last = last if self._is_denied(label, text) else self._group(label, text)
             else:
@@ -129,24 +138,28 @@ class ChoiceText:
 
     def _named_first(self, text) -> Choice | None:
         """The last "C is the answer"."""
-        marks = [m for m in self.is_answer.finditer(text) if not self._is_denied(m, text)]
+        marks = [m for m in self.named.is_answer.finditer(text) if not self._is_denied(m, text)]
         return self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1])) if marks else None
 
     def _start(self, text):
         opening = re.match(r"[\s*_(\[\"'>]*", text)
         begin = opening.end() if opening else 0
-        label = self.label.match(text, begin)
+        label = self.named.label.match(text, begin)
         if not label or not self._stands(label, text) or self._is_denied(label, text):
             return None
         line_end = text.find("\n", label.end())
-        listed = self.own_line.match(text, line_end) if line_end >= 0 else None
+        listed = self.named.own_line.match(text, line_end) if line_end >= 0 else None
         if listed and listed.group(1) != label.group(1):
             return Choice(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
         return self._group(label, text)
 
     def _mark(self, text):
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
-        marks = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text)) if not self._is_denied(m, text)]
+        marks = [
+            m
+            for m in (*self.named.own_line.finditer(text), *self.named.bracketed.finditer(text))
+            if not self._is_denied(m, text)
+        ]
         spots = [(m.group(1), m.start(1)) for m in marks] + [more for m in marks for more in self._further(m.end(1), text)]
         return self._agreed(spots, text)
 
@@ -156,11 +169,11 @@ class ChoiceText:
         last = blank.start() if blank else len(text.strip("\n"))
         stop = last + len(text) - len(text.lstrip("\n"))
         head = text[:stop].rstrip(" \t\n.*)]\"'")
-        spots = list(self.label.finditer(head))
+        spots = list(self.named.label.finditer(head))
         if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
         label = spots[-1]
-        if self.several.search(head[: label.start()]):
+        if self.named.several.search(head[: label.start()]):
             return Choice(None, None, "The answer names several labels at once.")
         before = _folded(head[: label.start()])
         if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
@@ -197,14 +210,15 @@ class ChoiceText:
         """An option whose words follow a statement directly ("the answer is tin")."""
         fits = []
         for i, option in enumerate(self.options):
-            match = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start) if option else None
+            may_begin = option and _begins(option, text[start : start + len(option) + 9])
+            match = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start) if may_begin else None
             if match:
                 fits.append((match.end(), i))
         longest = [(end, i) for end, i in fits if end == max(fits)[0]]
         if len(longest) != 1:
             return None
         end, place = longest[0]
-        label = self.label_behind.match(text, end)
+        label = self.named.label_behind.match(text, end)
         if label and label[1] != self.labels[place]:
             return self._contradiction(label[1], place)
         return Choice(place, (start, end))
@@ -224,8 +238,8 @@ class ChoiceText:
         """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E, Never"."""
         aside = _PARENTHESIS.match(text, end)
         end = aside.end() if aside else end
-        stop = self.aside.search(text, end)
-        for more in self.joined.finditer(text, end, stop.start() if stop else len(text)):
+        stop = self.named.aside.search(text, end)
+        for more in self.named.joined.finditer(text, end, stop.start() if stop else len(text)):
             word = more.group(1)
             if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end() :])) and not word.isdigit():
                 yield word, more.start(1)
@@ -272,7 +286,7 @@ class ChoiceText:
             if i == position or not words or own.startswith(words):
                 continue
             ends = r"[\s.*]*$" if words in _LONE else _ALONE
-            is_behind = re.match(_loose(option) + ends, line, re.IGNORECASE)
+            is_behind = _begins(option, line) and re.match(_loose(option) + ends, line, re.IGNORECASE)
             if is_behind and (words.startswith(own) or not has_own[line]):
                 return i
             if before and not has_own[before] and re.search(rf"(?<!\w){_loose(option)}[\s*]*[(\[]$", before, re.IGNORECASE):
@@ -297,7 +311,16 @@ def _loose(option: str) -> str:
     return r"\s+".join(re.escape(word) for word in option.rstrip(" .").split())
 
 
+def _first_word(option: str) -> str:
+    return next(iter(option.rstrip(" .").casefold().split()), "")
+
+
+def _begins(option: str, text: str) -> bool:
+    """Whether a text may begin with an option's words: what a pattern of them is worth compiling for."""
+    return text.casefold().startswith(_first_word(option))
+
+
 def _spots(option: str, text: str) -> Iterator[re.Match]:
     """Where the option's words stand on their own."""
-    if option.strip(" ."):
+    if option.strip(" .") and _first_word(option) in text.casefold():
         yield from re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE)
