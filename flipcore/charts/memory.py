@@ -58,7 +58,7 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
     figure.add_scatter(
         x=[100 * one.chance for one in there],
         y=[place[one] for one in there],
-        name="nothing memorized",
+        name="by chance",
         mode="markers",
         marker={"symbol": "line-ns-open", "size": 16, "color": c.text, "line": {"width": 1.5}},
         hoverinfo="skip",

@@ -42,7 +42,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     _dates_of_controls(view)
     how_to_read(
         "Each row is one test with its own control: a gap with its 95 % interval, or the share of items beyond the controls' mark, with "
-        "a line down to how many differ at least. The tick is what nothing memorized gives. **Error rate** is how often the rule is wrong "
+        "a line down to how many differ at least. The tick is what chance gives. **Error rate** is how often the rule is wrong "
         "when nothing was memorized, over all detectors together (Holm). *None shown* does not show that there is nothing."
     )
 

@@ -329,9 +329,9 @@ def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_c
     titles = figure.layout.yaxis.ticktext
     assert titles[0] == "<b>problems</b>" and titles[3] == "<b>passages</b>" and len(titles) == 6 and "<a" not in titles[2]
     by_name = {trace.name: trace for trace in figure.data}
-    assert list(by_name) == ["memory", "undecided", "none shown", "not claimed", "nothing memorized"]
+    assert list(by_name) == ["memory", "undecided", "none shown", "not claimed", "by chance"]
     memory = by_name["memory"]
     assert (memory.x[0], memory.y[0], memory.marker.symbol) == (90, 2, "circle")
     assert memory.error_x.array[0] == 0 and memory.error_x.arrayminus[0] == pytest.approx(20)
     assert math.isnan(by_name["not claimed"].x[0]) and "9 of 10" in memory.customdata[0][1]
-    assert list(by_name["nothing memorized"].x) == [0, 5, 5]
+    assert list(by_name["by chance"].x) == [0, 5, 5]
