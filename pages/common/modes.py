@@ -6,7 +6,7 @@ from flipcore.core.links import settings_from, settings_text
 from flipcore.reports import locks as lock_reports
 from flipcore.reports.browser_data.settings import fitting
 from flipcore.store.queries import decisions, locks
-from pages.common import screen, session
+from pages.common import gates, screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
@@ -53,6 +53,7 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
         )
         return
     fixed = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
+    fixed |= {gates.CLOSED_GATES: gates.closed_in(study_id)}
     offer_button(study_id, page, fixed, f"lock-{page}")
 
 
@@ -61,7 +62,7 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
     st.caption(
-        "The lock also stores the items that were set aside, the models, every verdict and every readout as they are now."
+        "The lock also stores the items that were set aside, the models, every verdict, gate and readout as they are now."
     )
     who = name_field("Your name", key=f"lock-name-{page}")
     if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):

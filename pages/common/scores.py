@@ -33,10 +33,10 @@ class View:
 
 
 def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None = None) -> View:
-    """With the gates as they are now; without `axes` those that the study drew."""
+    """With the gates as they are now, or were at the lock; without `axes` those that the study drew."""
     ways = Choices.of(study_id, lock).ways if axes is None else axes
     n_labels = judges.n_label_rows(session.store())
-    return View(study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id).items()), n_labels)
+    return View(study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id, lock).items()), n_labels)
 
 
 def default_view(study_id: str) -> View:

@@ -259,7 +259,8 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
             offer_suited("flips/page.py", lambda study: study.changes_prompts)
         else:
-            closed_gates = gates.closed_gates(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
+            axes, extractors = {one.axis for one in cells}, {one.extractor for one in cells}
+            closed_gates = gates.closed_gates(study_id, axes, extractors, lock["lock_id"] if lock else None)
             board(study_id, model, mode, view, closed_gates, cells)
             what_is_not_claimed(closed_gates)
             repeats.show(study_id)

@@ -25,7 +25,7 @@ class View:
 
 def view_of(study_id: str, lock: str | None, reference: str, role: str) -> View:
     """With the gates as they are now."""
-    return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id).items()))
+    return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id, lock).items()))
 
 
 def roles(study_id: str, lock: str | None) -> list[str]:

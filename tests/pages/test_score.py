@@ -1,5 +1,7 @@
 """Score: the sentence and its board, the tables under it, the outputs behind a dot, and the lock."""
 
+import shutil
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -37,6 +39,15 @@ def path(file, monkeypatch):
     quiet(monkeypatch, file)
     monkeypatch.setattr(demo, "demo_studies", list)
     return file
+
+
+@pytest.fixture
+def own_path(file, tmp_path, monkeypatch):
+    """A file of the test's own, without a lock."""
+    copied = shutil.copyfile(file, tmp_path / "flips.duckdb")
+    quiet(monkeypatch, copied)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    return copied
 
 
 def page(**link) -> AppTest:
@@ -81,6 +92,24 @@ def test_the_outputs_behind_a_wording_stand_in_the_link(path):
     store.close()
     app = page(item=item, axis="combined", variant="way-1", readout="regex", way="combined|way-1", of="simulated-noisy")
     assert "Variant: way-1" in words(app) and "Original" in words(app)
+
+
+def test_a_lock_stores_the_gates_as_they_stand(own_path):
+    app = page(mode="Locked")
+    app.text_input(key="lock-name-score").set_value("Ada").run()
+    app.button(key="lock-score").click().run()
+    store = Store.open(own_path)
+    assert [one["settings"]["closed_gates"] for one in locks.locks(store, S)] == [{}]
+    store.close()
+
+
+def test_a_gate_stands_under_a_lock_as_it_stood_when_the_lock_was_stored(own_path):
+    store = Store.open(own_path)
+    settings = {"level": 0.9, "reader": "first_token", "role": "benchmark", "axes": "combined"}
+    locks.keep_lock(store, S, "score", settings | {"closed_gates": {"combined": "Nobody had reviewed them."}}, "Ada")
+    store.close()
+    assert "Left out of the wordings: Nobody had reviewed them." in words(page(mode="Locked"))
+    assert "Left out of the wordings" not in words(page())
 
 
 def test_what_was_set_aside_is_counted_under_a_lock_alone(path):
