@@ -3,6 +3,7 @@
 import argparse
 import sys
 import traceback
+import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
 
 from flipcore.commands import COMMANDS
@@ -24,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     that calls failed (3), that its budget is used up (4) or that it was interrupted (130). A command whose verdict is its code, `check`,
     has a code of its own for every error."""
     with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
+        warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of numbers that are absent on purpose
         try:
             code = _acted(arguments)
             sys.stdout.flush()
