@@ -494,12 +494,12 @@ def _last_list(pattern: str, prompt: str) -> list[str]:
     "A: Let's think" begins none."""
     lists: list[tuple[str, list[str]]] = []  # the last label, and the options so far
     for match in re.finditer(pattern, prompt, re.MULTILINE):
-        found = re.search("[A-Z]", match[0])
-        label = found[0] if found else ""
+        letter = re.search("[A-Z]", match[0])
+        label, option = letter[0] if letter else "", match[1] if match.re.groups else match[0]
         if lists and label and ord(label) == ord(lists[-1][0]) + 1:
-            lists[-1] = label, [*lists[-1][1], match[1]]
+            lists[-1] = label, [*lists[-1][1], option]
         elif label == "A":
-            lists.append((label, [match[1]]))
+            lists.append((label, [option]))
         elif lists:
             lists.append(("~", []))  # what follows goes on with no list
     return next((options for _, options in reversed(lists) if len(options) > 1), [])

@@ -109,9 +109,9 @@ def _option(options: Sequence[str], order: Sequence[int], text: str) -> int | No
     if list(options).count(text) == 1:
         return list(options).index(text)
     label = _bare(text)
-    written = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
+    both = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
     for one, place in zip(labels_of("upper", len(order)), order, strict=True):
-        if one == label or (written and written.groups() == (one, options[place])):
+        if one == label or (both and both.groups() == (one, options[place])):
             return place
     return None
 

@@ -87,7 +87,7 @@ class ChoiceText:
 
     def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
         self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
-        self.named = _of_labels(tuple(labels))
+        self.patterns = _of_labels(tuple(labels))
 
     def choice(self, text: str) -> Choice:
         """The one option that `text` names."""
@@ -107,7 +107,7 @@ class ChoiceText:
 
     def _denied(self, text: str) -> set[int]:
         """Positions of the options that the text denies somewhere, by label or by words."""
-        labels = {self._position(m.group(1)) for m in self.named.label.finditer(text) if self._is_denied(m, text)}
+        labels = {self._position(m.group(1)) for m in self.patterns.label.finditer(text) if self._is_denied(m, text)}
         words = {i for i, option in enumerate(self.options) for m in _spots(option, text) if is_denied(text, *m.span())}
         return {place for place in labels | words if place is not None}
 
@@ -127,9 +127,9 @@ class ChoiceText:
     def _statement(self, text):
         """The last statement that names a label, or failing that an option's words."""
         last = None
-        stated = self.named.stated_abroad if languages.may_state(text) else self.named.stated
+        stated = self.patterns.stated_abroad if languages.may_state(text) else self.patterns.stated
         for mark in stated.finditer(text):
-            label = self.named.label.match(text, mark.end())
+            label = self.patterns.label.match(text, mark.end())
             if label and self._stands(label, text):
                 last = last if self._is_denied(label, text) else self._group(label, text)
             else:
@@ -138,17 +138,17 @@ class ChoiceText:
 
     def _named_first(self, text) -> Choice | None:
         """The last "C is the answer"."""
-        marks = [m for m in self.named.is_answer.finditer(text) if not self._is_denied(m, text)]
+        marks = [m for m in self.patterns.is_answer.finditer(text) if not self._is_denied(m, text)]
         return self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1])) if marks else None
 
     def _start(self, text):
         opening = re.match(r"[\s*_(\[\"'>]*", text)
         begin = opening.end() if opening else 0
-        label = self.named.label.match(text, begin)
+        label = self.patterns.label.match(text, begin)
         if not label or not self._stands(label, text) or self._is_denied(label, text):
             return None
         line_end = text.find("\n", label.end())
-        listed = self.named.own_line.match(text, line_end) if line_end >= 0 else None
+        listed = self.patterns.own_line.match(text, line_end) if line_end >= 0 else None
         if listed and listed.group(1) != label.group(1):
             return Choice(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
         return self._group(label, text)
@@ -157,7 +157,7 @@ class ChoiceText:
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
         marks = [
             m
-            for m in (*self.named.own_line.finditer(text), *self.named.bracketed.finditer(text))
+            for m in (*self.patterns.own_line.finditer(text), *self.patterns.bracketed.finditer(text))
             if not self._is_denied(m, text)
         ]
         spots = [(m.group(1), m.start(1)) for m in marks] + [more for m in marks for more in self._further(m.end(1), text)]
@@ -169,11 +169,11 @@ class ChoiceText:
         last = blank.start() if blank else len(text.strip("\n"))
         stop = last + len(text) - len(text.lstrip("\n"))
         head = text[:stop].rstrip(" \t\n.*)]\"'")
-        spots = list(self.named.label.finditer(head))
+        spots = list(self.patterns.label.finditer(head))
         if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
         label = spots[-1]
-        if self.named.several.search(head[: label.start()]):
+        if self.patterns.several.search(head[: label.start()]):
             return Choice(None, None, "The answer names several labels at once.")
         before = _folded(head[: label.start()])
         if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
@@ -218,7 +218,7 @@ class ChoiceText:
         if len(longest) != 1:
             return None
         end, place = longest[0]
-        label = self.named.label_behind.match(text, end)
+        label = self.patterns.label_behind.match(text, end)
         if label and label[1] != self.labels[place]:
             return self._contradiction(label[1], place)
         return Choice(place, (start, end))
@@ -238,8 +238,8 @@ class ChoiceText:
         """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E, Never"."""
         aside = _PARENTHESIS.match(text, end)
         end = aside.end() if aside else end
-        stop = self.named.aside.search(text, end)
-        for more in self.named.joined.finditer(text, end, stop.start() if stop else len(text)):
+        stop = self.patterns.aside.search(text, end)
+        for more in self.patterns.joined.finditer(text, end, stop.start() if stop else len(text)):
             word = more.group(1)
             if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end() :])) and not word.isdigit():
                 yield word, more.start(1)
