@@ -15,7 +15,7 @@ from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
-from flipcore.core.records import BASE, CUT, IDENTITY, UNREADABLE
+from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
@@ -37,6 +37,7 @@ LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
 COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family", "status")]
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
+LEAST_SHARED = 0.9  # of the questions of two readers, for one's score to stand beside the other's
 FEWEST_CALLS = 6  # that can be split: three wordings of two questions
 MOST_QUESTIONS = 100_000  # that a budget may be split into
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
@@ -55,7 +56,8 @@ class ModelScore:
     time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
     `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any, `unread`
     the share of the answers that state none or were cut off, which count as wrong, `gaps` how far each way of asking is from the sum of
-    its changes where these were asked one at a time, too."""
+    its changes where these were asked one at a time, too, `beside` the readers whose scores stand beside this one: they read something,
+    and of the same questions."""
 
     model: str
     reader: str
@@ -70,6 +72,7 @@ class ModelScore:
     people: tuple[ReaderErrors, ...] = ()
     unread: float = 0.0
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
 
     def at(self, level: float) -> "ModelScore":
         return replace(self, bar=self.bar.at(level))
@@ -88,8 +91,8 @@ class ModelScore:
 
     @property
     def other_scores(self) -> list[float]:
-        """The scores under the readers that may be claimed, without the reference."""
-        return [bar.value for name, bar in self.readers.items() if name != self.reader and name not in self.closed_readers]
+        """The scores under the other readers of the same questions that may be claimed."""
+        return [bar.value for name, bar in self.readers.items() if name in self.beside - self.closed_readers]
 
     @cached_property
     def claim(self) -> Claim:
@@ -484,6 +487,7 @@ def _model_score(
     )
     is_counted = same["axis"].isin(axes) | ((same["variant"] == BASE) & (COMBINED not in axes))
     unread = float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean())
+    beside = frozenset(name for name, bar in bars.items() if name != reader and _is_beside(frame, name, bar, bars[reader]))
     nothing_read = f"no answer of {model} could be read ({title_of(reader).lower()})." if unread == 1.0 else ""
     return ModelScore(
         model,
@@ -499,7 +503,15 @@ def _model_score(
         tuple(filter(None, people)),
         unread,
         _gaps(own_frame, {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}, bars[reader]),
+        beside,
     )
+
+
+def _is_beside(frame: pd.DataFrame, name: str, bar: ErrorBar, reference: ErrorBar) -> bool:
+    """Whether another reader read something, and nine in ten of the questions of both."""
+    theirs, own = set(bar.cells.questions), set(reference.cells.questions)
+    rows = _where(frame, frame["extractor"] == name)
+    return len(theirs & own) >= LEAST_SHARED * len(theirs | own) and bool((rows["status"] == OK).any())
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
@@ -633,7 +645,7 @@ def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str
 
 def score_bars(one: ModelScore) -> ScoreBars:
     """What a figure draws of a model."""
-    readers = {title_of(name): bar.value for name, bar in one.readers.items() if name != one.reader}
+    readers = {title_of(name): bar.value for name, bar in one.readers.items() if name in one.beside}
     many = one.bar.cells.shape[1] > 1
     wordings = {one.title(way): score for way, score in one.bar.cells.by_wording()} if many else {}
     own = {OWN: one.own.value} if one.own else {}
@@ -727,6 +739,7 @@ def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
         {
             "reader": title_of(name),
             "score": number_text(bar.value),
+            "questions": f"{len(bar.cells.questions):,}",
             "other questions": claims.interval_text(bar.by_questions) if bar.by_questions.has_interval else "–",
             "other questions and wordings": claims.interval_text(bar.by_wordings) if bar.by_wordings.has_interval else "–",
         }

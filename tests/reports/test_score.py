@@ -90,6 +90,18 @@ def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 
 
+def test_a_reader_of_other_questions_or_of_no_answer_stands_beside_no_score():
+    frame = readouts("combined")
+    few = readouts("combined", extractor="cloze")
+    apart = few.assign(item_id=[f"{one}-of-others" for one in few["item_id"]])
+    unread = readouts("combined", extractor="choice_judge").assign(status="unreadable", is_correct=False)
+    several = score_report(pd.concat([frame, apart, unread]), reader=frame["extractor"].iloc[0]).models[0]
+    assert set(several.readers) == {frame["extractor"].iloc[0], "cloze", "choice_judge"}
+    assert several.other_scores == [] and "other extractors" not in several.claim.text
+    beside = score_report(pd.concat([frame, few]), reader=frame["extractor"].iloc[0]).models[0]
+    assert len(beside.other_scores) == 1 and "other extractors" in beside.claim.text
+
+
 def test_two_models_are_compared_cell_by_cell_the_better_one_first():
     strong_rows = readouts("combined", model="strong", seed=1)
     strong_rows["is_correct"] = (strong_rows["is_correct"].astype(bool) | (strong_rows["sample"] == 0)).astype(object)
