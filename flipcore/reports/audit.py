@@ -90,14 +90,14 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Raises BadInput for a study that is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    frame = _with_own_prompt(studies.readouts(store, study_id, everything=True))
+    frame = _at_own_prompt(studies.readouts(store, study_id, everything=True))
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
     audit_input = AuditInput(
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
-        _with_own_prompt(studies.readouts(store, study_id)),
+        _at_own_prompt(studies.readouts(store, study_id), keeps_versions=True),
         queries.reported(study),
         queries.notes(study),
         study.scorer_names,
@@ -115,12 +115,14 @@ def audit(store: Store, study_id: str) -> Audit:
     return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input), what)
 
 
-def _with_own_prompt(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table's base stands under the axis of its versions alone; what is said of a log's own prompt is said of it."""
+def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.DataFrame:
+    """A table's base stands under the axis of its versions alone; what is said of a log's own prompt is said of it. Each of its rows is
+    there once, unless it is kept among the versions, with which flips are counted."""
     if frame.empty or (frame["axis"] == IDENTITY).any():
         return frame
-    bases = frame[frame["variant"] == BASE].drop_duplicates(["model", "item_id", "sample", "extractor"])
-    return pd.concat([frame, bases.assign(axis=IDENTITY)], ignore_index=True)
+    is_base = frame["variant"] == BASE
+    bases = frame[is_base].drop_duplicates(["model", "item_id", "sample", "extractor"])
+    return pd.concat([frame if keeps_versions else frame[~is_base], bases.assign(axis=IDENTITY)], ignore_index=True)
 
 
 # An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.

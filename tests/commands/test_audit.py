@@ -214,7 +214,7 @@ def wide_rows(n=30):
             "question": f"Which grows at place {i}{', beside ' + options[0] if not i else ''}?",
             "options": options,
             "answer": "ABCDE"[i % 5],
-            "pred": "ABCDE"[options.index(said)],
+            "pred": "?" if i == 7 else "ABCDE"[options.index(said)],
             "generated_text": f"We look it up. The answer is ({'ABCDE'[options.index(said)]}).",
         }
 
@@ -226,9 +226,10 @@ def test_a_zipped_table_whose_options_no_prompt_shows_is_read_as_a_choice(log, t
     monkeypatch.setenv(
         "FLIPSCOPE_FOLDERS", str(tmp_path)
     )  # the folder of what is unpacked is no folder that an admin would name
-    assert command.main(["audit", str(place)]) == 0
+    assert command.main(["audit", str(place), "--all"]) == 0
     said = capsys.readouterr()[0]
     assert "answers 0.67 right" in said and "By written answer; 30 questions" in said
+    assert "pred finds no answer in" in said and "(1 of 30)" in said  # each text once
     assert "contradicting right answers" not in said and "outside of the folders" not in said
 
 
