@@ -1,4 +1,5 @@
-"""Every sentence about memory: the verdicts of all detectors of one model as one family, and the line above them."""
+"""The verdicts of all detectors of one model as one family, and the line above them. The sentence of a gap is made in `memory_gap`, of a
+recorded score in `memory_score`, of items beyond their controls in `memory_sets`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
