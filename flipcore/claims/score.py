@@ -188,12 +188,12 @@ def interval_text(one: Estimate) -> str:
 
 
 def read_words(readers: Sequence[float]) -> str:
-    """ "; other extractors: 0.64 to 0.78" of the scores under other readers; "" without any."""
+    """ "; other ways of reading: 0.64 to 0.78" of the scores under other readers; "" without any."""
     there = sorted(one for one in readers if not math.isnan(one))
     if not there:
         return ""
     low, high = (number_text(one) for one in (there[0], there[-1]))
-    return f"; other extractors: {low}" if low == high else f"; other extractors: {low} to {high}"
+    return f"; other ways of reading: {low}" if low == high else f"; other ways of reading: {low} to {high}"
 
 
 def design_text(bar: ErrorBar) -> str:

@@ -172,13 +172,18 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
     """Set after set, as far as a line holds them."""
     first = list(accuracies.items())[:MOST_SETS]
-    by_set = [_one_accuracy(name, one, _answers(sets[name])) for name, one in first]
+    by_set = [_one_accuracy(_plain_role(name, sets), one, _answers(sets[name])) for name, one in first]
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
     inflation = _inflation_words(pd.concat(sets.values())) if {"target", "retro"} <= set(sets) else ""
     between = "; " if any(", " in name for name in sets) else ", "
     return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
+
+
+def _plain_role(name: str, sets: Mapping[str, pd.DataFrame]) -> str:
+    """What a set is called where nobody has explained its role."""
+    return {"target": "benchmark", "retro": "holdout"}.get(name, name) if "benchmark" not in sets else name
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:

@@ -228,7 +228,7 @@ def test_the_surface_says_what_the_cells_say():
     assert shut.text == "Not claimed: x y"
     part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})
     assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
-    assert "which is the reference extractor" in surface_claim(made, "regex", "regex").text
+    assert "of pairs of variants get different answers, read by" in surface_claim(made, "regex", "regex").text
     assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
 
 

@@ -35,7 +35,7 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
         f"gpt-x answers {bar.value:.2f} right: [{wordings.low:.2f}, {wordings.high:.2f}] over other questions and wordings; "
-        "other extractors: 0.64 to 0.78."
+        "other ways of reading: 0.64 to 0.78."
     )
     alone = f"Other questions alone: [{questions.low:.2f}, {questions.high:.2f}]. "
     assert claim.detail.startswith(f"{alone}60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
@@ -93,7 +93,7 @@ def test_small_sentences_name_the_largest_first():
         "",
         "",
         "",
-        "; other extractors: 0.50",
+        "; other ways of reading: 0.50",
     )
 
 

@@ -50,7 +50,10 @@ def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
 
 
 def test_one_extractor_alone_names_no_genuine_part():
-    assert "which is the reference extractor" in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
+    assert (
+        "of pairs of variants get different answers, read by"
+        in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
+    )
 
 
 def test_asking_again_is_no_change():
@@ -79,7 +82,7 @@ def test_a_holdout_study_says_its_inflation():
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", retro 0.50 [0.22, 0.78] of 12 items: +50.0 pp [" in headline(made).sentence
+    assert ", holdout 0.50 [0.22, 0.78] of 12 items: +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 

@@ -182,7 +182,7 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     assert (one.bar.by_questions.low, one.bar.by_questions.high) == pytest.approx((own.mean.low, own.mean.high))
     assert one.bar.estimate("reruns").has_interval and set(one.readers) == {"grade"}
     text = whole.text()
-    assert f"scores {values.mean():.2f} on a scale from 1 to 5: [" in text and "other extractors" not in text
+    assert f"scores {values.mean():.2f} on a scale from 1 to 5: [" in text and "other ways of reading" not in text
     assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
     assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
     shares = score_report(studies.readouts(store, study_id), is_recorded=True, reader="match", scorers=study.scorers)

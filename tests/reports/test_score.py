@@ -83,9 +83,9 @@ def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     report = score_report(frame, reader="regex")
     (one,) = report.models
     assert set(one.readers) == {"regex", "judge"}
-    assert f"; other extractors: {one.readers['judge'].value:.2f}." in one.claim.text
+    assert f"; other ways of reading: {one.readers['judge'].value:.2f}." in one.claim.text
     shut = score_report(frame, reader="regex", closed_gates={"judge": "nobody checked it."})
-    assert "other extractors" not in shut.claims[0].text and shut.claims[0].is_made
+    assert "other ways of reading" not in shut.claims[0].text and shut.claims[0].is_made
     by_judge = score_report(frame, reader="judge", closed_gates={"judge": "nobody checked it."})
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 
@@ -97,9 +97,9 @@ def test_a_reader_of_other_questions_or_of_no_answer_stands_beside_no_score():
     unread = readouts("combined", extractor="choice_judge").assign(status="unreadable", is_correct=False)
     several = score_report(pd.concat([frame, apart, unread]), reader=frame["extractor"].iloc[0]).models[0]
     assert set(several.readers) == {frame["extractor"].iloc[0], "cloze", "choice_judge"}
-    assert several.other_scores == [] and "other extractors" not in several.claim.text
+    assert several.other_scores == [] and "other ways of reading" not in several.claim.text
     beside = score_report(pd.concat([frame, few]), reader=frame["extractor"].iloc[0]).models[0]
-    assert len(beside.other_scores) == 1 and "other extractors" in beside.claim.text
+    assert len(beside.other_scores) == 1 and "other ways of reading" in beside.claim.text
 
 
 def test_two_models_are_compared_cell_by_cell_the_better_one_first():
