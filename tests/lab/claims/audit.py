@@ -17,7 +17,7 @@ from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.family_sizes import eights, mmlu, numbers
 
 N_RUNS = 2_000
-N_WHOLE = 500  # of a whole log, where a run costs more than a second
+N_WHOLE = 500  # of a whole log or 28 pairs of 300, where a run costs more than a second
 Log = Callable[[np.random.Generator], list[ReadoutPair]]
 
 
@@ -51,8 +51,8 @@ def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
     return simulate
 
 
-def _cell(world: str, n: str, log: Log, truth: str = "null") -> Cell:
-    return Cell(READOUTS_DIFFER, world, n, _claims(log), truth=truth, n_runs=N_RUNS)
+def _cell(world: str, n: str, log: Log, truth: str = "null", n_runs: int = N_RUNS) -> Cell:
+    return Cell(READOUTS_DIFFER, world, n, _claims(log), truth=truth, n_runs=n_runs)
 
 
 N_SUBJECTS = 12
@@ -144,8 +144,8 @@ CELLS = (
     ),
     *(_cell("templates", f"{n} x {size}", partial(_templates, n_templates=n, size=size)) for n, size in ((12, 8), (30, 5))),
     *(
-        _cell("a log of many pairs", f"{pairs} × {n}", partial(_single, n=n, disagree=0.2, pairs=pairs))
-        for n, pairs in ((60, 20), (300, 28))
+        _cell("a log of many pairs", f"{pairs} × {n}", partial(_single, n=n, disagree=0.2, pairs=pairs), n_runs=n_runs)
+        for n, pairs, n_runs in ((60, 20, N_RUNS), (300, 28, N_WHOLE))
     ),
     *(_cell("several samples", f"{n}", partial(_all_or_none, n=n)) for n in (40, 150)),
     *(
