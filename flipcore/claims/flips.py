@@ -353,7 +353,9 @@ def headline_of(
         return _undecidable(one)
     if verdict is None:
         name = title_of(extractor).lower()
-        text = f"{one.T.text()} of pairs of variants get different answers, read by {name} alone{_whatever(one, 'T')}."
+        text = (
+            f"{one.T.text()} of pairs of variants get different answers, read by {name} and nothing else{_whatever(one, 'T')}."
+        )
         return description(text, REFERENCE, f"{one.n_items:,} items.")
     return _claim_of(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
 
