@@ -4,7 +4,8 @@ Every page, card, command, export and record asks `reasons` (or `closed_gates`, 
 names by `claim.not_claimed(reason)`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report, labelled_readouts, meaning_report
 from flipcore.core.wordings import COMBINED, LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
@@ -14,6 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
+CLOSED_GATES = "closed_gates"  # among the settings of a lock
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 _LABEL = "Label outputs under Review, Outputs."
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Review."
@@ -34,9 +36,18 @@ def reasons(store: Store, study_id: str, judge: Callable[[], JudgeReport] | None
 
 
 def closed_gates(
-    store: Store, study_id: str, axes: Iterable[str], extractors: Iterable[str], judge: Callable[[], JudgeReport] | None = None
+    store: Store,
+    study_id: str,
+    axes: Iterable[str],
+    extractors: Iterable[str],
+    judge: Callable[[], JudgeReport] | None = None,
+    lock: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Of these axes and extractors those whose gate is closed: name -> what is missing."""
+    """Of these axes and extractors those whose gate is closed: name -> what is missing. Under a lock (a row of `queries.locks`) as they
+    stood when it was stored: a gate that people open or close afterwards changes nothing there. A lock of an older release holds none."""
+    then = lock["settings"].get(CLOSED_GATES) if lock else None
+    if then is not None:
+        return {name: then[name] for name in (*axes, *extractors) if name in then}
     reason_of = {}
     for axis in sorted({*axes} & {*REVIEW_AXES, COMBINED}):
         if why := _wordings(store, study_id, axis):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flipcore.annotation.gates import CLOSED_GATES, reasons
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import locked_claim
 from flipcore.core.errors import BadInput
@@ -29,6 +30,21 @@ def claim_of(store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[
         is_first,
         lock_queries.n_answered_before(store, lock) if is_first else 0,
     )
+
+
+def keep(
+    store: Store,
+    record_id: str,
+    page: str,
+    settings: Mapping[str, Any],
+    reviewer: str,
+    items: Sequence[str] | None = None,
+    study_ids: Sequence[str] = (),
+) -> str:
+    """Stores the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies that it reads as they stand now; without
+    `study_ids` the record is the one study."""
+    shut = {name: why for one in study_ids or (record_id,) for name, why in reasons(store, one).items()}
+    return lock_queries.keep_lock(store, record_id, page, {**settings, CLOSED_GATES: shut}, reviewer, items)
 
 
 def check(store: Store, record_id: str, page: str) -> str:

@@ -10,28 +10,20 @@ from flipcore.extractors import needs_judge
 from flipcore.store.queries import judges, locks
 from pages.common import session
 
-CLOSED_GATES = "closed_gates"  # among the settings of a lock
 
-
-def closed_gates(study_id: str, axes: Iterable[str], readouts: Iterable[str], lock: str | None = None) -> dict[str, str]:
-    """Of these axes and readouts those that may not be claimed: name -> what is missing. Under a lock, its id, as they stood when it was
-    stored: a gate that people open afterwards changes nothing there."""
-    then = _at_lock(study_id, lock)
-    if then is not None:
-        return {name: then[name] for name in (*axes, *readouts) if name in then}
-    return gates.closed_gates(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id))
+def closed_gates(
+    study_id: str, axes: Iterable[str], readouts: Iterable[str], lock: str | None = None, record_id: str = ""
+) -> dict[str, str]:
+    """Of these axes and readouts those that may not be claimed: name -> what is missing; under a lock (its id, of the study or of the
+    `record_id` of two sets) as they stood then."""
+    row = locks.lock_by_id(session.store(), record_id or study_id, lock) if lock else None
+    return gates.closed_gates(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id), row)
 
 
 def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
     """Of all axes and extractors that the study declares."""
     study = session.declared(study_id)
     return closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors), lock)
-
-
-def _at_lock(study_id: str, lock: str | None) -> dict[str, str] | None:
-    """The closed gates of a lock; None without a lock, and of one from a release that stored none."""
-    rows = locks.locks(session.store(), study_id) if lock else []
-    return next((one["settings"].get(CLOSED_GATES) for one in rows if one["lock_id"] == lock), None)
 
 
 def judge_report_of(study_id: str) -> JudgeReport:

@@ -1,12 +1,14 @@
 """Explore, simultaneous, locked: what the intervals on a page may claim. Each page has its own settings and its own lock."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from flipcore.core.links import settings_from, settings_text
 from flipcore.reports import locks as lock_reports
 from flipcore.reports.browser_data.settings import fitting
 from flipcore.store.queries import decisions, locks
-from pages.common import gates, screen, session
+from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
@@ -53,12 +55,13 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
         )
         return
     fixed = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
-    fixed |= {gates.CLOSED_GATES: gates.closed_in(study_id)}
     offer_button(study_id, page, fixed, f"lock-{page}")
 
 
-def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[str] | None = None) -> None:
-    """The settings that would be locked, a name, and the button."""
+def offer_button(
+    record_id: str, page: str, fixed: dict, key: str, items: list[str] | None = None, study_ids: Sequence[str] = ()
+) -> None:
+    """The settings that would be locked, a name, and the button; `study_ids` are the studies of a record that is none itself."""
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
     st.caption(
@@ -67,7 +70,7 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
     who = name_field("Your name", key=f"lock-name-{page}")
     if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):
         with shown_problem():
-            locks.keep_lock(session.store(), record_id, page, fixed, who, items)
+            lock_reports.keep(session.store(), record_id, page, fixed, who, items, study_ids)
             st.rerun()
 
 

@@ -57,7 +57,7 @@ def offer_lock(sets: Sets, settings: dict) -> None:
     st.caption(f"{n_target:,} target and {n_retro:,} retro entries were set aside.")
     fixed = settings | {"sets": sets.name, "n_target": n_target, "n_retro": n_retro, "share_aside": sets.share_aside}
     own = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
-    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own)
+    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own, sets.study_ids)
 
 
 def n_aside(sets: Sets) -> tuple[int, int]:

@@ -121,20 +121,24 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     return holdout_tests.all_conditions(session.store(), sets, answers, boosted)
 
 
-def closed_gates(sets: Sets, conditions: Sequence[Condition]) -> dict[str, str]:
+def closed_gates(sets: Sets, conditions: Sequence[Condition], confirmatory: bool) -> dict[str, str]:
     """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
-    return holdout_tests.shut_gates(session.store(), sets, conditions, _shut)
+    return holdout_tests.shut_gates(session.store(), sets, conditions, _gates_of(sets, confirmatory))
 
 
-def _shut(study_id: str, extractors: Collection[str]) -> dict[str, str]:
-    return gates.closed_gates(study_id, (), extractors)
+def _gates_of(sets: Sets, confirmatory: bool) -> Callable[[str, Collection[str]], dict[str, str]]:
+    """A study and its extractors -> those of which a gate is closed, or was at the lock."""
+    lock = session.lock_id(sets.record_id, "holdout") if confirmatory else None
+    return lambda study_id, extractors: gates.closed_gates(study_id, (), extractors, lock, sets.record_id)
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[str] = ()):
     """(tests, how each was made, why the others were not run), each by name. Those in `waiting` are still running."""
     store = session.store()
     runs = {
-        "difficulty": lambda: holdout_tests.difficulty_of(sets, all_conditions(sets, confirmatory), _shut, store),
+        "difficulty": lambda: holdout_tests.difficulty_of(
+            sets, all_conditions(sets, confirmatory), _gates_of(sets, confirmatory), store
+        ),
         "semantic": lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets),
         "prediction": lambda: prediction(sets, view, vectors),
         "odd one out": lambda: holdout_tests.odd_one_out(store, sets),

@@ -24,7 +24,7 @@ def show(sets: Sets, confirmatory: bool) -> None:
     for study_id in running:
         _running(study_id)
     if conditions:
-        _inflation_table(sets, conditions)
+        _inflation_table(sets, conditions, confirmatory)
     elif running:
         st.caption("Nothing has come back yet. This tab fills as answers arrive.")
     else:
@@ -36,11 +36,11 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     """What this tab opens with, for the verdict above it; nothing before a model has answered."""
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
-        _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions))
+        _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions, confirmatory))
         st.markdown(f"If the holdout is fair: {plain(claim.text)}")
 
 
-def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
+def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool) -> None:
     choices = ways(conditions)
     way = (
         choices[0]
@@ -53,7 +53,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
     )
-    selection, claim = inflation_of(conditions, cached.closed_gates(sets, conditions), way)
+    selection, claim = inflation_of(conditions, cached.closed_gates(sets, conditions, confirmatory), way)
     subset = sorted(selection, key=lambda one: -one.inflation().value)
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in subset]
     st.markdown(f"#### {plain(claim.text)}")

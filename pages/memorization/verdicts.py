@@ -58,7 +58,7 @@ def family(view: View, margin: float, operator: str = "", extractor: str = WRITT
         decided = gap(view, operator, extractor, margin).decided
         by_model[view.model] = with_gap(by_model[view.model], view.kind, operator, decided)
     axes = {one.axis for measurements in by_model.values() for one in measurements}
-    closed_gates = gates.closed_gates(view.study_id, axes, ())
+    closed_gates = gates.closed_gates(view.study_id, axes, (), view.lock)
     return family_tests(by_model, session.declared(view.study_id).control, closed_gates, margin)
 
 

@@ -109,7 +109,7 @@ def _holdout(study_id: str) -> None:
         _verdict(study_id)
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
-        _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
+        _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions, confirmatory=False))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
         st.caption(plain(f"If the holdout is fair: {claim.text}"))

@@ -19,19 +19,7 @@ from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-_WRAPPERS = (
-    "rows",
-    "data",
-    "Data",
-    "items",
-    "examples",
-    "outputs",
-    "predictions",
-    "results",
-    "samples",
-    "records",
-    "responses",
-)
+_WRAPPERS = tuple("rows data Data items examples outputs predictions results samples records responses".split())
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
 _BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows

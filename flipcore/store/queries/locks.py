@@ -36,6 +36,11 @@ def lock_of_page(store: Store, record_id: str, page: str) -> dict | None:
     return next((one for one in locks(store, record_id) if one["settings"].get("page", "decomposition") == page), None)
 
 
+def lock_by_id(store: Store, record_id: str, lock: str) -> dict | None:
+    """The lock of a study (or of two sets) under this id, or None."""
+    return next((one for one in locks(store, record_id) if one["lock_id"] == lock), None)
+
+
 def keep_lock(
     store: Store, record_id: str, page: str, settings: Mapping[str, Any], reviewer: str, items: Sequence[str] | None = None
 ) -> str:
@@ -86,7 +91,7 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
     stored no state and whose verdicts have changed since."""
     if lock is None:
         return Sight()
-    lock_row = next((one for one in locks(store, study_id) if one["lock_id"] == lock), None)
+    lock_row = lock_by_id(store, study_id, lock)
     if lock_row is None:
         raise BadInput(f"The study {study_id} has no lock {lock[:40]!r}: what it set aside is not shown before one is stored.")
     settings = lock_row["settings"]

@@ -168,6 +168,7 @@ CALLS = {
     "review.key_verdicts": lambda s: review.key_verdicts(s),
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
+    "locks.lock_by_id": lambda s: locks.lock_by_id(s, S, "none"),
     "locks.sight": lambda s: locks.sight(s, S, None),
     "locks.n_verdicts_changed": lambda s: locks.n_verdicts_changed(s, {"settings": {}}),
     "locks.came_after": lambda s: locks.came_after(
