@@ -7,6 +7,7 @@ is given (`admit`).
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
@@ -15,12 +16,13 @@ from flipcore.core.paths import DATA, DATABASE
 VARIABLE = "FLIPSCOPE_FOLDERS"
 _HASH = re.compile(r"-[0-9a-f]{16}((?:\.[^.]*){0,2})$")  # as `store.uploads.keep_upload` writes it
 _admitted: set[Path] = set()
-_unpacked: set[Path] = set()
+_unpacked: dict[Path, dict[Path, str]] = {}  # folder -> its files, by the names that they had where they were packed
 
 
-def admit_unpacked(folder: str | Path) -> None:
-    """Lets this process read from a folder that it made itself, for what it unpacked from a file that was allowed."""
-    _unpacked.add(Path(folder).resolve())
+def admit_unpacked(folder: Path, names: Mapping[Path, str]) -> None:
+    """Lets this process read from a folder that it made itself, for what it unpacked from a file that was allowed; `names` are what
+    people call its files."""
+    _unpacked[folder.resolve()] = {path.resolve(): name for path, name in names.items()}
 
 
 def admit(*folders: str | Path) -> None:
@@ -39,7 +41,10 @@ def allowed_folders() -> tuple[Path, ...]:
 
 
 def spoken_name(path: str | Path) -> str:
-    """A file's name as its user knows it: an upload without the hash of its content, which stands in its stored name."""
+    """A file's name as its user knows it: an upload without the hash of its content, which stands in its stored name, and a file of a zip
+    as it is called there."""
+    if names := _unpacked.get(Path(path).parent.resolve()):
+        return names.get(Path(path).resolve(), Path(path).name)
     name, uploads = Path(path).name, Path(os.environ.get("FLIPSCOPE_DB") or DATABASE).parent / "uploads"
     return _HASH.sub(r"\1", name) if Path(path).parent.resolve() == uploads.resolve() else name
 

@@ -335,7 +335,7 @@ def recognised(
                 reader = table_reader(source, corrections or {}) if source in tables else _reader(source, corrections or {})
                 source_readers.append((source, reader))
         except (BadInput, OSError) as error:
-            unread.append(str(error))
+            unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
     files = []
     for source, reader in source_readers:
         if reader is None:

@@ -233,6 +233,16 @@ def test_a_zipped_table_whose_options_no_prompt_shows_is_read_as_a_choice(log, t
     assert "contradicting right answers" not in said and "outside of the folders" not in said
 
 
+def test_a_bad_file_of_a_zip_is_called_as_it_is_called_there(log, tmp_path, capsys):
+    place = tmp_path / "several.zip"
+    with zipfile.ZipFile(place, "w") as packed:
+        packed.writestr("run/half.json", json.dumps(list(wide_rows()))[:800])
+        packed.writestr("notes.csv", "x,y\n1,2\n")
+    assert command.main(["audit", str(place)]) == 1
+    told = capsys.readouterr()[1]
+    assert "several/run/half.json is not valid JSON" in told and "several/notes.csv: The recording names no column" in told
+
+
 SHOTS = (
     "Infer the date.\n\nQ: Today is Monday?\nOptions:\n(A) 01/02\n(B) 03/04\n(C) 05/06\nA: {}(B)\n\n"
     "Q: {}?\nOptions:\n(A) {}\n(B) {}\nA:{}"

@@ -147,7 +147,7 @@ def _unpacked(source: Source) -> list[Source]:
                 raise BadInput(f"{why} Make room there, or unpack it yourself and give the folder.") from error
             raise
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        admit_unpacked(folder)
+        admit_unpacked(folder, {one.path: one.name for one in _unpacked_zips[key]})
     return _unpacked_zips[key]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import read_rows
@@ -146,7 +147,7 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
     if not rows:
         first = f" {every[0].place} {every[0].problem.removesuffix('.')}." if every else ""
         raise BadInput(
-            f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
+            f"{spoken_name(path)} has no row that can be read; it needs one JSON object a line, "
             f"or a header line and rows below it.{first}"
         )
     return rows
