@@ -17,6 +17,8 @@ from flipcore.reports.whole_study import WholeStudy
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
+from flipcore.store.queries.locks import sight
+from flipcore.store.queries.readout_rows import readout_rows
 from flipcore.text.counts import count_of
 
 ALONE = (
@@ -90,7 +92,7 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Raises BadInput for a study that is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    frame = _at_own_prompt(studies.readouts(store, study_id, everything=True))
+    frame = _at_own_prompt(readout_rows(store, study_id, sight(store, study_id, None), "standing", everything=True))
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
     audit_input = AuditInput(
@@ -116,13 +118,20 @@ def audit(store: Store, study_id: str) -> Audit:
 
 
 def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.DataFrame:
-    """A table's base stands under the axis of its versions alone; what is said of a log's own prompt is said of it. Each of its rows is
-    there once, unless it is kept among the versions, with which flips are counted."""
-    if frame.empty or (frame["axis"] == IDENTITY).any():
+    """Each axis of a study has the own prompt as its base, and a table's base stands under the axis of its versions alone. What is said
+    of the own prompt is said of the axis of that name, where each answer to it is there once; with `keeps_versions` the bases of other
+    axes stay as they are, with which flips are counted."""
+    if frame.empty:
         return frame
-    is_base = frame["variant"] == BASE
-    bases = frame[is_base].drop_duplicates(["model", "item_id", "sample", "extractor"])
-    return pd.concat([frame if keeps_versions else frame[~is_base], bases.assign(axis=IDENTITY)], ignore_index=True)
+    axes = frame["axis"].cat.categories.union([IDENTITY])
+    frame = frame.assign(axis=frame["axis"].cat.set_categories(axes))
+    own_first = frame[frame["variant"] == BASE].sort_values("axis", key=lambda axis: axis != IDENTITY, kind="stable")
+    own = own_first.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
+    if keeps_versions:
+        own = own[own["axis"] != IDENTITY]
+    else:
+        frame = frame[frame["variant"] != BASE]
+    return pd.concat([own.assign(axis=pd.Categorical([IDENTITY] * len(own), axes)), frame], ignore_index=True)
 
 
 # An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.

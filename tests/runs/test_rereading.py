@@ -1,8 +1,11 @@
 """Stored outputs read again: new readouts beside the old ones, the difference said, no call made, nothing set aside shown."""
 
+import re
+
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.reports.audit import audit
 from flipcore.reports.rereading import changes, old_readout
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
@@ -106,3 +109,18 @@ def test_the_command_line_says_the_difference_and_the_audit_shows_it(tmp_path, m
     first = audit(with_store, study_id).findings[0]
     with_store.close()
     assert (first.about, first.extractor, first.axis) == ("re-read", "pattern v1", "identity") and first.items
+
+
+@pytest.mark.slow
+def test_the_audit_counts_each_own_text_once_however_many_changes_share_it(store):
+    study = tiny_study()
+    runner.run(study, store)
+    name = reread(store, study.study_id, "pattern", {"expression": r"(zzz)"})
+    frame = studies.readouts(store, study.study_id, everything=True)
+    base = frame[(frame["variant"] == "base") & (frame["extractor"] == name)]
+    n_texts = len(base.drop_duplicates(["item_id", "sample"]))
+    assert n_texts < len(base)  # the base of another change is the same text
+    (lost,) = (one.claim for one in audit(store, study.study_id).findings if one.about == "unreadable")
+    assert f"({n_texts:,} of {n_texts:,})" in lost.text
+    n_read = int(re.search(r"reads ([\d,]+) of these", lost.detail)[1])
+    assert 0 < n_read <= n_texts
