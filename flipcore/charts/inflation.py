@@ -1,4 +1,4 @@
-"""Accuracy on target and retro per model, and the inflation between them, sorted by inflation."""
+"""Accuracy on the benchmark and on the holdout per model, and the inflation between them, sorted by inflation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     if both:
         _accuracies(figure, by_size, names, c)
     _differences(figure, by_size, names, c, 2 if both else 1)
-    words = "Accuracy on target and retro, and their difference in percentage points."
+    words = "Accuracy on the benchmark and on the holdout, and their difference in percentage points."
     laid_out(figure, c, height=110 + 38 * len(by_size), says=caption(words, [row.inflation for row in rows]))
     if both:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
@@ -53,7 +53,7 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
             row=1,
             col=1,
         )
-    for side, name, symbol, colour in (("target", "target", "circle", c.target), ("retro", "retro", "diamond", c.retro)):
+    for side, name, symbol, colour in (("target", "benchmark", "circle", c.target), ("retro", "holdout", "diamond", c.retro)):
         figure.add_scatter(
             x=[getattr(row, side) for row in rows],
             y=names,

@@ -54,11 +54,12 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
 
 
 def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
-    """Each answer as soon as its demo study is done. `running` was read before `rows`."""
-    states = {row["study_id"]: row["state"] for row in rows}
-    for (study_id, place), answer in zip(there.items(), (_flips, _memory, _holdout), strict=bool(there)):
+    """Each answer as soon as its demo study is done; who waits is told before an answer is computed. `running` was read before `rows`."""
+    answering = {row["study_id"] for row in rows if row["state"] == "done"}
+    every = zip(there.items(), (_flips, _memory, _holdout), strict=bool(there))
+    for (study_id, place), answer in sorted(every, key=lambda one: one[0][0] in answering):
         with place:  # whether it waits or answers, at one path
-            if states.get(study_id) == "done":
+            if study_id in answering:
                 answer(study_id)
             elif study_id in running:
                 _waiting(study_id)
