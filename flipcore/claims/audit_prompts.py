@@ -119,7 +119,7 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
     options = {item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)}
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
     base = log.frame[log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()]
-    base = base[base["item_id"].map(options).fillna(0) > 1]
+    base = base[np.array([options.get(item, 0) > 1 for item in base["item_id"]], dtype=bool)]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
         if extractor in OURS and (base["extractor"] != extractor).any():
             continue

@@ -206,6 +206,12 @@ def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_t
     assert "keys at one place" in found and "one answer always" not in found
 
 
+@pytest.mark.parametrize("n_options", [4, 0])
+def test_an_audit_of_one_item_is_made(tmp_path, n_options):
+    one = [row | {"choices": row["choices"][:n_options]} for row in clean()[:1]]
+    assert "rows missing" in abouts(tmp_path, one)
+
+
 def test_a_clean_twin_has_none_of_them(tmp_path):
     heard = NEW | {about for about, _ in LONG_HEARD.values()} | {"reported score"}
     for seed in range(6):
