@@ -67,6 +67,11 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     store, study = Store.open(path), tiny_study(models=(SHORT,))
     runner.run(study, store)
     (found,) = truncations(endings(store, study.study_id), studies.readouts(store, study.study_id))
+    frame = studies.readouts(store, study.study_id)
+    text = frame[frame["extractor"] == "regex"]
+    once = text.drop_duplicates(["item_id", "variant_id", "sample"])
+    assert len(once) < len(text)  # the base prompt stands in both axes
+    assert (found.n_answers, found.n_cut) == (len(once), int((once["status"] == "cut").sum()))  # as the run itself said
     assert found.n_cut and found.as_asked.value < found.among_finished.value and found.n_not_recorded == 0
     store.close()
     assert main(["stats", study.study_id]) == 0

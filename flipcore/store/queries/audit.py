@@ -61,20 +61,22 @@ def notes(study: Study) -> list[str]:
 
 
 _ENDINGS = f"""
-SELECT r.model, r.extractor, count(*) AS n_answers, count(*) FILTER (r.status = 'cut') AS n_cut,
-       count(*) FILTER (r.status <> 'cut' AND c.finish_reason = '') AS n_not_recorded,
-       max(CAST(json_extract(c.request, '$.max_tokens') AS INTEGER)) AS max_tokens
-FROM readouts r JOIN study_items i USING (study_id, item_id)
-JOIN readout_sources s USING (study_id, model, item_id, axis, variant_id, sample, extractor)
-JOIN variants v USING (variant_id) JOIN completions c USING (call_id)
-WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent' AND c.text IS NOT NULL
-  AND json_extract_string(c.request, '$.kind') = 'generate' AND v.layout <> $continuation
-  AND r.extractor NOT IN (SELECT unnest($values))
-GROUP BY r.model, r.extractor ORDER BY r.model, r.extractor
+WITH answers AS (
+    SELECT DISTINCT r.model, r.extractor, r.item_id, r.variant_id, r.sample, r.status, c.finish_reason,
+           CAST(json_extract(c.request, '$.max_tokens') AS INTEGER) AS max_tokens
+    FROM readouts r JOIN study_items i USING (study_id, item_id)
+    JOIN readout_sources s USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    JOIN variants v USING (variant_id) JOIN completions c USING (call_id)
+    WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent' AND c.text IS NOT NULL
+      AND json_extract_string(c.request, '$.kind') = 'generate' AND v.layout <> $continuation
+      AND r.extractor NOT IN (SELECT unnest($values)))
+SELECT model, extractor, count(*) AS n_answers, count(*) FILTER (status = 'cut') AS n_cut,
+       count(*) FILTER (status <> 'cut' AND finish_reason = '') AS n_not_recorded, max(max_tokens) AS max_tokens
+FROM answers GROUP BY model, extractor ORDER BY model, extractor
 """
 
 
 def endings(store: Store, study_id: str) -> pd.DataFrame:
-    """One row a model and extractor of written answers: how many came back, how many were cut off, of how many nobody
-    recorded how they ended, and the token limit (0: not known). Items set aside are left out."""
+    """One row a model and extractor of written answers, each counted once however many axes its prompt stands in: how many came back, how
+    many were cut off, of how many nobody recorded how they ended, and the token limit (0: not known). Items set aside are left out."""
     return store.frame(_ENDINGS, study_id=study_id, continuation=CONTINUATION, **answer_params())
