@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE, CUT
+from flipcore.reports.ranking import roles_of
 from flipcore.reports.rows import plain
+from flipcore.runs.truncation import share_text
 from flipcore.stats.base.accuracy import accuracy_of
 from flipcore.stats.base.estimate import Estimate
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """One model under one extractor. `as_asked` counts a cut answer as wrong, `among_finished` leaves it out."""
+    """One model under one extractor. Of the study's own prompt, over the items of `role`, as in Score: `as_asked` counts a cut answer as
+    wrong, `among_finished` leaves it out."""
 
     model: str
     extractor: str
@@ -23,6 +26,7 @@ class Truncation:
     max_tokens: int
     as_asked: Estimate
     among_finished: Estimate
+    role: str
 
     @property
     def is_known(self) -> bool:
@@ -39,12 +43,13 @@ class Truncation:
             return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
         n_endings = self.n_answers - self.n_not_recorded
         limit = f" at {self.max_tokens:,} tokens" if self.max_tokens else ""
-        sentence = (
-            f"{name}: {self.n_cut:,} of {n_endings:,} answers ({100 * self.n_cut / n_endings:.0f} %) were cut off{limit}{part}."
-        )
+        verb = "was" if self.n_cut == 1 else "were"
+        share = share_text(self.n_cut, n_endings)
+        sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."
         if np.isnan(self.as_asked.value):
             return sentence
-        return f"{sentence} Accuracy {self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers."
+        accuracies = f"{self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers"
+        return f"{sentence} Accuracy at the own prompt ({self.role.replace('_', ' ')} items): {accuracies}."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
@@ -59,7 +64,8 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
     summaries = []
     for row in endings.to_dict("records"):
         mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
-        mine = mine[mine["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
+        role = next(iter(roles_of(mine)), "")
+        mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(["item_id", "variant_id", "sample"])
         summaries.append(
             Truncation(
                 str(row["model"]),
@@ -70,6 +76,7 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
                 int(row["max_tokens"] or 0),
                 accuracy_of(mine),
                 accuracy_of(mine[mine["status"] != CUT]),
+                role,
             )
         )
     return summaries

@@ -6,8 +6,9 @@ import pytest
 
 from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
-from flipcore.core.study import ModelUse, Study
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.truncation import truncations
+from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.truncation import token_limits
@@ -79,6 +80,18 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     assert "were cut off at 6 tokens" in said and "as asked" in said and "among finished answers" in said
     unknown = replace(found, n_cut=0, n_not_recorded=found.n_answers)
     assert "not recorded" in unknown.sentence() and unknown.as_dict()["n_cut"] is None
+
+
+@pytest.mark.slow
+def test_its_accuracy_is_that_of_score_and_mixes_no_roles(store):
+    control = ItemSource("pocket_problems", role="control", n=20, where={"split": "control"})
+    sources = (ItemSource("pocket_problems", n=10, where={"split": "dosed"}), control)
+    study = tiny_study(items=sources, axes=(Part("identity"),), extractors=(Part("regex"),), models=(SHORT,))
+    runner.run(study, store)
+    whole = whole_study(store, study.study_id)
+    (one,), (cut,) = whole.score.models, whole.cut
+    assert cut.as_asked.n == 10 and cut.as_asked.value == pytest.approx(one.bar.value)
+    assert "own prompt (benchmark items)" in cut.sentence()
 
 
 def test_stop_texts_can_be_declared_and_change_no_id_of_a_study_without_them(store):
