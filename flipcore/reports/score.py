@@ -485,8 +485,8 @@ def _model_score(
         corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
         for name, bar in (bars.items() if labelled else ())
     )
-    is_counted = same["axis"].isin(axes) | ((same["variant"] == BASE) & (COMBINED not in axes))
-    unread = float(same["status"][is_counted & same["score"].notna()].isin((UNREADABLE, CUT)).mean())
+    statuses = pd.concat([part.loc[part["score"].notna(), "status"] for part in _base_and_rest(same, axes)])
+    unread = float(statuses.isin((UNREADABLE, CUT)).mean())
     beside = frozenset(name for name, bar in bars.items() if name != reader and _is_beside(frame, name, bar, bars[reader]))
     nothing_read = f"no answer of {model} could be read ({title_of(reader).lower()})." if unread == 1.0 else ""
     return ModelScore(

@@ -343,6 +343,18 @@ def test_no_lead_is_claimed_over_answers_that_nobody_read(tmp_path):
     assert not report.differences[0].claim.is_made and not report.models[1].elsewhere.is_made
 
 
+def test_what_is_unread_counts_the_own_prompt_once_and_only_where_it_is_scored():
+    """Half of the items are never read, and those alone have no options, so that only one of two changes is made to them."""
+    frame = readouts("prompt_format")
+    is_lost = frame["item_id"].isin(frame["item_id"].unique()[:20])
+    frame.loc[is_lost, ["status", "is_correct"]] = ["unreadable", False]
+    both = pd.concat([frame, frame[~is_lost].assign(axis="option_order")])
+    assert score_report(both).models[0].unread == 0.5
+    drawn = frame.assign(axis="combined")
+    drawn["status"] = np.where(drawn["variant"] == BASE, "ok", drawn["status"])
+    assert score_report(drawn).models[0].unread == 0.5  # the own prompt is none of the ways that were drawn
+
+
 def test_a_lead_larger_than_what_is_unread_stands():
     first, second = (readouts("combined", n=150, m=6, model=model, seed=seed) for seed, model in enumerate(("a", "b")))
     first["is_correct"] = True
