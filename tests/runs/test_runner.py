@@ -15,6 +15,7 @@ from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
 from flipcore.models.simulated import Simulated
+from flipcore.reports.audit import audit
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.plan import plan, projection
@@ -90,6 +91,15 @@ def test_confirmatory_items_are_read_only_under_a_lock(store):
     lock = locks.keep_lock(store, study.study_id, "decomposition", {}, "Ada")
     hidden = set(queries.readouts(store, study.study_id, lock=lock)["item_id"])
     assert shown and hidden and not shown & hidden and len(shown | hidden) == 10
+
+
+@pytest.mark.slow
+def test_an_audit_counts_the_calls_of_the_items_that_it_is_of(store):
+    study = tiny_study(items=(ItemSource("flipscope_choice", n=12),), extractors=(Part("regex"),), confirmatory_share=0.5)
+    runner.run(study, store)
+    n_items = queries.readouts(store, study.study_id)["item_id"].nunique()
+    n_calls = n_items * (2 + 2)  # the own prompt twice, two other orders
+    assert 0 < n_items < 12 and f"{n_items} items, {n_calls} calls" in audit(store, study.study_id).recognised
 
 
 def priced(monkeypatch, price):
@@ -170,6 +180,7 @@ def test_a_pilot_of_an_adaptive_protocol_measures_every_wave_of_its_calls(store)
 _SLOW = """
 import sys, time
 from flipcore.models.simulated import Simulated
+from flipcore.reports.audit import audit
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study

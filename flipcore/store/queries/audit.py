@@ -9,13 +9,14 @@ from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
 
 # a continuation is asked for in a length of its own: where it ends, nothing was cut off
-_CALLS = """
-WITH continuations AS (SELECT DISTINCT s.call_id FROM readout_sources s JOIN variants v USING (variant_id)
-                       WHERE s.study_id = $study_id AND v.layout = $continuation)
-SELECT c.model, c.status, if(t.call_id IS NULL, c.finish_reason, '') AS finish_reason,
+_CALLS = f"""
+WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open, bool_or(v.layout = $continuation) AS is_continuation
+                 FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id)
+                 WHERE s.study_id = $study_id GROUP BY s.call_id)
+SELECT c.model, c.status, if(coalesce(t.is_continuation, false), '', c.finish_reason) AS finish_reason,
        TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
-FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN continuations t USING (call_id)
-WHERE s.study_id = $study_id GROUP BY ALL
+FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN sources t USING (call_id)
+WHERE s.study_id = $study_id AND coalesce(t.is_open, true) GROUP BY ALL
 """
 _ITEMS = f"""
 SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id FROM study_items i JOIN items q USING (item_id)
@@ -24,7 +25,8 @@ WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 
 
 def calls(store: Store, study_id: str) -> pd.DataFrame:
-    """Counts of the study's calls by model, status, finish reason and token limit."""
+    """Counts of the study's calls by model, status, finish reason and token limit; those that are read for items set aside alone are
+    left out."""
     return store.frame(_CALLS, study_id=study_id, continuation=CONTINUATION)
 
 
