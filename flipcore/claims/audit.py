@@ -145,9 +145,8 @@ def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
     frame = shares_alone(frame)
-    right = {
-        item: str(target).split("\n") for item, target in zip(log.items["item_id"], log.items["target"], strict=True) if target
-    }
+    columns = zip(log.items["item_id"], log.items["target"], strict=True)
+    right = {item: target.split("\n") for item, target in columns if isinstance(target, str) and target}
     of_several = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
@@ -191,6 +190,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
+        part = part[part["status"] != ABSENT]  # nobody tried to read those
         lost = part[part["status"] == "unreadable"]
         if lost.empty or extractor in OURS:
             continue
@@ -199,9 +199,13 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         others = others[others["answer"].notna()].merge(lost[key], on=key)
         detail = ""
         if len(others):
-            best = others.groupby("extractor")["score"].agg(["size", "sum"]).sort_values("size", kind="stable").iloc[-1]
+            right = others["score"].where(others["is_correct"].notna())  # a grade is not so many right answers
+            best = right.groupby(others["extractor"]).agg(["size", "count", "sum"]).sort_values("size", kind="stable").iloc[-1]
             name = f"The {spoken_name(best.name)}" if best.name in EXTRACTORS else spoken_name(best.name)
-            detail = f"{name} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
+            n_read, n_judged, n_right = (int(best[what]) for what in ("size", "count", "sum"))
+            counts = f"; of the {n_judged:,} with a right answer, {n_right:,} right" if n_judged else ""
+            counts = f", {n_right:,} of them right" if n_judged == n_read else counts
+            detail = f"{name} reads {n_read:,} of these {len(lost):,}{counts}."
         share_text = share.text(2 if share.value >= 0.1 else 3)
         sentence = (
             f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
@@ -325,11 +329,12 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:
     one = contest(order(scores(part)), reader)
     for first, second in combinations(range(len(one.models))[:MOST_READOUTS], 2):
-        j, k = (second, first) if one.order.means[one.own, second] > one.order.means[one.own, first] else (first, second)
         values = one.order.scores.values[one.own]
-        apart = np.flatnonzero(np.nan_to_num(values[:, j] - values[:, k]))
-        if not apart.size:
+        ahead = values[:, first] - values[:, second]  # a model's mean over all that it answered says nothing of these items
+        apart = np.flatnonzero(np.nan_to_num(ahead))
+        if not apart.size or (~np.isnan(ahead)).sum() < 2:
             continue
+        j, k = (second, first) if np.nansum(ahead) < 0 else (first, second)
         claim = lead_claim(one, j, k, spoken_name(reader) + (f" on {task}" if task else ""))
         claim = (
             claim if is_ranking else description(lead_words(one, j, k, spoken_name(reader), task), "described", NOT_OF_RANKING)

@@ -163,6 +163,58 @@ def test_contradicting_golds_and_repeated_items():
     assert said["repeated items"].startswith("2 questions occur more than once: 2 of 4 items")
 
 
+def test_an_item_without_a_right_answer_contradicts_no_score():
+    readouts, items, calls = frame_of()
+    items["target"] = pd.array(["1", "1", None, None], dtype="str")
+    readouts["is_correct"] = [True, True, True, False]
+    assert "score against answer" not in {one.about for one in findings(AuditInput(readouts, items, calls))}
+
+
+def read_elsewhere(right_elsewhere, values=(np.nan,) * 4):
+    """What is said of three texts of four that one readout lost, or was never asked for, and that another reads; with that count."""
+    readouts, items, calls = frame_of()
+    mine = readouts.assign(status=["unreadable", "unreadable", "absent", "ok"], is_correct=[False, False, None, True])
+    mine["answer"] = mine["answer"].where(mine["status"] == "ok", None)
+    other = readouts.assign(extractor="other", is_correct=right_elsewhere, value=values)
+    several = findings(AuditInput(pd.concat([mine, other], ignore_index=True), items, calls))
+    return next(one.claim for one in several if one.about == "unreadable")
+
+
+@pytest.mark.parametrize(
+    "right, values, detail",
+    [
+        ([True, False, True, True], [np.nan] * 4, "other reads 2 of these 2, 1 of them right."),
+        ([True, None, True, True], [np.nan] * 4, "other reads 2 of these 2; of the 1 with a right answer, 1 right."),
+        ([None] * 4, [np.nan] * 4, "other reads 2 of these 2."),  # no right answer is known, so that none is wrong
+        ([None] * 4, [7, 8, 9, 7], "other reads 2 of these 2."),  # a grade is not so many right answers
+    ],
+)
+def test_texts_that_another_readout_reads_are_counted_right_only_where_a_right_answer_is_known(right, values, detail):
+    claim = read_elsewhere(right, values)
+    assert claim.detail == detail
+    assert "(2 of 3)" in claim.text  # the text that was never read is none in which nothing was found
+
+
+def two_models(first, second):
+    """Each model's right answers, None where it was not asked."""
+    readouts, items, calls = frame_of(len(first))
+    several = [
+        readouts.assign(model=name, is_correct=right, family=readouts["item_id"], position=0)
+        for name, right in (("one", first), ("two", second))
+    ]
+    frame = pd.concat(several, ignore_index=True).dropna(subset="is_correct")
+    return [one.claim.text for one in models_differ(AuditInput(frame, items, calls), scored(frame))]
+
+
+def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
+    many = [True] * 3 + [False] * 3 + [True] * 30
+    (said,) = two_models(
+        many, [True] * 4 + [False] * 2 + [None] * 30
+    )  # the first has the higher mean over all that it was asked
+    assert "whether two and one differ on 6 items" in said and "+16.7 pp" in said
+    assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
+
+
 @pytest.mark.parametrize(
     "first, second",
     [
