@@ -21,6 +21,7 @@ from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import readout_rows
 from flipcore.text.counts import count_of
 
+LEAST_SHARED = 0.9
 ALONE = (
     "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the "
     "log (false-discovery rate)."
@@ -99,7 +100,7 @@ def audit(store: Store, study_id: str) -> Audit:
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
-        _at_own_prompt(studies.readouts(store, study_id), keeps_versions=True),
+        _scored_alike(_at_own_prompt(studies.readouts(store, study_id), keeps_versions=True)),
         queries.reported(study),
         queries.notes(study),
         study.scorer_names,
@@ -132,6 +133,22 @@ def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.Data
     else:
         frame = frame[frame["variant"] != BASE]
     return pd.concat([own.assign(axis=pd.Categorical([IDENTITY] * len(own), axes)), frame], ignore_index=True)
+
+
+def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
+    """Readouts without the scores that no other prompt's is compared with: of an axis those stay that stand on one set of items, which
+    were asked in every way that `LEAST_SHARED` of the items were. A rotation of five options is none of a question with four."""
+    if frame.empty:
+        return frame
+    has_score = frame["is_correct"].notna() | frame["value"].notna()
+    is_alike = pd.Series(False, index=frame.index)
+    for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
+        there = part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
+        there = there[there.sum(axis=1) > 1]
+        ways = there.columns[there.mean() >= LEAST_SHARED]
+        items = there.index[there[ways].all(axis=1)]
+        is_alike[part.index[part["variant"].isin(ways) & part["item_id"].isin(items)]] = True
+    return frame.assign(is_correct=frame["is_correct"].where(is_alike, None), value=frame["value"].where(is_alike))
 
 
 # An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.

@@ -8,7 +8,7 @@ from flipcore.claims.audit import ReadoutPair, findings, models_differ, readout_
 from flipcore.claims.audit_checks import CHECKS
 from flipcore.claims.audit_input import AuditInput, scored
 from flipcore.core.randomness import generator
-from flipcore.core.study import Study
+from flipcore.core.study import ItemSource, Study
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
@@ -21,6 +21,7 @@ from flipcore.stats.flips.surface import column_means, surface
 from flipcore.store.queries import studies
 from tests.browser.test_main_job import SIMULATED
 from tests.datasets.recorded import harness_files as made
+from tests.runs.test_runner import tiny_study
 from tests.stats.ranking import worlds as ranking_worlds
 
 
@@ -352,3 +353,21 @@ def test_an_audit_says_the_flip_rates_and_floors_of_the_flip_surface(store):
     numbers = {(one.extractor, one.axis): one.claim.numbers["flips"] for one in about(said, "prompts")}
     numbers |= {(one.extractor, one.axis): one.claim.numbers["floor"] for one in about(said, "repeats")}
     assert len(numbers) >= 2 and numbers == {place: one for place, one in on_map.items() if one.value > 0}
+
+
+@pytest.mark.slow
+def test_scores_of_several_prompts_are_compared_on_the_same_items(store):
+    """Questions of this set have three to eight options, so that most rotations are of some of them."""
+    study = tiny_study(items=(ItemSource("flipscope_choice", n=40),))
+    runner.run(study, store)
+    frame = studies.readouts(store, study.study_id)
+    orders = frame[frame["axis"] == "option_order"].assign(score=lambda rows: rows["is_correct"].astype(float))
+    details = {one.extractor: one.claim.detail for one in about(audit(store, study.study_id), "prompts")}
+    for extractor, part in orders.groupby("extractor", observed=True):
+        right = part.groupby(["item_id", "variant"], observed=True)["score"].mean().unstack()
+        means = right[["base", "rotate-1"]].mean()
+        assert right["rotate-1"].notna().all() and right["rotate-4"].notna().mean() < 0.5
+        assert right.mean().max() > means.max()  # of other items
+        span = f" Scores range from {means.min():.3f} to {means.max():.3f}." if means.min() < means.max() else ""
+        assert details[extractor] == f"40 items, counted as on Flips.{span}"
+    assert "Scores range" in details["first_token"]
