@@ -20,6 +20,9 @@ from flipcore.text.prompts import labels_of
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
 LEAST_SHARE = 0.05  # of the items, for a wording to count as one
+_LABELS = re.compile(
+    r"([(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )(?:(?:(?:or|and|to) )?[(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )+"
+)  # of the options
 _LEAK = re.compile(r"answer(?:\s+is|\s*:|\s*=)\s*\(?([A-Z])\b(?!\s*[a-z])", re.IGNORECASE)
 
 
@@ -36,10 +39,10 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
 
 
 def _rest(text: str, question: str, options: Iterable[str]) -> str:
-    """A prompt without what is the item's own: question, options and numbers."""
+    """A prompt without what is the item's own: question, options, how many those are, and numbers."""
     for own in sorted([question, *map(str, options)], key=len, reverse=True):
         text = text.replace(own, " ") if len(own.strip()) > 1 else text
-    return " ".join(re.sub(r"\d+", "#", text).split())
+    return _LABELS.sub(r"\1", " ".join([*re.sub(r"\d+", "#", text).split(), ""]))
 
 
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:

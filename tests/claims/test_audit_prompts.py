@@ -206,6 +206,23 @@ def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_t
     assert "keys at one place" in found and "one answer always" not in found
 
 
+def with_fewer_options(samples, ask):
+    """The same question with four, three or two options."""
+    for one in samples:
+        one["choices"] = one["choices"][: 4 - one["id"] % 3]
+        shown = [f"{letter}. {option}" for letter, option in zip(LETTERS, one["choices"], strict=False)]
+        one["messages"][0]["content"] = "\n".join([ask(one), one["input"], *shown, "Answer:"])
+    return samples
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda one: "Answer with a letter.", lambda one: f"Answer with one of {', '.join(LETTERS[: len(one['choices'])])}."]
+)
+def test_another_number_of_options_is_no_other_wording(tmp_path, ask):
+    assert "wordings" not in abouts(tmp_path, with_fewer_options(clean(), ask))
+    assert "wordings" in abouts(tmp_path, with_fewer_options(clean(), lambda one: ask(one) + " Be brief." * later(one)), "b")
+
+
 @pytest.mark.parametrize("n_options", [4, 0])
 def test_an_audit_of_one_item_is_made(tmp_path, n_options):
     one = [row | {"choices": row["choices"][:n_options]} for row in clean()[:1]]
