@@ -29,6 +29,7 @@ from flipcore.claims.audit_input import (
     scored,
     shares_alone,
     spoken_name,
+    what_differs,
 )
 from flipcore.claims.audit_items import (
     GROUPS_DIFFER,
@@ -369,7 +370,7 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
             continue
         floor = column.mean if column else mean_interval(rates)
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
-        what = "answers" if column else "scores"
+        what = what_differs(part) if column else "scores"
         sentence = f"{model}: noise floor, {floor.text()} of repeated {what} differ {under}."
         detail = "How often two runs of the study's own prompt disagree on an item. A score over many items moves far less."
         claim = description(sentence, "floor", detail, floor=floor)
@@ -418,9 +419,8 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         lowest, highest = (number_text(one, 3) for one in (means.min(), means.max()))
         span = f" Scores range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
-        sentence = (
-            f"{column.model}: {column.mean.text()} of pairs of variants get different answers under {change}, read by {name}."
-        )
+        share = f"{column.mean.text()} of pairs of variants get different {what_differs(part)}"
+        sentence = f"{column.model}: {share} under {change}, read by {name}."
         claim = description(sentence, "flips", f"{len(column.rates):,} items, counted as on Flips.{span}", flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
         yield Finding("prompts", claim, 45 + 30 * column.mean.value, items, column.model, column.axis, column.extractor)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER, WRITTEN_WORDS
+from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
 from flipcore.extractors import EXTRACTORS, VALUES
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
@@ -82,6 +82,13 @@ def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     grades = set(zip(frame["task"][is_outside], frame["extractor"][is_outside], strict=True))
     return frame[[one not in grades for one in zip(frame["task"], frame["extractor"], strict=True)]]
+
+
+def what_differs(part: pd.DataFrame) -> str:
+    """What differs where readouts of one reader do: its "answers", or the "scores" of one that judges and takes no answer out: two wrong
+    answers of it are one."""
+    of_wrong = part.loc[part["is_correct"] == False, "answer"]  # noqa: E712
+    return "scores" if len(of_wrong) and (of_wrong == WRONG).all() else "answers"
 
 
 def item_scores(frame: pd.DataFrame) -> pd.Series:

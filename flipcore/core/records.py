@@ -27,6 +27,7 @@ OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
 IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
+RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
 WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"  # extractors: the default reference, and the field's default
 WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = (
     "text_match",

@@ -333,6 +333,22 @@ def test_samples_of_one_prompt_and_answers_cut_off_are_in_no_flip_of_prompts():
     )  # each of three pairs of variants: half of its pairs of samples
 
 
+@pytest.mark.slow
+def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
+    """Two wrong answers may differ where their scores do not."""
+    path = tmp_path / "table.csv"
+    rows = [
+        f"{i},{prompt},{run},{int((i + 2 * (prompt == 'p1') + run) % 3 > 0)}"
+        for i in range(30)
+        for prompt in ("p0", "p1")
+        for run in (0, 1)
+    ]
+    path.write_text("\n".join(["item_id,prompt_id,run_idx,correct", *rows]), encoding="utf-8")
+    found = audited(store, path)
+    said = [one.claim.text for name in ("repeats", "prompts") for one in about(found, name)]
+    assert len(said) == 2 and all(" scores " in one and " answers " not in one for one in said)
+
+
 def test_a_loss_is_no_score():
     readouts, items, calls = frame_of(20)
     losses = readouts.assign(extractor="answer_loss", answer=None, is_correct=None, value=np.linspace(1.0, 9.0, 20))

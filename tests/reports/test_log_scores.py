@@ -81,7 +81,7 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
         store, study_id
     )
     text = audit(store, study_id).text()
-    assert "0.29 [" in text and "of repeated answers differ under reward" in text  # (3/6 + 4/6) / 4
+    assert "0.29 [" in text and "of repeated scores differ under reward" in text  # (3/6 + 4/6) / 4
     assert "text match" not in text and "does not" not in text
     assert store.rows("SELECT DISTINCT axis, key FROM study_variants") == [("identity", "base")]
     [(raw,)] = store.rows("SELECT any_value(raw_reply) FROM completions")

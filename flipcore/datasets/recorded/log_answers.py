@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
+from flipcore.core.records import ABSENT, OK, RIGHT, UNREADABLE, WRONG, Item, Reading, Variant
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.answers import canonical_number, normalised_text, text_answer, text_target
 from flipcore.text.prompts import labels_of
 
 MAX_OPTIONS = 26
-RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
 SEVERAL = "+"  # between options that were chosen together
 _NUMBER_AT_END = re.compile(r"####?\s*(.+)\s*$")
 
