@@ -20,6 +20,10 @@ MEANINGS = {
         "The study is still running or was stopped: items are asked in random order, so what is here is "
         "an unbiased part. Let it finish to remove this."
     ),
+    "INCOMPLETE": (
+        "Some answers are missing: calls failed, or rows could not be stored. They need not be like the rest. "
+        "Ask or import again to remove this."
+    ),
     "UNREVIEWED PARAPHRASES": "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
     "JUDGE NOT PASSED": (
         "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
@@ -39,7 +43,9 @@ def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) 
         pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
     if judge_is_closed:
         pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
-    if row["state"] != "done":
+    if row["state"] == "incomplete":
+        pairs.append(("INCOMPLETE", "INCOMPLETE"))
+    elif row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
     return pairs

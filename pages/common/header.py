@@ -24,6 +24,7 @@ BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", 
     "EXPLORATORY": "gray",
     "LOCKED": "violet",
     "PARTIAL": "orange",
+    "INCOMPLETE": "orange",
     "UNREVIEWED PARAPHRASES": "orange",
     "JUDGE NOT PASSED": "orange",
 }
