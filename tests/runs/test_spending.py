@@ -12,7 +12,7 @@ from flipcore.runs import plan, runner
 from flipcore.runs.cost import TEMPLATE_TOKENS
 from flipcore.runs.plan import remaining
 from flipcore.runs.spending import Spending
-from flipcore.store.queries import budgets
+from flipcore.store.queries import budgets, studies
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
 
@@ -118,3 +118,17 @@ def test_stored_first_tokens_take_their_second_calls_with_them(store, monkeypatc
     assert runner.run(asked, store).state == "done"
     left = remaining(plan.plan(asked, store), store)
     assert (left.n_calls, left.n_more, left.cost_usd) == (0, 0, 0.0)
+
+
+@pytest.mark.slow
+def test_what_another_study_paid_for_is_no_cost_of_this_one(store, items, declared):
+    with Server() as server:
+        declared(server.url, price_in=1000.0, price_out=0.0)
+        paid, twice = study(items, n=3, budget_usd=100.0), study(items, n=4, budget_usd=100.0, name="twice")
+        ended(paid, store)
+        ended(twice, store)
+    of_study = {row["study_id"]: row for row in studies.studies(store).to_dict("records")}
+    for one in (paid, twice):
+        spent = budgets.spent_usd(store, one.study_id)
+        assert spent > 0 and of_study[one.study_id]["cost_usd"] == pytest.approx(spent)
+    assert of_study[twice.study_id]["n_reused"] > 0
