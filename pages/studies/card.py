@@ -7,7 +7,7 @@ from flipcore.core.study import Study
 from flipcore.runs.cost import dollars
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
-from flipcore.store.queries import budgets, studies
+from flipcore.store.queries import budgets, locks, studies
 from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
@@ -168,8 +168,8 @@ def _facts(row: dict) -> None:
 
 
 def _set_aside(row: dict) -> str:
-    share = session.declared(row["study_id"]).confirmatory_share
-    return f", {100 * share:.0f} % of them set aside" if share else ""
+    n = locks.n_set_aside(session.store(), row["study_id"])
+    return f", {n:,} of them set aside" if n else ""
 
 
 # What changes a stored study: its budget, and deleting it.

@@ -7,6 +7,8 @@ import pytest
 from flipcore.annotation import gates
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks
 from tests.pages.opening import opened, quiet, words
 from tests.pages.test_memorization import memory_study
 from tests.stores import store_with
@@ -70,3 +72,12 @@ def test_what_a_lock_shows_stays_when_every_gate_closes_afterwards(page, stores,
     monkeypatch.setattr(gates, "REVIEW_AXES", [*gates.REVIEW_AXES, "numeric_resample", "bit_flip"])
     assert AFTERWARDS in said("Explore")
     assert said("Locked") == before
+
+
+def test_a_card_counts_what_is_set_aside_and_does_not_repeat_the_declared_share(stores, monkeypatch):
+    store = Store.open(stores[FLIPS.study_id])
+    n = locks.n_set_aside(store, FLIPS.study_id)
+    store.close()
+    quiet(monkeypatch, stores[FLIPS.study_id])
+    monkeypatch.setattr(demo, "demo_studies", list)
+    assert n not in (0, 24) and f"48 items, {n} of them set aside" in words(opened())  # drawn one by one: half of 48 is a mean
