@@ -372,7 +372,8 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
-    """The line above the table: which kinds of evidence see memory, in how many benchmark items of which of the `compared_sets`."""
+    """The line above the table: which kinds of evidence see memory, in how many benchmark items of which of the `compared_sets`. A set
+    that no detector was run on, for want of controls, is named apart: nothing was looked for there."""
     item_roles, control_roles = frames.roles_of(frame)
     n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
     sets = {
@@ -382,7 +383,14 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     }
     mine = [one for one in tests if one.items in sets and not (one.measurement and one.measurement.is_outside)]
     witnesses = [Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
-    return summary_claim(witnesses, sets, frame[frame["role"].isin(control_roles)]["item_id"].nunique())
+    tested = {one.items for one in mine} or set(sets)
+    claim = summary_claim(
+        witnesses,
+        {name: size for name, size in sets.items() if name in tested},
+        frame[frame["role"].isin(control_roles)]["item_id"].nunique(),
+    )
+    rest = " and ".join(size for name, size in sets.items() if name not in tested)
+    return replace(claim, detail=f"{claim.detail} No detector was run on the {rest}.") if rest else claim
 
 
 def memory_headline(

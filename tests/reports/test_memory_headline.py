@@ -74,6 +74,13 @@ def test_a_clean_study_shows_none():
     assert said(rows_of("choice", "entity_rename", "regex", True, True)) == "No memory shown in the 20 choices."
 
 
+def test_a_set_that_no_detector_was_run_on_is_in_no_sentence_on_what_was_seen():
+    alone = [row for row in rows_of("choice", "entity_rename", "regex", True, True) if row[3] == "benchmark"]
+    claim = memory_headline(frame_of(rows_of("number", "entity_rename", "regex", True, True), alone), STUDY)
+    assert claim.text == "No memory shown in the 20 problems."
+    assert claim.detail.endswith("30 controls. No detector was run on the 20 choices.")
+
+
 def test_nothing_to_compare_is_an_empty_line():
     only = [row for row in rows_of("number", "paraphrase", "question_loss", 1.0, 5.0) if row[3] == "benchmark"]
     assert said(only) == "" and said() == ""
