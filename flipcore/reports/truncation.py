@@ -11,6 +11,7 @@ from flipcore.reports.rows import plain
 from flipcore.runs.truncation import share_text
 from flipcore.stats.base.accuracy import accuracy_of
 from flipcore.stats.base.estimate import Estimate
+from flipcore.text.counts import count_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Truncation:
         if not self.n_cut:
             return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
         n_endings = self.n_answers - self.n_not_recorded
-        limit = f" at {self.max_tokens:,} tokens" if self.max_tokens else ""
+        limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
         verb = "was" if self.n_cut == 1 else "were"
         share = share_text(self.n_cut, n_endings)
         sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."

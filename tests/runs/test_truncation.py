@@ -78,6 +78,7 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     assert main(["stats", study.study_id]) == 0
     said = capsys.readouterr().out
     assert "were cut off at 6 tokens" in said and "as asked" in said and "among finished answers" in said
+    assert "cut off at 1 token." in replace(found, max_tokens=1).sentence()
     unknown = replace(found, n_cut=0, n_not_recorded=found.n_answers)
     assert "not recorded" in unknown.sentence() and unknown.as_dict()["n_cut"] is None
 
