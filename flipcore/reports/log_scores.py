@@ -15,6 +15,7 @@ from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, missing, number_text, without_interval
+from flipcore.stats.base.intervals import mean_interval
 from flipcore.stats.score.cells import score_cells
 from flipcore.stats.score.error_bar import error_bar
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
@@ -145,7 +146,7 @@ def _passes(part: pd.DataFrame, families: pd.Series, n_epochs: int) -> Iterator[
     yield MIXED, accuracy(((by_item > 0) & (by_item < 1)).astype(float), families.reindex(by_item.index))
     right, twice = (item_scores(part["score"], part["item_id"], f"pass_hat_{k}") for k in (1, 2))
     by_item = 2 * (right - twice).dropna()
-    yield FLOOR, accuracy(by_item, families.reindex(by_item.index))
+    yield FLOOR, mean_interval(by_item, families.reindex(by_item.index))  # as the noise floor of an audit, which it is
 
 
 def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:

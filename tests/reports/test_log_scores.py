@@ -341,6 +341,8 @@ def test_agents_own_result_files_give_pass_hat_k(tmp_path, store):
     expected = {"pass^1": 7 / 16, "pass^2": (1 + 1 / 6) / 4, "pass^3": 0.25, "pass^4": 0.25, "pass@4": 0.75}
     expected |= {"not always alike": 0.5, "two runs differ": (1 / 2 + 2 / 3) / 4}
     assert {name: round(value.value, 6) for name, value in one.passes} == {name: round(v, 6) for name, v in expected.items()}
+    (floor,) = (one.claim.numbers["floor"] for one in audit(store, study_id).findings if one.about == "repeats")
+    assert floor.text(3) == one.passes[-1][1].text(3)  # one quantity of one log, said twice, has one interval
     # three digits, as such tables are published: two hid .293 behind .29
     assert "pass^1 0.438 [" in whole_study(store, study_id).text()
 
