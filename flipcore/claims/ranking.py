@@ -114,13 +114,14 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     n_families, n = int(one.order.n_families[one.own]), int(one.order.n[one.own])
     names = [one.models[i] for i in (first, second)]
     p, ordered = float(one.at_own[first, second]), tuple(one.models[i] for i in ranking)
-    most = float(one.order.scores.unread[one.own].max())
-    unread = f"; up to {percent_text(most, 1)} of answers unread" if most else ""
+    every = range(len(one.models))
+    most = float(_unread(one, one.own, every)[0].max())
+    unread = f"; up to {percent_text(most, 1)} of answers unread or failed" if most else ""
     numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
     if n_families < MIN_N:
         what = "items" if n_families == n else "families of items"
         sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families}){unread}."
-        return Claim(BETTER, FEW, sentence, False, _own_detail(one, n), "", numbers).not_claimed(one.why_own)
+        return Claim(BETTER, FEW, sentence, False, _own_detail(one, n, every), "", numbers).not_claimed(one.why_own)
     best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
     firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
     others = [name for name in ordered if name not in firsts]
@@ -133,7 +134,7 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     }
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
-    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, _own_detail(one, n), "", numbers)
+    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, _own_detail(one, n, every), "", numbers)
     return claim.not_claimed(one.why_own)
 
 
@@ -153,7 +154,9 @@ def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) 
         if asserted
         else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_pp()}, {p_text(p)}."
     )
-    claim = Claim(BETTER, SOME if asserted else NONE, sentence, asserted, _own_detail(one, n), "", {"difference": gap, "p": p})
+    claim = Claim(
+        BETTER, SOME if asserted else NONE, sentence, asserted, _own_detail(one, n, (j, k)), "", {"difference": gap, "p": p}
+    )
     return claim.not_claimed(one.why_own)
 
 
@@ -173,33 +176,41 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join(names) if len(names) <= MOST_NAMES else f"one of {len(names)} models"
 
 
-def _own_detail(one: Contest, n: int) -> str:
+def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
     pairs = len(one.models) * (len(one.models) - 1) // 2
     family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
     own = f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"
-    return " ".join(filter(None, (own, unread_words(one, one.own))))
+    return " ".join(filter(None, (own, _unread_words(one, n, models))))
 
 
-def unread_words(one: Contest, way: int) -> str:
-    """Which models have answers that nobody read, and what their accuracy can be; empty where every answer was read."""
-    scores = one.order.scores
-    ends = (
-        np.nan_to_num(side[way]).sum(axis=0) / np.maximum((~np.isnan(side[way])).sum(axis=0), 1)
-        for side in (scores.lowest, scores.highest)
-    )
-    of_models = zip(one.models, scores.unread[way], *ends, strict=True)
+def _unread_words(one: Contest, n: int, models: Sequence[int]) -> str:
+    """Which of these models have answers at the declared way that nobody read, and what their accuracy can be; empty where every answer
+    was read. `n` items are those of the sentence."""
+    shares, lowest, highest, n_shared = _unread(one, one.own, models)
     parts = [
-        f"{model} {percent_text(share, 1)}"
+        f"{one.models[m]} {percent_text(share, 1)}"
         + (f" (accuracy {number_text(low)} to {number_text(high)})" if share < 1 else " (never read)")
-        for model, share, low, high in of_models
+        for m, share, low, high in zip(models, shares, lowest, highest, strict=True)
         if share > 0
     ]
-    return f"Unreadable, cut off or failed, whatever they were: {', '.join(parts)}." if parts else ""
+    where = f" on the {n_shared:,} items asked" if n_shared != n else ""  # a mean leaves out the items of a failed call
+    return f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}." if parts else ""
+
+
+def _unread(one: Contest, way: int, models: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Of each of `models` the share of answers that nobody read, and its accuracy with those wrong and right, on the n items that all of
+    them were asked; of one that was never read 1 and NaN."""
+    lowest, highest = (side[way][:, list(models)] for side in (one.order.scores.lowest, one.order.scores.highest))
+    there = ~np.isnan(lowest[:, ~np.isnan(lowest).all(axis=0)]).any(axis=1)
+    least, most = (side[there].sum(axis=0) / max(int(there.sum()), 1) for side in (lowest, highest))
+    never = one.order.scores.unread[way, list(models)]
+    return np.where(np.isnan(least), never, most - least), least, most, int(there.sum())
 
 
 def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     """Under how many ways model j leads k, and how many separate them; over all ways that may be claimed."""
-    every = one.order.leads(j, k)[one.claimed].tolist()
+    leads = one.order.leads(j, k)
+    every = leads[one.claimed].tolist()
     ahead, behind, ties, n_open = (every.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN))
     n_ways = len(every) - every.count(NOT_COMPARED)
     for_j, for_k = (
@@ -220,8 +231,8 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     outcome = SOME if for_j or for_k else NONE
     swap = f"{second} leads under {behind}, they tie under {ties}."
     if n_open:
-        most = float(one.order.scores.unread[one.claimed][:, [j, k]].max())
-        swap += f" Unread answers, up to {percent_text(most, 1)}, leave open who leads under {n_open}."
+        most = max(float(_unread(one, int(way), (j, k))[0].max()) for way in np.flatnonzero(one.claimed & (leads == OPEN)))
+        swap += f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads under {n_open}."
     if len(every) > n_ways:
         swap += f" {len(every) - n_ways} more are not compared: one of them was never read there."
     numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open, "separate": (for_j, for_k)}

@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from flipcore.claims.ranking import BETTER, FEW, FIRST, NONE, SEPARATED, SOME, best_claim, contest, pair_claim, winners
+from flipcore.claims.ranking import (
+    BETTER,
+    FEW,
+    FIRST,
+    NONE,
+    SEPARATED,
+    SOME,
+    best_claim,
+    contest,
+    lead_claim,
+    pair_claim,
+    winners,
+)
 from flipcore.stats.ranking.order import order
 from flipcore.stats.ranking.ways import scores
 from tests.stats.ranking.worlds import readouts
@@ -80,8 +92,26 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
     assert one.claimed.tolist() == [True, True]
     claim = best_claim(one)
-    assert claim.is_made and claim.text.endswith("B is behind; up to 10.0 % of answers unread.")
-    assert "whatever they were: B 10.0 % (accuracy 0.20 to 0.30)." in claim.detail
+    assert claim.is_made and claim.text.endswith("B is behind; up to 10.0 % of answers unread or failed.")
+    asked = " on the 200 items asked" if lost == "-" else ""  # of 180 the accuracy, which a failed call is not in
+    assert f"failed{asked}, whatever they were: B 10.0 % (accuracy 0.20 to 0.30)." in claim.detail
+
+
+def test_what_was_not_read_is_of_the_items_that_the_sentence_is_of():
+    """B was asked two items more than A, which it answers right: they are in no share and no limit of a sentence about the others."""
+    rows = readouts({"A": {OWN: "1" * 20}, "B": {OWN: "1" * 5 + "0" * 10 + "u" * 5 + "11"}, "C": {OWN: "u" * 22}})
+    one = contest(order(scores(rows)), "regex")
+    best, pair = best_claim(one), lead_claim(one, 0, 1, "written answer")
+    said = "20 items. p over 3 pairs of models in both directions (Holm). Unreadable, cut off or failed, whatever they were: B 25.0 %"
+    assert f"{said} (accuracy 0.25 to 0.50), C 100.0 % (never read)." in best.detail
+    assert f"{said} (accuracy 0.25 to 0.50)." in pair.detail
+
+
+def test_only_ways_that_unread_answers_leave_open_say_how_many_they_are():
+    ways = {OWN: "1" * 100 + "0" * 100, TOKEN: "1" * 190 + "u" * 10, LOWER: STRONG}
+    other = {OWN: "1" * 95 + "u" * 10 + "0" * 95, TOKEN: "u" * 200, LOWER: "0" * 100 + "u" * 100}
+    said = pair_claim(contest_of({"A": ways, "B": other}), 0, 1)
+    assert "Unread or failed answers, up to 5.0 %, leave open who leads under 1." in said.detail
 
 
 def test_a_model_of_which_half_was_not_read_is_behind_nobody():
