@@ -56,6 +56,7 @@ from flipcore.stats.base.intervals import SIGNED, mean_interval
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.flips.surface import column_means, surface
+from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order
 from flipcore.stats.ranking.ways import scores
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
@@ -309,22 +310,22 @@ def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
 
 
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each pair of models at the log's own prompts. Under the reference extractor it is what Ranking says of them; other readouts, and
-    single tasks of several, are described."""
+    """Each pair of models at the log's own prompts, on the items that Ranking starts with: those that are judged. Under the reference
+    extractor it is what Ranking says of them; other readouts, and single tasks of several, are described."""
     base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
-    for _, of_role in base.groupby("role", sort=False):
-        readers = list(dict.fromkeys(of_role["extractor"]))
-        several = of_role["task"].nunique() > 1
-        parts = [(str(reader), "", part) for reader, part in of_role.groupby("extractor", sort=False)]
-        if several:
-            by_task = of_role.groupby(["extractor", "task"], sort=False)
-            parts += [(str(names[0]), str(names[1]), part) for names, part in by_task]
-        for reader, task, part in parts:
-            if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (reader in OURS and len(readers) > 1 and task):
-                continue
-            is_ranking = reader == default_reference(readers, log.scorers) and not task
-            yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
+    role = min(base["role"].unique(), key=lambda one: one in CONTROL_ROLES, default="")
+    base = base[base["role"] == role]
+    readers = list(dict.fromkeys(base["extractor"]))
+    parts = [(str(reader), "", part) for reader, part in base.groupby("extractor", sort=False)]
+    if base["task"].nunique() > 1:
+        by_task = base.groupby(["extractor", "task"], sort=False)
+        parts += [(str(names[0]), str(names[1]), part) for names, part in by_task]
+    for reader, task, part in parts:
+        if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (reader in OURS and len(readers) > 1 and task):
+            continue
+        is_ranking = reader == default_reference(readers, log.scorers) and not task
+        yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
 
 
 def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:

@@ -216,6 +216,17 @@ def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
     assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
 
 
+def test_models_are_compared_on_the_items_that_ranking_starts_with():
+    """Controls are no part of it: beside the benchmark's pair stood one on 14 items that named no role."""
+    readouts, items, calls = frame_of(70)
+    role = np.where(np.arange(70) < 14, "control", "benchmark")
+    one = readouts.assign(family=readouts["item_id"], position=0, role=role, is_correct=True)
+    two = one.assign(model="m-2", is_correct=[i % 2 == 0 for i in range(70)])
+    frame = pd.concat([one, two], ignore_index=True)
+    (only,) = models_differ(AuditInput(frame, items, calls), scored(frame))
+    assert "on the same 56 items" in only.claim.text
+
+
 @pytest.mark.parametrize(
     "first, second",
     [
