@@ -418,11 +418,13 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         part = by_column.get_group((column.model, column.extractor, column.axis))
         means = part.groupby("variant", observed=True)["score"].mean().dropna()
         lowest, highest = (number_text(one, 3) for one in (means.min(), means.max()))
-        span = f" Scores range from {lowest} to {highest}." if lowest != highest else ""
+        n, n_scored = len(column.rates), part.loc[part["score"].notna(), "item_id"].nunique()
+        of = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
+        span = f" Scores{of} range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
         share = f"{column.mean.text()} of pairs of variants get different {what_differs(part)}"
         sentence = f"{column.model}: {share} under {change}, read by {name}."
-        claim = description(sentence, "flips", f"{len(column.rates):,} items, counted as on Flips.{span}", flips=column.mean)
+        claim = description(sentence, "flips", f"{n:,} items, counted as on Flips.{span}", flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
         yield Finding("prompts", claim, 45 + 30 * column.mean.value, items, column.model, column.axis, column.extractor)
 

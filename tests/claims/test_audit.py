@@ -360,6 +360,20 @@ def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
     assert len(said) == 2 and all(" scores " in one and " answers " not in one for one in said)
 
 
+def test_a_range_of_scores_names_its_own_items_where_flips_are_of_fewer():
+    """An item with an answer that was cut off is in no pair of answers, and wrong in the score."""
+    readouts, items, calls = frame_of(4)
+    rows = readouts.assign(family=readouts["item_id"], position=0, role="benchmark", axis="label_set", reason=None)
+    other = rows.assign(variant="lower", position=1, answer=["9", *rows["answer"][1:]], is_correct=[False, True, True, False])
+    other.loc[3, ["status", "answer"]] = "cut", None
+    base = rows.assign(is_correct=True)
+    harmless = pd.concat([base, other], ignore_index=True)
+    (one,) = (one for one in findings(AuditInput(readouts, items, calls, harmless)) if one.about == "prompts")
+    assert one.claim.detail == (
+        "3 items, counted as on Flips. Scores of 4 items, unread answers as wrong, range from 0.500 to 1.000."
+    )
+
+
 def test_a_loss_is_no_score():
     readouts, items, calls = frame_of(20)
     losses = readouts.assign(extractor="answer_loss", answer=None, is_correct=None, value=np.linspace(1.0, 9.0, 20))
