@@ -12,7 +12,7 @@ from flipcore.claims.memory_gap import CONTROL_TITLES
 from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.columns import COLUMNS, Recording, columns_of, looked_at, scored_field, words_between
+from flipcore.datasets.recorded.columns import COLUMNS, Recording, apart, columns_of, looked_at, scored_field, words_between
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.formats.tables import first_guess
 from flipcore.datasets.recorded.log_documents import JOINS
@@ -254,7 +254,8 @@ PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 def column_words(table: Source, key: str) -> list[str]:
     """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
-    first, rows = first_guess(table), looked_at(str(table.path))
+    first = first_guess(table)
+    rows = apart(looked_at(str(table.path)), first.models_beside, first.lists)
     st.caption("Guessed from the first rows; correct what is wrong.")
     nested = st.text_input(
         "Numbered columns begin with",

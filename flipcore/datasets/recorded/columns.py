@@ -13,10 +13,10 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
-from flipcore.datasets.reading.rows import read_rows
-from flipcore.datasets.recorded.fields import Field, score_of
+from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, number_at_end, rows_apart, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
-from flipcore.text.answers import canonical_number
+from flipcore.text.prompts import labels_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Recording:
     prompt (one group); with neither the answers are numbers. `order` names a permutation column, where `order[i]` is the item's own
     index at position i; without it options are matched by their text. `text` is the generated text, read after the last `text_after`.
     `target` names the right option by text, label or place from 0; a variant's own right answer is its own. `pair` is a column that a
-    benchmark item shares with the control that it is paired with. `model` is the model's name, or `models` the column that holds it;
+    benchmark item shares with the control that it is paired with. `model` is the model's name, or `models` the column that holds it, or
+    each of `model_columns`, with commas between, holds what the model of that name said; each of `sample_columns` holds a list with an
+    entry a sample (see `fields.rows_apart`);
     `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items ("text", "number",
     "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
 
@@ -68,6 +70,16 @@ class Recording:
     cluster: str = ""
     pair: str = ""
     finish: str = ""
+    model_columns: str = ""
+    sample_columns: str = ""
+
+    @property
+    def models_beside(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.model_columns.split(",")))
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.sample_columns.split(",")))
 
     @property
     def kind(self) -> str:
@@ -125,7 +137,8 @@ _NAMES = {
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
-        "target": "target gold correct_answer correct_option ground_truth answer_key answer",
+        "target": "target gold gold_answer correct_answer correct_option ground_truth ground_truth_answer groundtruth "
+        "groundtruth_answer reference_answer expected_answer answer_key answer",
         "models": "model model_name model_id",
         "axes": "axis perturbation_type",
         "role": "role item_role",
@@ -134,7 +147,9 @@ _NAMES = {
     }.items()
 }
 _OPTIONS = ("options", "choices")
-_ANSWERS = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
+_ANSWERS = tuple(
+    "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
+)
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -165,7 +180,21 @@ def guessed(path: str) -> Recording:
     rows = looked_at(path)
     if is_of_inspect(rows) and (scores := [one for one in rows[0] if _is_inspect_score(rows, one)]):
         return _of_inspect(path, rows, scores)
-    nested = _nested(rows)
+    if objects := _objects_of_models(rows):
+        return _guessed(path, rows, models=objects)
+    if lists := _lists_of_samples(rows):
+        return _guessed(path, rows, lists=lists)
+    guess = _guessed(path, rows)
+    if guess.text or guess.fields or guess.score:
+        return guess
+    answers = _answers_of_models(rows, guess)
+    return _guessed(path, rows, models=answers) if answers else guess
+
+
+def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str] = (), lists: Sequence[str] = ()) -> Recording:
+    """The guess of rows that each hold one answer, or those of `models` or `lists` of samples beside each other."""
+    rows = apart(table, models, lists)
+    nested = "" if models or lists else _nested(rows)
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
     guess = {
@@ -174,6 +203,8 @@ def guessed(path: str) -> Recording:
         if key in ("prompt", "text")
     }
     guess["text"] = guess["text"] or next((name for name in _ANSWERS if name in columns and _is_written(variants, name)), "")
+    own = [name for name in columns if models and name not in columns_of(table)]
+    guess["text"] = guess["text"] or next((name for name in own if _is_written(variants, name)), "")
     guess |= {
         key: next((name for name in _NAMES[key] if name in columns), "")
         for key in ("variant", "target", "models", "axes", "harmless", "finish")
@@ -193,7 +224,10 @@ def guessed(path: str) -> Recording:
     guess["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
     if guess["item"] and not nested and not guess["variant"]:
         guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
-    guess["answers"] = "" if guess["options"] or pattern else _answers(variants, guess["target"])
+    fields = _fields(variants, [name for name in columns if name != guess["text"]])
+    answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != "first_token"]
+    guess["answers"] = "" if guess["options"] or pattern else _answers(variants, answered)
+    guess["sample"] = OF_SAMPLE if lists else ""
     guess["score"] = "" if nested else next(iter(score_columns(variants, guess.values())), "")
     if guess["score"] and not guess["prompt"]:
         guess |= _of_scores(columns, guess)
@@ -205,9 +239,76 @@ def guessed(path: str) -> Recording:
         option_pattern=pattern,
         axis=axis,
         text_after=_marker(variants, guess["text"]),
-        fields=_fields(variants, [name for name in columns if name != guess["text"]]),
+        model_columns=",".join(models),
+        sample_columns=",".join(lists),
+        fields=fields,
         **guess,
     )
+
+
+# A row that holds several answers: a column a model, or a list with an entry a sample.
+
+_LEAST_LABELS = 0.9  # of a column's cells are labels of options, where a model's answers stand in it
+_NO_MODEL = re.compile(r"majority|consensus|vote|gold|truth|human|correct|expected|reference|entropy", re.IGNORECASE)
+_ANSWER_NAME = re.compile(
+    r"(?:^|[_ .-])(response|output|completion|generation|prediction|pred|answer)s?(?:[_ .-]|$)", re.IGNORECASE
+)
+
+
+def apart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The rows with a row an answer."""
+    return [one.values for values in rows for one in rows_apart(Row(0, dict(values)), models, lists) if not one.problem]
+
+
+def _lists_of_samples(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns that hold a list each, in every row as long as each other, an output or a score among them."""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for name in columns_of(rows):
+        cells = [row.get(name) for row in rows]
+        if "," not in name and all(
+            isinstance(one, list) and not any(isinstance(x, (list, dict)) for x in one) for one in cells
+        ):
+            alike.setdefault(tuple(len(one) for one in cells if isinstance(one, list)), []).append(name)
+    for lengths, names in alike.items():
+        if (
+            max(lengths) > 1
+            and not {*names} & {*_OPTIONS, *_NAMES["order"]}
+            and {*names} & {*SCORES, *_NAMES["text"], *_ANSWERS}
+        ):
+            return names
+    return []
+
+
+def _objects_of_models(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns that hold an object each, all with the same columns inside, a score or a text among them. Columns that count on from 0 or 1
+    are variants of one model."""
+    alike: dict[frozenset[str], list[str]] = {}
+    for name in columns_of(rows):
+        cells = [row[name] for row in rows if row.get(name) not in (None, "", {})]
+        shapes = {frozenset(one) if isinstance(one, Mapping) else frozenset() for one in cells}
+        if len(shapes) == 1 and any(shapes) and "," not in name and not any(map(_is_scores, cells)):
+            alike.setdefault(shapes.pop(), []).append(name)
+    for inner, names in alike.items():
+        ends = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
+        counts_on = all(ends) and sorted(int(one[2]) for one in ends if one) in (list(range(k, k + len(names))) for k in (0, 1))
+        if len(names) > 1 and not counts_on and inner & {*SCORES, *_NAMES["text"], *_ANSWERS}:
+            return names
+    return []
+
+
+def _answers_of_models(rows: Sequence[Mapping[str, Any]], guess: Recording) -> list[str]:
+    """Two columns or more that hold labels of the item's options, or are called like what was said. Votes and right answers are no
+    model."""
+    n_options = max((len(_listed(row, guess.options)) for row in rows), default=0) if guess.options else 0
+    free = [name for name in unused(guess, columns_of(rows)) if "," not in name and not _NO_MODEL.search(name)]
+    of_labels, by_name = [], []
+    for name in free:
+        cells = [str(row[name]).strip() for row in rows if row.get(name) not in (None, "")]
+        if cells and sum(one in labels_of("upper", n_options) for one in cells) >= _LEAST_LABELS * len(cells):
+            of_labels.append(name)
+        if cells and _ANSWER_NAME.search(name):
+            by_name.append(name)
+    return next((several for several in (of_labels, by_name) if len(several) > 1), [])
 
 
 # What Inspect's `analysis.samples_df` gives, alone or beside columns of `evals_df`: a row a sample and epoch, a column a scorer.
@@ -449,11 +550,11 @@ def _shared(path: str, item: str, question: str) -> str:
     return question if question and len(items) == n and len(questions) <= n / 2 else item
 
 
-def _answers(variants: Sequence[Mapping], target: str) -> str:
-    """ "text" where the right answers are words or lists of words; "" (numbers) otherwise."""
-    targets = [values[target] for values in variants if values.get(target) not in (None, "")] if target else []
-    numbers = [not isinstance(one, list) and canonical_number(str(one).rpartition("####")[2]) is not None for one in targets]
-    return "text" if targets and 2 * sum(numbers) < len(targets) else ""
+def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
+    """ "text" where most of these answers are words or lists of words; "" (numbers) otherwise."""
+    cells = [values[name] for name in columns for values in variants if values.get(name) not in (None, "")]
+    numbers = [not isinstance(one, list) and number_at_end(str(one)) is not None for one in cells]
+    return "text" if cells and 2 * sum(numbers) < len(cells) else ""
 
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
@@ -462,6 +563,7 @@ def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
         {getattr(recording, key) for key in COLUMNS}
         | set(recording.scores)
         | set(recording.option_columns)
+        | {*recording.models_beside, *recording.lists}
         | {name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
     )
     return [

@@ -5,7 +5,7 @@ A column may stand inside of another: `doc.options`, `resps[0][0]`, `messages[-1
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,6 +149,36 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
     return replace(row, values={**row.values, **inner}) if inner else row
 
 
+OF_MODEL, PREDICTION, OUTPUT, OF_SAMPLE = "model", "prediction", "response", "sample"  # of a row once it stands alone
+_OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
+
+
+def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
+    """A row that holds several answers, as a row an answer: where each of `models` is a column, what stands there (an object with columns
+    of its own, or one answer or output) beside what all share; where `lists` hold an entry a sample, the k-th entry of each. A model whose
+    cell is empty has no row."""
+    if row.problem or not (models or lists):
+        yield row
+        return
+    shared = {name: value for name, value in row.values.items() if name not in (*models, *lists)}
+    cells = {name: row.values[name] for name in models if row.values.get(name) not in (None, "", {})}
+    for name, cell in cells.items():
+        own = cell if isinstance(cell, Mapping) else {OUTPUT if _OUTPUT.search(name) else PREDICTION: cell}
+        yield replace(row, values={**shared, **own, OF_MODEL: name})
+    several = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
+    n_samples = max(map(len, several.values()), default=0)
+    for sample in range(n_samples):
+        its = {name: values[sample] for name, values in several.items() if sample < len(values)}
+        yield replace(row, values={**shared, **its, OF_SAMPLE: sample})
+    if not cells and not n_samples:
+        yield replace(row, problem="holds no answer")
+
+
+def number_at_end(text: str) -> str | None:
+    """The number of a right answer, which may stand behind a solution: GSM8K's end in "#### 18", or in "A: 18"."""
+    return canonical_number(re.split(r"####|(?:^|\n)A:", text)[-1])
+
+
 def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:
     """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
     the order shown."""
@@ -158,7 +188,7 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
         return text_target(map(str, value) if isinstance(value, (list, tuple)) else [str(value)])
     text = str(value).strip()
     if not prompt_options:
-        number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
+        number = number_at_end(text)
         if number is None:
             raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
         return number

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple, Protocol
 from flipcore.core.folders import allowed
 from flipcore.core.records import BASE
 from flipcore.datasets.reading.rows import Row, is_packed, read_rows
-from flipcore.datasets.recorded.fields import with_paths
+from flipcore.datasets.recorded.fields import rows_apart, with_paths
 
 MOST_MB = 20_000  # of a file of recorded outputs
 IN_MEMORY = 48_000_000  # bytes of text that are gathered at once
@@ -53,6 +53,10 @@ class Columns(Protocol):
     def variant(self) -> str: ...
     @property
     def columns(self) -> tuple[str, ...]: ...
+    @property
+    def models_beside(self) -> tuple[str, ...]: ...
+    @property
+    def lists(self) -> tuple[str, ...]: ...
 
 
 class Key(NamedTuple):
@@ -68,7 +72,11 @@ Group = tuple[Key, list[VariantRow]]
 
 def batches(path: str, recording: Columns) -> Iterator[list[Group] | Refusal]:
     """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
-    rows = enumerate(with_paths(row, recording.columns) for row in read_rows(path, most_mb=MOST_MB))
+    rows = (
+        (number, with_paths(one, recording.columns))
+        for number, row in enumerate(read_rows(path, most_mb=MOST_MB))
+        for one in rows_apart(row, recording.models_beside, recording.lists)
+    )
     if recording.nested or not recording.item:
         for number, row in rows:
             yield _refusal(row) if row.problem else [_alone(number, row, recording)]

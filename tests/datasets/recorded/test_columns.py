@@ -1,5 +1,7 @@
 """What is guessed about a recording's columns, on real files and made ones, and how it is corrected."""
 
+import json
+
 import pytest
 
 from flipcore.core.errors import BadInput
@@ -14,7 +16,11 @@ from flipcore.datasets.recorded.columns import (
     unused,
 )
 from flipcore.datasets.recorded.fields import Field
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.queries import studies
 from tests.datasets.files import written
+from tests.datasets.recorded import harness_files as made
 from tests.datasets.recorded.tables import recorded
 
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
@@ -179,3 +185,86 @@ def test_a_column_an_option_and_a_letter_as_key_make_a_choice(tmp_path, in_promp
 def test_numbered_columns_that_hold_no_key_are_no_options(tmp_path):
     rows = [{"id": str(i), "question": f"{i} + 1?", "answer_1": "x", "answer_2": "y", "target": str(i + 1)} for i in range(12)]
     assert guessed(written(tmp_path / "sums.jsonl", rows).path).options == ""
+
+
+# Several answers in one row: a column a model, or a list with an entry a sample.
+
+
+def accuracies(path, store):
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    return {key: part["is_correct"].astype(float).mean() for key, part in frame.groupby(["model", "extractor"])}
+
+
+SUMS = [(k, k + 1, 2 * k + 1) for k in range(12)]
+
+
+def test_an_object_a_model_is_a_row_a_model(tmp_path, store):
+    rows = [
+        {
+            "question": f"What is {a} + {b}?",
+            "ground_truth": f"{a} and {b} make {c}.\nA: {c}",
+            "gpt-3": {
+                "is_correct": a > 5,
+                "solution": f"We add the two numbers, {a} and {b}, and have\nA: {c if a > 5 else c + 1}",
+            },
+            "gpt-4": {"is_correct": True, "solution": f"We add the two numbers, {a} and {b}, and have\nA: {c}"},
+        }
+        for a, b, c in SUMS
+    ]
+    assert guessed(str(made.lines(tmp_path / "models.jsonl", rows))).model_columns == "gpt-3,gpt-4"
+    assert accuracies(tmp_path / "models.jsonl", store) == {
+        (model, reader): share for model, share in (("gpt-3", 0.5), ("gpt-4", 1.0)) for reader in ("is_correct", "regex")
+    }
+
+
+def test_labels_in_a_column_a_model_are_its_answers_and_a_vote_is_no_model(tmp_path, store):
+    def row(k):
+        right = "ABC"[k % 3]
+        answers = {"a/small": right if k % 2 else "B", "a/large": right, "majority_pred": right, "entropy": 0.1}
+        return {"question": f"Which is {k}?", "choices": [f"x{k}", f"y{k}", f"z{k}"], "groundtruth_answer": k % 3} | answers
+
+    path = made.lines(tmp_path / "letters.jsonl", [row(k) for k in range(12)] + [row(12) | {"a/small": None, "a/large": None}])
+    assert guessed(str(path)).model_columns == "a/small,a/large"
+    shares = accuracies(path, store)
+    assert shares == {("a/large", "prediction"): 1.0, ("a/small", "prediction"): 8 / 12}
+    refusals = survey([path]).refusals
+    assert len(refusals) == 1 and "Line 13 of letters.jsonl holds no answer" in refusals[0]
+
+
+def test_outputs_in_a_column_a_model_are_read(tmp_path, store):
+    said = {"llama_response": "The sum of these two is {}", "qwen_response": "Both together are {} in all, I think"}
+    rows = [
+        {"question": f"What is {a} + {b}?", "answer": c} | {name: text.format(c) for name, text in said.items()}
+        for a, b, c in SUMS
+    ]
+    path = made.lines(tmp_path / "texts.jsonl", rows)
+    assert guessed(str(path)).model_columns == "llama_response,qwen_response"
+    assert accuracies(path, store) == {(name, "regex"): 1.0 for name in said}
+
+
+def test_lists_with_an_entry_a_sample_are_samples(tmp_path, store):
+    rows = [
+        {
+            "question": f"What is {a} + {b}?",
+            "answer": c,
+            "response": [f"It is {c}.", f"It is {c + (a % 2)}."],
+            "score": [True, a % 2 == 0],
+            "history": [],
+        }
+        for a, b, c in SUMS
+    ]
+    path = made.lines(tmp_path / "samples.jsonl", rows)
+    recording = guessed(str(path))
+    assert (recording.sample_columns, recording.sample) == ("response,score", "sample")
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    assert sorted(frame["sample"].unique()) == [0, 1]
+    by_sample = frame.groupby(["extractor", "sample"])["is_correct"].apply(lambda one: one.astype(float).mean())
+    assert by_sample.to_dict() == {(name, k): share for name in ("regex", "score") for k, share in ((0, 1.0), (1, 0.5))}
+
+
+def test_the_four_models_of_gsm8k_are_right_as_often_as_their_file_says(shared_data, store):
+    path = shared_data / "gsm8k" / "example_model_solutions.jsonl"
+    says = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    models = [name for name, value in says[0].items() if isinstance(value, dict)]
+    shares = {name: sum(one[name]["is_correct"] for one in says) / len(says) for name in models}
+    assert accuracies(path, store) == {(name, reader): shares[name] for name in models for reader in ("is_correct", "regex")}

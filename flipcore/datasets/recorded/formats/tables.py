@@ -23,6 +23,7 @@ from flipcore.datasets.recorded.columns import (
     KEYS,
     SCORER,
     Recording,
+    apart,
     columns_of,
     corrected,
     guessed,
@@ -79,7 +80,7 @@ def table_reader(source: Source, corrections: Mapping[str, str]) -> Reader:
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     recording = corrected(first_guess(source), words, read if read or none_read in corrections else None)
-    rows = looked_at(str(source.path))
+    rows = apart(looked_at(str(source.path)), recording.models_beside, recording.lists)
     return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))
 
 
@@ -119,7 +120,7 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
-    rows = looked_at(str(source.path))
+    rows = apart(looked_at(str(source.path)), recording.models_beside, recording.lists)
     unused_columns = unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
