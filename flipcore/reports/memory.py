@@ -14,7 +14,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import Witness, adjusted, after_rl, n_tests, summary_claim
 from flipcore.claims.memory_curve import curve_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
-from flipcore.claims.memory_score import score_claim
+from flipcore.claims.memory_score import SCORE_HIGHER, score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
@@ -373,7 +373,8 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     """The line above the table: which kinds of evidence see memory, in how many benchmark items of which of the `compared_sets`. A set
-    that no detector was run on, for want of controls, is named apart: nothing was looked for there."""
+    that no detector was run on, for want of controls, is named apart: nothing was looked for there. Where every test is withheld, so is
+    the line."""
     item_roles, control_roles = frames.roles_of(frame)
     n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
     sets = {
@@ -383,12 +384,19 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     }
     mine = [one for one in tests if one.items in sets and not (one.measurement and one.measurement.is_outside)]
     witnesses = [Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
+    of_memory = [one for one in mine if one.claim.assertion is not SCORE_HIGHER]
     tested = {one.items for one in mine} or set(sets)
     claim = summary_claim(
         witnesses,
         {name: size for name, size in sets.items() if name in tested},
         frame[frame["role"].isin(control_roles)]["item_id"].nunique(),
     )
+    if claim.outcome == "none shown" and all(
+        one.claim.withheld for one in of_memory
+    ):  # nothing was tested, so nothing is absent
+        here = " and ".join(size for name, size in sets.items() if name in tested)
+        why = of_memory[0].claim.withheld
+        claim = claim.not_claimed(f"memory in the {here} cannot be judged yet. {why[:1].upper()}{why[1:]}")
     rest = " and ".join(size for name, size in sets.items() if name not in tested)
     return replace(claim, detail=f"{claim.detail} No detector was run on the {rest}.") if rest else claim
 

@@ -1,5 +1,7 @@
 """The headline of a study that compares items with controls."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -79,6 +81,20 @@ def test_a_set_that_no_detector_was_run_on_is_in_no_sentence_on_what_was_seen():
     claim = memory_headline(frame_of(rows_of("number", "entity_rename", "regex", True, True), alone), STUDY)
     assert claim.text == "No memory shown in the 20 problems."
     assert claim.detail.endswith("30 controls. No detector was run on the 20 choices.")
+
+
+def test_where_every_test_is_withheld_nothing_is_said_to_be_absent():
+    """The one test stands behind a closed gate: "No memory shown" was said of what nobody tested."""
+    frame = frame_of(rows_of("number", "paraphrase", "regex", True, True))
+    claim = memory_headline(
+        frame, replace(STUDY, control="other"), closed_gates={"paraphrase": "No pair has been reviewed yet."}
+    )
+    assert claim.text == "Not claimed: memory in the 20 problems cannot be judged yet. No pair has been reviewed yet."
+    two = frame_of(
+        rows_of("number", "paraphrase", "regex", True, True), rows_of("number", "entity_rename", "regex", True, True)
+    )
+    other = memory_headline(two, replace(STUDY, control="other"), closed_gates={"paraphrase": "No pair has been reviewed yet."})
+    assert other.text == "No memory shown in the 20 problems." and "1 undecided or not claimed" in other.detail
 
 
 def test_nothing_to_compare_is_an_empty_line():
