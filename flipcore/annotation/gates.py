@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report, labelled_readouts, meaning_report
-from flipcore.core.wordings import COMBINED, LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
+from flipcore.core.wordings import COMBINED, LANGUAGE, NOUNS, PARAPHRASE, REVIEW_AXES, TYPOS
 from flipcore.extractors import needs_judge, reads_together
 from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.store.connection import Store
@@ -19,6 +19,7 @@ CLOSED_GATES = "closed_gates"  # among the settings of a lock
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 _LABEL = "Label outputs under Review, Outputs."
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Review."
+_NONE = "No {noun} was asked, because these items have none here. Bring some in under Review."
 _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is claimed of them. Rewrites with a right "
     "answer of their own (--map axis:NAME=numeric_resample) need no review."
@@ -86,4 +87,7 @@ def _wordings(store: Store, study_id: str, axis: str) -> str:
     declared = studies.study(store, study_id)
     if declared is not None and declared.is_recorded:
         return _RECORDED.format(what=_OF[axis]) + (_AGAIN if axis == PARAPHRASE else "")
-    return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN
+    if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis):
+        return ""
+    is_asked = declared is None or studies.asks_stored_wordings(store, study_id, axis)
+    return _UNKNOWN if is_asked else _NONE.format(noun=NOUNS[axis][0])

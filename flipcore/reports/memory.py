@@ -391,9 +391,8 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         {name: size for name, size in sets.items() if name in tested},
         frame[frame["role"].isin(control_roles)]["item_id"].nunique(),
     )
-    if claim.outcome == "none shown" and all(
-        one.claim.withheld for one in of_memory
-    ):  # nothing was tested, so nothing is absent
+    # nothing was tested, so nothing is absent
+    if claim.outcome == "none shown" and all(one.claim.withheld for one in of_memory):
         here = " and ".join(size for name, size in sets.items() if name in tested)
         why = of_memory[0].claim.withheld
         claim = claim.not_claimed(f"memory in the {here} cannot be judged yet. {why[:1].upper()}{why[1:]}")

@@ -42,7 +42,11 @@ class Report:
         lines = []
         for model in self.decompositions:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._stated_claims(model)]
+            lines += [
+                f"  {claim.text} {claim.detail}".rstrip()
+                for claim in self.named_claims(model)
+                if claim.outcome != UNDEFINED or claim.withheld
+            ]
             lines += [f"  {one.sentence} {one.narrower}" for one in to_say(self.people.get(model, []))]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
@@ -50,9 +54,19 @@ class Report:
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
-    def _stated_claims(self, model: str) -> list[Claim]:
-        """The claims of a model's cells; of those that no item defines only what is said instead of a claim."""
-        return [claim for claim in self.claims.get(model, ()) if claim.outcome != UNDEFINED or claim.withheld]
+    def named_claims(self, model: str) -> list[Claim]:
+        """The claims of a model's cells. What is said in the place of a withheld one names its cell; those
+        that are withheld alike are one."""
+        others: list[Claim] = []
+        alike: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
+        places = [cell_place(one) for one in self.decompositions[model]]
+        for i, claim in enumerate(self.claims.get(model, ())):
+            if claim.withheld and i < len(places):
+                alike.setdefault((claim.withheld, claim.detail), []).append((places[i], claim))
+            else:
+                others.append(claim)
+        several = ((why, "; ".join(place for place, _ in cells), cells[0][1]) for (why, _), cells in alike.items())
+        return others + [replace(first, withheld=f"{places}. {why}") for why, places, first in several]
 
     def rows(self, model: str) -> Iterator[Row]:
         """Of one model: accuracy at the base prompt, every cell, what rotation adds, every detector of memory."""

@@ -23,6 +23,7 @@ from tests.annotation.paraphrases.pairs import SAME
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.annotation.paraphrases.test_verdict_messages import message
 from tests.annotation.test_judge_labels import STUDY as JUDGED
+from tests.runs.test_runner import tiny_study
 
 
 @pytest.fixture
@@ -70,6 +71,20 @@ def test_rewordings_enter_claims_when_their_source_has_passed(path):
         take(store, name, [message(pair, SAME, n=name) for pair in review.pairs(store)])
     assert closed_gates(store, study_id, {"paraphrase"}, ()) == {}
     store.close()
+
+
+def test_an_axis_that_asked_no_paraphrase_is_said_to_once_with_its_cells(tmp_path):
+    """It stood once a reader, named no cell, and spoke of paraphrases that nobody has."""
+    store = Store.open(tmp_path / "flips.duckdb")
+    study = replace(tiny_study(), axes=(Part("identity"), Part("option_order", {"n": 2}), Part("paraphrase")))
+    runner.run(study, store)
+    why = "No paraphrase was asked, because these items have none here. Bring some in under Review."
+    assert reasons(store, study.study_id) == {"paraphrase": why}
+    lines = (
+        study_report(studies.readouts(store, study.study_id), closed_gates=reasons(store, study.study_id)).text().splitlines()
+    )
+    cells = "paraphrase, first token; paraphrase, written answer"
+    assert [line.strip() for line in lines if "Not claimed" in line] == [f"Not claimed: {cells}. {why}"]
 
 
 @pytest.mark.slow

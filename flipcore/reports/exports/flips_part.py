@@ -44,7 +44,7 @@ def flips_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
 
 
 def _of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
-    claims = c.report.claims[model]
+    claims = c.report.named_claims(model)
     people = c.report.people.get(model, [])
     first = [leading(people)] if people else []
     labels = [cell_place(one) for one in cells]
