@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
-from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.core.records import ABSENT, CUT, IDENTITY, ROTATION_READOUTS, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
+from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
@@ -98,4 +98,4 @@ def item_scores(frame: pd.DataFrame) -> pd.Series:
 
 def spoken_name(extractor: object) -> str:
     """What a sentence calls it: ours by its title, one of a log by its own name."""
-    return EXTRACTORS[str(extractor)].title.lower() if extractor in EXTRACTORS else str(extractor)
+    return title_of(str(extractor)).lower() if extractor in (*EXTRACTORS, *ROTATION_READOUTS) else str(extractor)

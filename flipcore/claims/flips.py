@@ -301,7 +301,7 @@ def unread_words(one: Decomposition) -> str:
         return ""
     own, reference = (percent_text(share, 1) for share in one.unread.shares)
     shares = own if one.is_reference else f"{own} under it, {reference} under the reference"
-    start = f"Unreadable, cut off or failed: {one.unread.n:,} answers ({shares})"
+    start = f"Unreadable, cut off or failed: {one.unread.n:,} of all answers ({shares})"
     if one.is_reference:
         return f"{start}."
     parts = [f"{' to '.join(unread_limits(one, name))} {words}" for name, words in _PLACES.items()]

@@ -1,6 +1,7 @@
 """The audit of a stored study, for the page and the command line alike."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -69,6 +70,11 @@ class Audit:
         return {kind: several for kind, several in by_grade.items() if several}
 
     @property
+    def comparisons(self) -> str:
+        """What scores are compared on, and what each p is corrected over."""
+        return ALONE if self.what == "log" else _of_study(ALONE)
+
+    @property
     def headline(self) -> str:
         n_wrong, n_less = len(self.of(WRONG)), len(self.of(LESS_SURE))
         hold, make = ("does not hold" if n_wrong == 1 else "do not hold"), ("makes" if n_less == 1 else "make")
@@ -80,7 +86,7 @@ class Audit:
         return f"Nothing that could be checked contradicts this {self.what}. {self.coverage.sentence}"
 
     def text(self) -> str:
-        lines, numbers = [self.headline, self.recognised, ALONE], count(1)
+        lines, numbers = [self.headline, self.recognised, self.comparisons], count(1)
         for kind in self.graded:
             lines += ["", f"{kind}:"]
             for one in self.of(kind):
@@ -114,8 +120,20 @@ def audit(store: Store, study_id: str) -> Audit:
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
+    covered = coverage(audit_input)
+    if not study.is_recorded:
+        several = [
+            replace(one, claim=replace(one.claim, sentence=_of_study(one.claim.sentence), detail=_of_study(one.claim.detail)))
+            for one in several
+        ]
+        covered = replace(covered, lacking=tuple((title, _of_study(why)) for title, why in covered.lacking))
     what = "log" if study.is_recorded else "study"
-    return Audit(recognised, tuple(several), tuple(audit_input.notes), coverage(audit_input), what)
+    return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what)
+
+
+def _of_study(words: str) -> str:
+    """What is said of a log, of a study that asked for its own answers."""
+    return re.sub(r"\b(this|the) log\b", r"\1 study", words)
 
 
 def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.DataFrame:

@@ -43,15 +43,22 @@ class Merged:
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
-        facts = [", ".join(f"{n:,} {table}" for table, n in self.added.items() if n) + " added."] if +self.added else []
+        facts = [", ".join(_rows(n, table) for table, n in self.added.items() if n) + " added."] if +self.added else []
         if self.replaced:
-            facts.append(f"{self.replaced:,} failed calls got their answer.")
+            facts.append(f"{count_of(self.replaced, 'failed call')} got their answer.")
         if n_duplicates := sum(self.duplicates.values()):
             facts.append(f"{count_of(n_duplicates, 'row was', 'rows were')} here already and kept unchanged.")
         if self.added["verdicts"]:
             facts.append(FROM_ELSEWHERE)
-        facts += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]
+        facts += [
+            f"{_rows(n, table)} {'was' if n == 1 else 'were'} skipped: {why}." for (table, why), n in self.skipped.items() if n
+        ]
         return facts or ["Nothing new in there."]
+
+
+def _rows(n: int, table: str) -> str:
+    """ "1 study", "3 readouts"."""
+    return count_of(n, f"{table.removesuffix('ies')}y" if table.endswith("ies") else table.removesuffix("s"), table)
 
 
 def merge(paths: Iterable[str | Path], store: Store) -> Merged:

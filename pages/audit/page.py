@@ -10,7 +10,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
-from flipcore.reports.audit import ALONE, LESS_SURE, WRONG, Audit, audit
+from flipcore.reports.audit import LESS_SURE, WRONG, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.judging_again import AT_MOST, EXAMPLE, MOST_CHARS, TOGETHER, JudgeProgress, judge_again, priced
@@ -172,7 +172,7 @@ if study_id is not None:
     st.markdown(f"## {plain(report.headline)}")
     for sentence in score_sentences(study_id):
         st.markdown(plain(sentence))
-    st.caption(plain(f"{report.recognised} {ALONE}"))
+    st.caption(plain(f"{report.recognised} {report.comparisons}"))
     ways_on(study_id)
     number_in_link = st.query_params.get("finding", "")
     opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None

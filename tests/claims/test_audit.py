@@ -1,5 +1,7 @@
 """The audit: each finding where its fault was planted, and none where there is none."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from flipcore.claims.audit import ReadoutPair, findings, models_differ, readout_
 from flipcore.claims.audit_checks import CHECKS
 from flipcore.claims.audit_input import AuditInput, scored
 from flipcore.core.randomness import generator
-from flipcore.core.study import ItemSource, Study
+from flipcore.core.study import ItemSource, Part, Study
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
@@ -394,6 +396,17 @@ def test_an_audit_says_the_flip_rates_and_floors_of_the_flip_surface(store):
     numbers = {(one.extractor, one.axis): one.claim.numbers["flips"] for one in about(said, "prompts")}
     numbers |= {(one.extractor, one.axis): one.claim.numbers["floor"] for one in about(said, "repeats")}
     assert len(numbers) >= 2 and numbers == {place: one for place, one in on_map.items() if one.value > 0}
+
+
+@pytest.mark.slow
+def test_an_audit_of_an_own_study_speaks_of_no_log(store):
+    """And names what the rotation harness reads as other pages do."""
+    study = tiny_study(items=(ItemSource("flipscope_choice", n=12),), protocol=Part("rotation"))
+    runner.run(study, store)
+    report = audit(store, study.study_id)
+    assert not re.search(r"\b(this|the) log\b", report.text()) and "over the study (false-discovery rate)" in report.comparisons
+    assert any("checks of this study" in one.claim.detail for one in report.findings)
+    assert "rotation single" in report.recognised and "rotation_single" not in report.text()
 
 
 @pytest.mark.slow

@@ -180,7 +180,7 @@ def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(l
         lost != "unreadable"
     )  # one more answer, as they are counted
     assert claim.text.endswith("0.25 to 0.50 with 12.5 % unread.")
-    assert "10 answers (0.0 % under it, 12.5 % under the reference)" in claim.detail
+    assert "10 of all answers (0.0 % under it, 12.5 % under the reference)" in claim.detail
     few = without(1)
     assert few.outcome == flips.ARTIFACT and few.text.endswith("0.47 to 0.50 with 1.2 % unread.")
     assert few.numbers["p"] > only(rows).numbers["p"]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections import Counter
 
 import duckdb
 import pytest
@@ -14,7 +15,7 @@ from flipcore.models.simulated import Simulated
 from flipcore.runs import demo, runner
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.merge import merge
+from flipcore.store.merge import Merged, merge
 from flipcore.store.queries import budgets, planning, studies
 from flipcore.store.schema import tables
 
@@ -123,7 +124,7 @@ def test_what_is_not_what_its_id_says_is_skipped_and_said(tmp_path, store, case)
     there.close()
     report = merge([tmp_path / "other.duckdb"], store)
     table = "readouts" if changed == "readout_sources" else changed
-    assert any(f"1 {table} were skipped" in said and why in said for said in report.sentences()), report.sentences()
+    assert any("1 " in said and " was skipped: " in said and why in said for said in report.sentences()), report.sentences()
     assert report.added[table] == 0 and store.rows(f"SELECT count(*) FROM {table}") == [(0,)]
     assert store.rows("SELECT count(*) FROM readouts") == [
         (0 if changed not in ("study_calls", "item_runs", "late_readouts") else 1,)
@@ -262,6 +263,16 @@ def test_what_does_not_fit_is_skipped_with_its_number_and_reason(tmp_path, store
     report = merge([path], store)
     assert report.added["decisions"] == 3 and report.skipped.total() == 3
     assert any("3 decisions were skipped" in said for said in report.sentences())
+
+
+def test_one_row_is_said_in_the_singular():
+    report = Merged(Counter(readouts=1, studies=2), Counter(), 1, Counter({("studies", "no"): 1, ("readouts", "why"): 1}))
+    assert report.sentences() == [
+        "1 readout, 2 studies added.",
+        "1 failed call got their answer.",
+        "1 study was skipped: no.",
+        "1 readout was skipped: why.",
+    ]
 
 
 @pytest.mark.slow
