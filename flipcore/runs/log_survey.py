@@ -5,6 +5,7 @@ user corrects, and what the import then does.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -324,6 +325,7 @@ def recognised(
     source_readers, beside, unread = [], [], []
     every = sources(paths)
     tables = _tables(every, (corrections or {}).get("format", ""))
+    folders = _models_by_folder(tables)
     for source in every:
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
@@ -332,20 +334,37 @@ def recognised(
             elif any(reader.belongs(source) for reader in READERS):
                 beside.append(source)
             else:
-                reader = table_reader(source, corrections or {}) if source in tables else _reader(source, corrections or {})
+                is_table, words = source in tables, corrections or {}
+                reader = table_reader(source, words, folders.get(source.name, "")) if is_table else _reader(source, words)
                 source_readers.append((source, reader))
         except (BadInput, OSError) as error:
             unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
     files = []
     for source, reader in source_readers:
         if reader is None:
-            unread.append(f"{source.name} is no log that is known here; it is left out.")
+            if len(every) == 1 or not _BESIDE_LOGS.search(source.name):
+                unread.append(f"{source.name} is no log that is known here; it is left out.")
             continue
         try:
             files.append(LogFile(source, reader, reader.about(source, beside), _revision(source)))
         except BadInput as error:
             unread.append(str(error))
     return files, beside, unread
+
+
+_BESIDE_LOGS = re.compile(r"(^|/)(LICEN[CS]E|README|NOTICE|COPYING)[^/]*$|\.(md|rst|pdf|png|jpe?g|svg|html|py|sh|ipynb)$")
+_RERUN = re.compile(r"(run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)?[-_ ]?\d+", re.IGNORECASE)
+
+
+def _models_by_folder(tables: Sequence[Source]) -> dict[str, str]:
+    """Of tables that are called alike in several folders, as results are kept by model: each one's name -> its folder's, which says what
+    tells them apart. Numbered folders are runs of one model."""
+    alike: dict[str, list[Source]] = {}
+    for one in tables:
+        alike.setdefault(Path(one.name).name, []).append(one)
+    several = (one for sources_alike in alike.values() if len(sources_alike) > 1 for one in sources_alike)
+    parents = {one.name: Path(one.name).parent.name for one in several}
+    return {name: parent for name, parent in parents.items() if parent and not _RERUN.fullmatch(parent)}
 
 
 def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:

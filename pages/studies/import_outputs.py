@@ -12,7 +12,16 @@ from flipcore.claims.memory_gap import CONTROL_TITLES
 from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.columns import COLUMNS, Recording, apart, columns_of, looked_at, scored_field, words_between
+from flipcore.datasets.recorded.columns import (
+    COLUMNS,
+    NO_MODEL_NAME,
+    Recording,
+    apart,
+    columns_of,
+    looked_at,
+    scored_field,
+    words_between,
+)
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.formats.tables import first_guess
 from flipcore.datasets.recorded.log_documents import JOINS
@@ -268,7 +277,7 @@ def column_words(table: Source, key: str) -> list[str]:
     left, right = st.columns(2)
     if not recording.models:
         model = left.text_input("Model", recording.model, key=f"recorded-model-{key}")
-        recording = replace(recording, model=model or "recorded model")
+        recording = replace(recording, model=model or NO_MODEL_NAME)
     default = f"{first.dataset}, recorded"
     title = right.text_input("Name of the study", default, key=f"recorded-name-{key}")
     return [*words_between(first, recording), *([f"name={title}"] if title not in ("", default) else [])]

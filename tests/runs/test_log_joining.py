@@ -281,3 +281,34 @@ def test_a_correction_of_a_file_that_is_not_there_is_a_sentence(tmp_path):
     path = _run(tmp_path / "a", "Say:", "22")
     with pytest.raises(BadInput, match=r"'prompt:b.jsonl' names no file that was given; the files are samples_sums_2025.jsonl"):
         survey([path], corrections_of(["prompt:b.jsonl=base"]))
+
+
+# Results kept in a folder a model: files that are called alike.
+
+
+def kept_in_folders(root, *folders):
+    for right, folder in enumerate(folders):
+        (root / folder).mkdir(parents=True)
+        rows = [{"id": k, "input": f"What is {k} + 1?", "output": f"It is {k + right}.", "target": k + 1} for k in range(5)]
+        written.lines(root / folder / "sums.jsonl", rows)
+    (root / "LICENSE").write_text("MIT")
+    (root / "README.md").write_text("# Results")
+    return root
+
+
+def test_tables_called_alike_in_folders_are_of_the_models_that_the_folders_name(tmp_path, store):
+    found = survey([kept_in_folders(tmp_path / "results", "small", "large")])
+    assert set(found.models) == {"small", "large"} and found.unread == []
+    frame = studies.readouts(store, store_logs(found, store), everything=True)
+    assert frame.groupby("model")["is_correct"].mean().to_dict() == {"large": 1.0, "small": 0.0}
+    assert frame["item_id"].nunique() == 5
+
+
+def test_numbered_folders_hold_runs_of_one_model(tmp_path):
+    found = survey([kept_in_folders(tmp_path / "results", "run_0", "run_1")])
+    assert len(found.models) == 1 and found.n_records == 10
+
+
+def test_a_folder_s_name_gives_way_to_a_model_that_is_named(tmp_path):
+    folder = kept_in_folders(tmp_path / "results", "direct", "cot")
+    assert set(survey([folder], corrections_of(["model=davinci"], of_tables=True)).models) == {"davinci"}

@@ -150,6 +150,7 @@ _OPTIONS = ("options", "choices")
 _ANSWERS = tuple(
     "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
 )
+NO_MODEL_NAME = "recorded model"  # of a table that names none
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -356,7 +357,7 @@ def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
             names |= set(json.loads(usage) if isinstance(usage, str) else usage or ())
         except (ValueError, TypeError):
             continue
-    return names.pop() if len(names) == 1 else "recorded model"
+    return names.pop() if len(names) == 1 else NO_MODEL_NAME
 
 
 def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = ()) -> list[str]:
@@ -641,4 +642,4 @@ def _is_scores(value: Any) -> bool:
 
 
 def _model(rows: Sequence[Mapping], column: str) -> str:
-    return str(rows[0].get(column) or "recorded model") if column else "recorded model"
+    return str(rows[0].get(column) or NO_MODEL_NAME) if column else NO_MODEL_NAME

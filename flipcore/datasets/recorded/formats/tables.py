@@ -21,6 +21,7 @@ from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
     ITEMS,
     KEYS,
+    NO_MODEL_NAME,
     SCORER,
     Recording,
     apart,
@@ -69,9 +70,9 @@ def first_guess(source: Source) -> Recording:
     return replace(guessed(str(source.path)), dataset=Path(source.name).stem)
 
 
-def table_reader(source: Source, corrections: Mapping[str, str]) -> Reader:
-    """What reads this table: as guessed, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Raises BadInput for a
-    recording that cannot be read by."""
+def table_reader(source: Source, corrections: Mapping[str, str], folder: str = "") -> Reader:
+    """What reads this table: as guessed, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Its model is called
+    like the `folder`, where one is given and the table names none. Raises BadInput for a recording that cannot be read by."""
     none_read = COLUMN + "read"
     words = [
         f"{key.removeprefix(COLUMN)}={value}"
@@ -79,7 +80,10 @@ def table_reader(source: Source, corrections: Mapping[str, str]) -> Reader:
         if key.startswith(COLUMN) and key != none_read
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
-    recording = corrected(first_guess(source), words, read if read or none_read in corrections else None)
+    guess = first_guess(source)
+    if folder and not guess.models and guess.model == NO_MODEL_NAME:
+        guess = replace(guess, model=folder)
+    recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = apart(looked_at(str(source.path)), recording.models_beside, recording.lists)
     return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))
 
