@@ -7,8 +7,17 @@ from flipcore.axes import AXES
 from flipcore.core.study import ItemSource, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.store.connection import Store
+from flipcore.store.queries.locks import n_set_aside
+from flipcore.text.counts import count_of
 
 OWN = ("file", "text", "hub")
+
+
+def items_text(store: Store, row: Mapping[str, Any]) -> str:
+    """ "60 items, 23 of them set aside"; of a row of `studies.studies`."""
+    n_aside = n_set_aside(store, row["study_id"])
+    return count_of(int(row["n_items"]), "item") + (f", {n_aside:,} of them set aside" if n_aside else "")
 
 
 def items_summary(sources: Sequence[ItemSource]) -> str:

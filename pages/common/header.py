@@ -9,6 +9,7 @@ from flipcore.access.acting import acting
 from flipcore.access.levels import Permission
 from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
+from flipcore.reports.declaration import items_text
 from flipcore.runs.progress import QUEUED, STOPPING
 from flipcore.store.queries import locks, studies
 from flipcore.text.counts import count_of
@@ -108,7 +109,7 @@ def _provenance(row: dict) -> None:
     models = ", ".join(row["models"]) or "no model"
     many = count_of(len(row["models"]), "model") if len(row["models"]) > 1 else f"{models[:MOST_LETTERS]}…"
     short = models if len(models) <= MOST_LETTERS else many
-    label = plain(f"{short} · {count_of(int(row['n_items']), 'item')}")
+    label = plain(f"{short} · {items_text(session.store(), row)}")
     with st.popover(label, type="tertiary", help="Where this study comes from"):
         if short != models:
             st.caption(plain(models))

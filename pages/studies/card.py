@@ -4,10 +4,11 @@ import streamlit as st
 
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.study import Study
+from flipcore.reports.declaration import items_text
 from flipcore.runs.cost import dollars
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
-from flipcore.store.queries import budgets, locks, studies
+from flipcore.store.queries import budgets, studies
 from pages.common import screen, session
 from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
@@ -157,19 +158,13 @@ def _progress(row: dict) -> None:
 
 
 def _facts(row: dict) -> None:
-    n_items = int(row["n_items"])
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
     st.caption(
-        f"{', '.join(plain(model) for model in row['models'])} · {n_items:,} item{'s' * (n_items != 1)}{_set_aside(row)} · "
+        f"{', '.join(plain(model) for model in row['models'])} · {items_text(session.store(), row)} · "
         f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{failed}{cost}"
     )
-
-
-def _set_aside(row: dict) -> str:
-    n = locks.n_set_aside(session.store(), row["study_id"])
-    return f", {n:,} of them set aside" if n else ""
 
 
 # What changes a stored study: its budget, and deleting it.

@@ -6,6 +6,7 @@ import pytest
 
 from flipcore.annotation import gates
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.exports.document import report
 from flipcore.runs import demo
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
@@ -74,10 +75,16 @@ def test_what_a_lock_shows_stays_when_every_gate_closes_afterwards(page, stores,
     assert said("Locked") == before
 
 
-def test_a_card_counts_what_is_set_aside_and_does_not_repeat_the_declared_share(stores, monkeypatch):
+def test_card_header_and_report_count_the_same_items_and_what_is_set_aside(stores, monkeypatch):
+    """Not the share that was declared, and not 48 items here and 31 there."""
     store = Store.open(stores[FLIPS.study_id])
     n = locks.n_set_aside(store, FLIPS.study_id)
+    said = report(store, FLIPS.study_id)
     store.close()
+    assert f"· 48 items, {n} of them set aside ·" in said
+    assert f"{48 - n} items ({48 - n} benchmark) of flipscope_choice, beside {n} that are set aside, were asked" in said
     quiet(monkeypatch, stores[FLIPS.study_id])
     monkeypatch.setattr(demo, "demo_studies", list)
     assert n not in (0, 24) and f"48 items, {n} of them set aside" in words(opened())  # drawn one by one: half of 48 is a mean
+    popovers = opened("flips/page.py", study=FLIPS.study_id).get("popover")
+    assert any(f"48 items, {n} of them set aside" in one.proto.popover.label for one in popovers)

@@ -14,6 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.version import __version__
 from flipcore.reports.badges import MEANINGS
 from flipcore.reports.browser_data.parts import part, script_of
+from flipcore.reports.declaration import items_text
 from flipcore.reports.exports.data_part import data_part
 from flipcore.reports.exports.flips_part import flips_part, opening_flips
 from flipcore.reports.exports.holdout_part import holdout_part, opening_holdout
@@ -86,7 +87,7 @@ def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str
 def _opening(c: WholeStudy) -> Markup:
     badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
     meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
-    n_items = f"{len(c.items):,} items"
+    n_items = items_text(c.store, c.row)
     when = f"declared {moment(c.row['created_at'])}" if c.row["created_at"] is not None else "date unknown"
     about = f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope {__version__}"
     return tag(

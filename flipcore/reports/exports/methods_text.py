@@ -54,7 +54,9 @@ def _items_and_models(c: WholeStudy) -> Iterator[str]:
     roles = Counter(c.items["role"])
     by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
     datasets = ", ".join(sorted(set(c.items["dataset"])))
-    items = f"{len(c.items):,} items ({by_role}) of {datasets}"
+    n_unseen = int(c.row["n_items"]) - len(c.items)
+    unseen = f", beside {n_unseen:,} that are set aside," if n_unseen else ""
+    items = f"{len(c.items):,} items ({by_role}) of {datasets}{unseen}"
     if c.study.is_recorded:  # by whom, in which order and with which settings they were asked is not known here
         yield f"{items}; their outputs were imported."
         yield f"Models: {'; '.join(use.name for use in c.study.models)}."
