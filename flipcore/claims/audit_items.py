@@ -18,6 +18,7 @@ from flipcore.claims.audit_input import (
     spoken_name,
 )
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.core.records import role_name
 from flipcore.stats.audit.groups import GroupSpread, group_spread
 from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import number_text, p_text
@@ -115,7 +116,7 @@ def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        of_role = f", {str(role).replace('_', ' ')} items" if base["role"].nunique() > 1 else ""
+        of_role = f", {role_name(str(role))} items" if base["role"].nunique() > 1 else ""
         rows.append(GroupedScores(str(model), str(extractor), of_role, group_spread(means, groups)))
     return rows
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -21,6 +21,7 @@ CODE = "code"  # the kind of items that ask for a function, which their tests ca
 KINDS = ("choice", "number", "text", "completion", CODE)
 SANDBOX = "sandbox:python"  # who is asked to run code with its tests; no model's name has a colon
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
+_PLAIN_ROLES = {"target": "benchmark", "retro": "holdout"}
 SPREAD = "vocabulary_spread"  # mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
@@ -37,6 +38,12 @@ WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = (
 ROTATION_READOUTS = ("rotation", "rotation_single")  # what the rotation harness reads over several orders: in no flip
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def role_name(role: str, roles: Collection[str] = ()) -> str:
+    """What people call the items of a role: of two sets that are compared the one is the benchmark, unless others of the study's `roles`
+    are, and the other its holdout."""
+    return role.replace("_", " ") if "benchmark" in roles else _PLAIN_ROLES.get(role, role.replace("_", " "))
 
 
 def digest(*parts: Any) -> str:

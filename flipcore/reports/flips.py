@@ -9,7 +9,7 @@ import pandas as pd
 from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
-from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY
+from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY, role_name
 from flipcore.datasets import LOADERS
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.reports.ranking import roles_of
@@ -172,7 +172,7 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
     """Set after set, as far as a line holds them."""
     first = list(accuracies.items())[:MOST_SETS]
-    by_set = [_one_accuracy(_plain_role(name, sets), one, _answers(sets[name])) for name, one in first]
+    by_set = [_one_accuracy(role_name(name, sets), one, _answers(sets[name])) for name, one in first]
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
@@ -181,14 +181,9 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
 
 
-def _plain_role(name: str, sets: Mapping[str, pd.DataFrame]) -> str:
-    """What a set is called where nobody has explained its role."""
-    return {"target": "benchmark", "retro": "holdout"}.get(name, name) if "benchmark" not in sets else name
-
-
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
     """ "retro 0.50 [0.25, 0.75] of 12 items"."""
-    start = f"{role.replace('_', ' ')} " if role else ""
+    start = f"{role} " if role else ""
     if math.isnan(accuracy.value):
         return f"{start}not defined"
     n = answers["item_id"].nunique()

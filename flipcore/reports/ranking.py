@@ -12,6 +12,7 @@ from flipcore.claims import ranking as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
 from flipcore.claims.score import QUESTIONS_ONLY
+from flipcore.core.records import role_name
 from flipcore.core.study import Study
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.audit.paired import PairedScores, paired_scores
@@ -52,7 +53,7 @@ class RankingReport:
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        lines = [f"Ranking of {len(self.contest.models)} models ({self.role.replace('_', ' ')} items)"]
+        lines = [f"Ranking of {len(self.contest.models)} models ({role_name(self.role)} items)"]
         lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
         lines += [f"  {one}" for one in self.notes]
         return "\n".join([*lines, *(f"  {row}" for row in self._way_lines())])
@@ -198,7 +199,7 @@ def accuracies_sentence(report: RankingReport) -> str:
     if contest.own < 0:
         return ""
     parts = [f"{contest.models[m]} {accuracy(contest, contest.own, m).text()}" for m in by_rank(contest)]
-    of = f"{int(contest.order.n[contest.own]):,} {report.role.replace('_', ' ')} items"
+    of = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
     return f"Accuracy, {QUESTIONS_ONLY}, on {of}: {'; '.join(parts)}."
 
 

@@ -15,7 +15,7 @@ from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
-from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE
+from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
@@ -310,7 +310,7 @@ class ScoreReport:
         return next((one for one in self.models if one.model == model), None)
 
     def text(self) -> str:
-        lines = [f"Score ({self.role.replace('_', ' ')} items, {title_of(self.reader).lower()})"]
+        lines = [f"Score ({role_name(self.role)} items, {title_of(self.reader).lower()})"]
         for one in self.models:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
             further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence, one.additivity.text)

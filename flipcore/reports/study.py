@@ -10,6 +10,7 @@ from flipcore.annotation.pair_labels import Pairs
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
+from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips, to_say
@@ -236,7 +237,7 @@ def with_and_without(
         rest = both[1].headlines.get(model)
         for role, mean in whole.accuracies.items():
             rest_mean = rest.accuracies.get(role) if rest else None
-            rows.append(_both(model, f"accuracy, {role.replace('_', ' ')} items", mean, rest_mean))
+            rows.append(_both(model, f"accuracy, {role_name(role)} items", mean, rest_mean))
         cells = {(one.axis, one.extractor): one.T for one in both[1].decompositions.get(model, [])}
         rows += [
             _both(model, f"T, {cell_place(one)}", one.T, cells.get((one.axis, one.extractor)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE, CUT
+from flipcore.core.records import BASE, CUT, role_name
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.rows import plain
 from flipcore.runs.truncation import share_text
@@ -50,7 +50,7 @@ class Truncation:
         if np.isnan(self.as_asked.value):
             return sentence
         accuracies = f"{self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers"
-        return f"{sentence} Accuracy at the own prompt ({self.role.replace('_', ' ')} items): {accuracies}."
+        return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""

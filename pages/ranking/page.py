@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.charts.flips import decomposition_bars, flip_panels
 from flipcore.charts.inflation import Inflated, inflation_figure
+from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
@@ -140,7 +141,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
         with screen.view_button():
             own = screen.select("Reference extractor", names, "ranking-reference", choice=own, format_func=title_of)
             role = st.selectbox("Items", roles, roles.index(role), key="ranking-role", bind="query-params")
-        screen.view_line(title_of(own), f"{role.replace('_', ' ')} items")
+        screen.view_line(title_of(own), f"{role_name(role)} items")
     return view | {"reference": own, "role": role}
 
 

@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.claims.score import share_words
+from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.score import (
@@ -137,7 +138,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
                 help="Changes whose wordings stand for all that somebody might use. The others are fixed and add no uncertainty.",
             )
         line = ", ".join(one.replace("_", " ") for one in ways) or "none"
-        screen.view_line(title_of(reader), f"{role.replace('_', ' ')} items", f"wordings drawn: {line}")
+        screen.view_line(title_of(reader), f"{role_name(role)} items", f"wordings drawn: {line}")
     return view | {"reader": reader, "role": role, "axes": "+".join(ways)}
 
 

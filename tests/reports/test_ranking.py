@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from flipcore.reports.ranking import accuracies_sentence, pair_rows, ranking_report, split_items, way_rows
+from flipcore.reports.score import score_report
 from flipcore.stats.base.tango import p_two_sided
 from tests.stats.ranking.worlds import readouts
 
@@ -67,6 +68,15 @@ def test_roles_are_not_pooled_and_one_model_has_no_ranking():
     assert ranking_report(both).claims[0].text == ranking_report(readouts(RIGHT)).claims[0].text
     assert ranking_report(both, role="control").claims[0].outcome == "not separated"
     assert ranking_report(readouts({"A": {OWN: STRONG}})) is None and ranking_report(both.iloc[:0]) is None
+
+
+@pytest.mark.parametrize("role, name", [("target", "benchmark"), ("retro", "holdout"), ("non_member", "non member")])
+def test_sets_are_called_as_in_the_headline(role, name):
+    rows = readouts(RIGHT, role=role)
+    report, score = ranking_report(rows), score_report(rows)
+    assert report.role == score.role == role  # an id stays
+    assert f"({name} items)" in report.text() and f"on 40 {name} items: " in accuracies_sentence(report)
+    assert score.text().startswith(f"Score ({name} items, written answer)")
 
 
 def test_items_that_lack_an_answer_are_said_and_left_out():

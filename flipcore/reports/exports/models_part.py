@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from flipcore.core.records import role_name
 from flipcore.reports.browser_data.ranking import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section
@@ -30,7 +31,7 @@ def ranking_tables(c: WholeStudy) -> list[Table]:
     report = c.ranking
     if report is None:
         return []
-    of = f"{report.role.replace('_', ' ')} items, {c.provenance}."
+    of = f"{role_name(report.role)} items, {c.provenance}."
     return [
         Table("pairs", "Pairs of models", pair_rows(report.pairs), f"Every pair of models on the same {of}"),
         Table("ways", "Ways of asking and reading", way_rows(report.contest), f"Accuracy and rank under every way; {of}"),
