@@ -116,7 +116,7 @@ def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        of_role = f", {role_name(str(role))} items" if base["role"].nunique() > 1 else ""
+        of_role = f", {role_name(str(role), set(base['role']))} items" if base["role"].nunique() > 1 else ""
         rows.append(GroupedScores(str(model), str(extractor), of_role, group_spread(means, groups)))
     return rows
 

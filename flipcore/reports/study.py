@@ -237,7 +237,7 @@ def with_and_without(
         rest = both[1].headlines.get(model)
         for role, mean in whole.accuracies.items():
             rest_mean = rest.accuracies.get(role) if rest else None
-            rows.append(_both(model, f"accuracy, {role_name(role)} items", mean, rest_mean))
+            rows.append(_both(model, f"accuracy, {role_name(role, whole.accuracies)} items", mean, rest_mean))
         cells = {(one.axis, one.extractor): one.T for one in both[1].decompositions.get(model, [])}
         rows += [
             _both(model, f"T, {cell_place(one)}", one.T, cells.get((one.axis, one.extractor)))
