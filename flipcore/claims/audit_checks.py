@@ -159,5 +159,5 @@ CHECKS = (
         _has_texts,
         "too few prompts are there",
     ),
-    Check("Keys and answers by place", ("keys at one place", "one answer always"), _has_options, "no item has options"),
+    Check("Keys and answers by place", ("keys at one place", "one answer always"), _has_options, "too few items have options"),
 )

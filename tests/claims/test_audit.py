@@ -407,6 +407,7 @@ def test_an_audit_of_an_own_study_speaks_of_no_log(store):
     assert not re.search(r"\b(this|the) log\b", report.text()) and "over the study (false-discovery rate)" in report.comparisons
     assert any("checks of this study" in one.claim.detail for one in report.findings)
     assert "rotation single" in report.recognised and "rotation_single" not in report.text()
+    assert "Keys and answers by place: too few items have options." in report.text()  # all 12 have some
 
 
 @pytest.mark.slow
