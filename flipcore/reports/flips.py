@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from flipcore.claims import flips as claims
+from flipcore.claims.audit_input import what_differs
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY, role_name
@@ -225,6 +226,11 @@ def claimed_headline(
         withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
         return replace(summary, claims=(withheld, *(summary.claims[:1] if len(claimed) else ())))
     return replace(summary, claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")))
+
+
+def judges(frame: pd.DataFrame) -> list[str]:
+    """The readers that judge and take no answer out, so that all their wrong answers are one."""
+    return [str(name) for name, part in frame.groupby("extractor", sort=False, observed=True) if what_differs(part) == "scores"]
 
 
 def surface_claim(

@@ -8,6 +8,7 @@ from flipcore.charts.flips import matrix
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
+from flipcore.reports.flips import judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen
@@ -22,7 +23,8 @@ from pages.flips.map_data import View, of_model
 
 @cached("Comparing the extractors", 16)
 def _disagreements(study_id: str, model: str):
-    return disagreements(of_model(study_id, model))
+    frame = of_model(study_id, model)
+    return disagreements(frame, judges(frame))
 
 
 def disagreement(study_id: str, model: str, title_of) -> None:
@@ -43,7 +45,8 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     show_table("disagreement", place=right, rows=agreement.table(title_of))
     right.caption(
         "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
-        "own, then where both read one. Absent readouts and answers that were cut off are left out."
+        "own, then where both read one. Absent readouts and answers that were cut off are left out. A scorer that only judges is "
+        "compared by right and wrong."
     )
 
 

@@ -22,6 +22,7 @@ from flipcore.reports.score import (
 )
 from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.header import page_header
+from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
@@ -182,9 +183,11 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     view = scores.view_of(study_id, lock_id, at["reader"], at["role"], tuple(filter(None, at["axes"].split("+"))))
     report = scores.report(view, at["level"])
     if report is None:
-        of_log = "The log's own scores are of several tasks, or no means of right answers: they stand under Studies."
+        by_task = [] if lock else score_sentences(study_id)
         none = "Nothing was judged right or wrong here, so there is no score."
-        st.markdown(f"## {of_log if session.declared(study_id).scorers else none}")
+        st.markdown(f"## {'Scores of several tasks, or by no mean of right answers, are not pooled.' if by_task else none}")
+        for sentence in by_task:
+            st.markdown(plain(sentence))
         return
     board(study_id, mode, at, view, report)
     for note in report.notes:

@@ -8,8 +8,11 @@ from streamlit.testing.v1 import AppTest
 from flipcore.annotation.judge_labels import label_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges, locks
+from tests.datasets.recorded import harness_files as written
 from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
@@ -137,3 +140,31 @@ def test_people_correct_the_score_where_they_labelled_its_outputs(path):
     assert "labels by people:" in said and "Nobody has labelled" not in said
     table = next(one.value for one in app.dataframe if "corrected" in one.value.columns)
     assert list(table["extractor"]) == ["Written answer"] and table["labels"][0] > 20
+
+
+def test_tasks_of_a_log_have_a_score_each_and_none_together(tmp_path, monkeypatch):
+    store = Store.open(tmp_path / "flips.duckdb")
+    for task, right in (("sums", 3), ("cities", 1)):
+        rows = [{"prompt": f"{task} {k}?", "pred": str(k if k < right else k + 1), "target": k} for k in range(4)]
+        written.lines(tmp_path / f"{task}.jsonl", rows)
+    study_id = store_logs(survey([tmp_path / "sums.jsonl", tmp_path / "cities.jsonl"]), store)
+    store.close()
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    monkeypatch.setattr(demo, "demo_studies", list)
+    app = opened("score/page.py", study=study_id)
+    text = words(app)
+    assert "are not pooled" in text and "0.75" in text and "0.25" in text and "Nothing was judged" not in text
+
+
+def test_a_log_of_scores_is_compared_with_another_reading_by_right_and_wrong(tmp_path, monkeypatch):
+    store = Store.open(tmp_path / "flips.duckdb")
+    rows = [
+        {"prompt": f"What is {k}?", "response": f"The answer is {k if k < 3 else k + 1}.", "target": k, "score": k < 3}
+        for k in range(9)
+    ]
+    study_id = store_logs(survey([written.lines(tmp_path / "scores.jsonl", rows)]), store)
+    store.close()
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    monkeypatch.setattr(demo, "demo_studies", list)
+    app = opened("flips/page.py", study=study_id)
+    assert "disagree most: on 0.00" in words(app)

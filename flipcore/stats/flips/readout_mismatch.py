@@ -4,14 +4,14 @@ Reported twice: with unreadable as an answer of its own, and among answers that 
 extractor that reads little disagrees much in the first and may agree in the second.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import ABSENT, CUT, UNREADABLE
+from flipcore.core.records import ABSENT, CUT, RIGHT, UNREADABLE, WRONG
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.families import ClusteredMean, FamilyMeans
 from flipcore.stats.base.intervals import mean_interval
@@ -74,18 +74,24 @@ class _Grid:
     families: np.ndarray
 
 
-def disagreements(frame: pd.DataFrame) -> Disagreements:
-    """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair."""
+def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagreements:
+    """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair. The `judges` among the extractors
+    take no answer out, so they are compared by right and wrong, which stand in the column `is_correct`."""
     extractor, distinct = pd.factorize(frame["extractor"])
     names, (row, grid_rows) = list(distinct), _rows(frame)
     first = ~pd.Series(row * max(len(names), 1) + extractor).duplicated().to_numpy()  # a prompt may stand under several axes
     grid = _grid(
         frame.loc[first, [name for name in _GRID if name in frame]], row[first], extractor[first], len(names), grid_rows
     )
-    share = np.full((len(names), len(names)), np.nan)
+    by_verdict = grid
+    if judges:
+        verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG})).loc[first]
+        by_verdict = _grid(verdicts, row[first], extractor[first], len(names), grid_rows)
+    by_answer, share = grid, np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):
+        grid = by_verdict if {names[a], names[b]} & set(judges) else by_answer
         both = (grid.codes[:, a] != _NONE) & (grid.codes[:, b] != _NONE)
         pair, read = (names[a], names[b]), both & (grid.codes[:, a] != _UNREAD) & (grid.codes[:, b] != _UNREAD)
         n_rows[pair], n_both_read[pair] = int(both.sum()), int(read.sum())

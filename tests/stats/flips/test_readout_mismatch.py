@@ -91,3 +91,17 @@ def test_it_is_what_loops_over_prompts_count(seed):
     first = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
     for name, share in mismatch.unreadable.items():
         assert share == (first.loc[first["extractor"] == name, "status"] == "unreadable").mean()
+
+
+def test_a_scorer_that_only_judges_is_compared_by_right_and_wrong():
+    def row(item, extractor, answer, is_correct):
+        return {"item_id": item, "variant_id": "v", "sample": 0, "extractor": extractor, "status": "ok"} | {
+            "answer": answer,
+            "is_correct": is_correct,
+        }
+
+    rows = [row(k, "score", "7" if k < 3 else "wrong", k < 3) for k in range(10)]
+    rows += [row(k, "regex", "7" if k < 4 else str(k), k < 4) for k in range(10)]
+    frame = pd.DataFrame(rows)
+    assert disagreements(frame).share[0, 1] == 0.7  # which is the share of wrong answers
+    assert disagreements(frame, ["score"]).share[0, 1] == 0.1
