@@ -103,7 +103,7 @@ class StudyView:
         """How much of each model's score to trust: its intervals over other questions, wordings and readers. BadInput without a score."""
         report = self.whole.score
         if report is None:
-            raise BadInput("There is no one score: nothing was judged right or wrong here, or the log's tasks are not pooled.")
+            raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
 
         def draw(theme: Any) -> go.Figure:
             from flipcore.charts.score import score_figure
