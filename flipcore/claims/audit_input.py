@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import ABSENT, CUT, IDENTITY, ROTATION_READOUTS, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
+from flipcore.core.records import ABSENT, BASE, CUT, IDENTITY, ROTATION_READOUTS, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
@@ -65,13 +65,16 @@ class AuditInput:
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base`. A loss or a similarity of ours is no score."""
+    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base` (of the own prompt). A loss or a similarity of ours is
+    no score."""
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
     codes, items = pd.factorize(frame["item_id"])
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
-    return frame.assign(score=right.where(right.notna(), value), task=task, is_base=frame["variant"] == "base")
+    return frame.assign(
+        score=right.where(right.notna(), value), task=task, is_base=(frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT)
+    )
 
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:

@@ -138,15 +138,15 @@ def _of_study(words: str) -> str:
 
 def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.DataFrame:
     """Each axis of a study has the own prompt as its base, and a table's base stands under the axis of its versions alone. What is said
-    of the own prompt is said of the axis of that name, where each answer to it is there once; with `keeps_versions` the bases of other
-    axes stay as they are, with which flips are counted."""
+    of the own prompt is said of the axis of that name, where each answer to it is there once. The bases of other axes stay as they are,
+    with which versions are compared; of a table they do so only where it `keeps_versions`."""
     if frame.empty:
         return frame
-    axes = frame["axis"].cat.categories.union([IDENTITY])
+    axes, has_own = frame["axis"].cat.categories.union([IDENTITY]), (frame["axis"] == IDENTITY).any()
     frame = frame.assign(axis=frame["axis"].cat.set_categories(axes))
     own_first = frame[frame["variant"] == BASE].sort_values("axis", key=lambda axis: axis != IDENTITY, kind="stable")
     own = own_first.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
-    if keeps_versions:
+    if keeps_versions or has_own:
         own = own[own["axis"] != IDENTITY]
     else:
         frame = frame[frame["variant"] != BASE]

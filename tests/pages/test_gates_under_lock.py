@@ -75,15 +75,16 @@ def test_what_a_lock_shows_stays_when_every_gate_closes_afterwards(page, stores,
     assert said("Locked") == before
 
 
-def test_card_header_and_report_count_the_same_items_and_what_is_set_aside(stores, monkeypatch):
+def test_card_header_and_report_count_the_same_items_and_what_is_set_aside(tmp_path, monkeypatch):
     """Not the share that was declared, and not 48 items here and 31 there."""
-    store = Store.open(stores[FLIPS.study_id])
+    path = store_with(tmp_path, FLIPS)  # of its own: a lock opens what is set aside
+    store = Store.open(path)
     n = locks.n_set_aside(store, FLIPS.study_id)
     said = report(store, FLIPS.study_id)
     store.close()
     assert f"· 48 items, {n} of them set aside ·" in said
     assert f"{48 - n} items ({48 - n} benchmark) of flipscope_choice, beside {n} that are set aside, were asked" in said
-    quiet(monkeypatch, stores[FLIPS.study_id])
+    quiet(monkeypatch, path)
     monkeypatch.setattr(demo, "demo_studies", list)
     assert n not in (0, 24) and f"48 items, {n} of them set aside" in words(opened())  # drawn one by one: half of 48 is a mean
     popovers = opened("flips/page.py", study=FLIPS.study_id).get("popover")
