@@ -4,11 +4,21 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 from flipcore.core.records import Item
 from flipcore.text.numerals import in_digits
 
 _NUMBER = re.compile(r"[$€£]?-?[$€£]?\s?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:\s?/\s?\d+)?\s?%?", re.ASCII)
+
+
+_BEFORE_NUMBER = re.compile(r"####?|(?:^|\n)A:")  # how a solution ends in its answer
+
+
+@lru_cache(1_000)  # the kind, the gold answer and the target of a row all ask for it
+def number_at_end(text: str) -> str | None:
+    """The exact number of a right answer, which may stand behind a solution: GSM8K's end in "#### 18", or in "A: 18"."""
+    return canonical_number(_BEFORE_NUMBER.split(text)[-1])
 
 
 def canonical_number(text: str) -> str | None:

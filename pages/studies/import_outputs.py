@@ -16,9 +16,8 @@ from flipcore.datasets.recorded.columns import (
     COLUMNS,
     NO_MODEL_NAME,
     Recording,
-    apart,
+    answers_in,
     columns_of,
-    looked_at,
     scored_field,
     words_between,
 )
@@ -264,7 +263,6 @@ PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 def column_words(table: Source, key: str) -> list[str]:
     """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
     first = first_guess(table)
-    rows = apart(looked_at(str(table.path)), first.models_beside, first.lists)
     st.caption("Guessed from the first rows; correct what is wrong.")
     nested = st.text_input(
         "Numbered columns begin with",
@@ -272,7 +270,7 @@ def column_words(table: Source, key: str) -> list[str]:
         key=f"recorded-nested-{key}",
         help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
     )
-    columns = columns_of(rows, nested)
+    columns = columns_of(answers_in(str(table.path), first), nested)
     recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
     left, right = st.columns(2)
     if not recording.models:

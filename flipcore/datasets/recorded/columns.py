@@ -14,8 +14,9 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, number_at_end, rows_apart, score_of
+from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, rows_apart, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.text.answers import number_at_end
 from flipcore.text.prompts import labels_of
 
 
@@ -167,6 +168,11 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
             f"or a header line and rows below it.{first}"
         )
     return rows
+
+
+def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
+    """The same with a row an answer, where a row holds several."""
+    return apart(looked_at(path), recording.models_beside, recording.lists)
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, right_of
-from flipcore.text.answers import canonical_number, text_target
+from flipcore.text.answers import number_at_end, text_target
 from flipcore.text.prompts import labels_of
 
 
@@ -172,11 +172,6 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
         yield replace(row, values={**shared, **its, OF_SAMPLE: sample})
     if not cells and not n_samples:
         yield replace(row, problem="holds no answer")
-
-
-def number_at_end(text: str) -> str | None:
-    """The number of a right answer, which may stand behind a solution: GSM8K's end in "#### 18", or in "A: 18"."""
-    return canonical_number(re.split(r"####|(?:^|\n)A:", text)[-1])
 
 
 def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:

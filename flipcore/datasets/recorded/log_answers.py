@@ -1,24 +1,14 @@
 """What a log says was answered, and what is right, in canonical form."""
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from flipcore.core.records import ABSENT, OK, RIGHT, UNREADABLE, WRONG, Item, Reading, Variant
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
-from flipcore.text.answers import canonical_number, normalised_text, text_answer, text_target
+from flipcore.text.answers import canonical_number, normalised_text, number_at_end, text_answer, text_target
 from flipcore.text.prompts import labels_of
 
 MAX_OPTIONS = 26
 SEVERAL = "+"  # between options that were chosen together
-_NUMBER_AT_END = re.compile(r"####?\s*(.+)\s*$")
-
-
-@lru_cache(1_000)  # the kind, the gold answer and the target of a row all ask for it
-def numeric_target(text: str) -> str | None:
-    """A right answer that is a number, also behind the "####" of GSM8K's solutions."""
-    behind = _NUMBER_AT_END.search(text)
-    return canonical_number(behind[1] if behind else text)
 
 
 def kind_of(record: LogRecord) -> str:
@@ -29,7 +19,7 @@ def kind_of(record: LogRecord) -> str:
         places = [place_of(one, record.options, record.labels, record.order) for one in record.targets]
         if record.target_is_place or not record.targets or all(place is not None for place in places):
             return "choice"
-    return "number" if record.targets and all(numeric_target(one) is not None for one in record.targets) else "text"
+    return "number" if record.targets and all(number_at_end(one) is not None for one in record.targets) else "text"
 
 
 def unique_options(options: Sequence[str]) -> tuple[str, ...]:
@@ -75,7 +65,7 @@ def target_of(record: LogRecord, kind: str, options: Sequence[str]) -> str | Non
             places = [one for one in indices if one is not None]
         return "\n".join(dict.fromkeys(map(str, places))) or None
     if kind == "number":
-        numbers = [numeric_target(one) for one in record.targets]
+        numbers = [number_at_end(one) for one in record.targets]
         return "\n".join(dict.fromkeys(one for one in numbers if one is not None)) or None
     return text_target(record.targets)
 

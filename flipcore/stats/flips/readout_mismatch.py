@@ -80,14 +80,13 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     extractor, distinct = pd.factorize(frame["extractor"])
     names, (row, grid_rows) = list(distinct), _rows(frame)
     first = ~pd.Series(row * max(len(names), 1) + extractor).duplicated().to_numpy()  # a prompt may stand under several axes
-    grid = _grid(
+    by_answer = by_verdict = _grid(
         frame.loc[first, [name for name in _GRID if name in frame]], row[first], extractor[first], len(names), grid_rows
     )
-    by_verdict = grid
     if judges:
         verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG})).loc[first]
         by_verdict = _grid(verdicts, row[first], extractor[first], len(names), grid_rows)
-    by_answer, share = grid, np.full((len(names), len(names)), np.nan)
+    share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):

@@ -24,13 +24,12 @@ from flipcore.datasets.recorded.columns import (
     NO_MODEL_NAME,
     SCORER,
     Recording,
-    apart,
+    answers_in,
     columns_of,
     corrected,
     guessed,
     holders_of_scores,
     is_of_inspect,
-    looked_at,
     mapping_of,
     options_shown,
     score_columns,
@@ -84,7 +83,7 @@ def table_reader(source: Source, corrections: Mapping[str, str], folder: str = "
     if folder and not guess.models and guess.model == NO_MODEL_NAME:
         guess = replace(guess, model=folder)
     recording = corrected(guess, words, read if read or none_read in corrections else None)
-    rows = apart(looked_at(str(source.path)), recording.models_beside, recording.lists)
+    rows = answers_in(str(source.path), recording)
     return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))
 
 
@@ -124,7 +123,7 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
-    rows = apart(looked_at(str(source.path)), recording.models_beside, recording.lists)
+    rows = answers_in(str(source.path), recording)
     unused_columns = unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
