@@ -15,6 +15,7 @@ from pathlib import Path
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
+from flipcore.datasets.recorded.columns import ask_alike, looked_at
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
@@ -357,14 +358,25 @@ _RERUN = re.compile(r"(run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)?[
 
 
 def _models_by_folder(tables: Sequence[Source]) -> dict[str, str]:
-    """Of tables that are called alike in several folders, as results are kept by model: each one's name -> its folder's, which says what
-    tells them apart. Numbered folders are runs of one model."""
+    """Of tables that are called alike in several folders and ask the same questions, as results are kept by model: each one's name -> its
+    folder's, which says what tells them apart. Numbered folders are runs of one model; other questions are other tasks."""
     alike: dict[str, list[Source]] = {}
     for one in tables:
         alike.setdefault(Path(one.name).name, []).append(one)
-    several = (one for sources_alike in alike.values() if len(sources_alike) > 1 for one in sources_alike)
-    parents = {one.name: Path(one.name).parent.name for one in several}
-    return {name: parent for name, parent in parents.items() if parent and not _RERUN.fullmatch(parent)}
+    parents: dict[str, str] = {}
+    for several in alike.values():
+        folders = {one.name: Path(one.name).parent.name for one in several}
+        if len(several) > 1 and all(one and not _RERUN.fullmatch(one) for one in folders.values()) and _ask_alike(several):
+            parents |= folders
+    return parents
+
+
+def _ask_alike(several: Sequence[Source]) -> bool:
+    try:
+        first, *others = (looked_at(str(one.path)) for one in several)
+    except (BadInput, OSError):
+        return False  # its reader says why
+    return all(ask_alike(first, one) for one in others)
 
 
 def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:

@@ -312,3 +312,14 @@ def test_numbered_folders_hold_runs_of_one_model(tmp_path):
 def test_a_folder_s_name_gives_way_to_a_model_that_is_named(tmp_path):
     folder = kept_in_folders(tmp_path / "results", "direct", "cot")
     assert set(survey([folder], corrections_of(["model=davinci"], of_tables=True)).models) == {"davinci"}
+
+
+def test_folders_of_other_questions_are_tasks_and_no_models(tmp_path):
+    for task, start in (("easy", 0), ("hard", 40)):
+        (tmp_path / "results" / task).mkdir(parents=True)
+        rows = [
+            {"id": k, "input": f"What is {start + k * k}?", "output": "It is 3.", "target": start + k * k} for k in range(5)
+        ]
+        written.lines(tmp_path / "results" / task / "some-model.jsonl", rows)
+    found = survey([tmp_path / "results"])
+    assert not set(found.models) & {"easy", "hard"} and found.n_records == 10

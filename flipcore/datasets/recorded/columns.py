@@ -152,6 +152,7 @@ _ANSWERS = tuple(
     "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
 )
 NO_MODEL_NAME = "recorded model"  # of a table that names none
+LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -173,6 +174,18 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
 def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
     """The same with a row an answer, where a row holds several."""
     return apart(looked_at(path), recording.models_beside, recording.lists)
+
+
+def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the rows of two tables are of the same questions: a column holds the same in the same order (right answers, questions), or
+    the same long texts in any. An id or a constant says nothing."""
+    for name in (one for one in columns_of(first) if one in columns_of(other) and one not in ITEMS):
+        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
+        texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
+        in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
+        if in_order or (min(map(len, texts)) > 20 and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others))):
+            return True
+    return False
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
