@@ -5,11 +5,12 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 from flipcore.core.errors import BadInput
@@ -153,20 +154,62 @@ def _is_object(line: str | None) -> bool:
 
 
 def _document(path: Path) -> Iterator[Row]:
-    """The rows of a document, one at a time: a list, an object that wraps one, or a single object.
+    """The rows of a document, one at a time: a list, an object that wraps one, an object of rows by id or of columns, or a single
+    object.
 
     Raises BadInput for anything else, and for one value above MAX_ROW."""
     number, values, wrapper = 0, {}, None
     with _unpacking(spoken_name(path)):
         source = Source(path, spoken_name(path), MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
         for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
-            if isinstance(key, ListKey) and wrapper in (None, key):
-                wrapper, number = key, number + 1
-                yield _row(number, value)
-            elif not isinstance(key, ListKey):
+            if not isinstance(key, ListKey):
                 values[key] = value
+            elif key and wrapper is None and not isinstance(value, dict):
+                values.setdefault(key, []).append(value)
+            elif wrapper in (None, key):
+                wrapper, number = key, number + 1
+                yield _row(number, value, _for_all(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
-        yield _row(1, values)
+        rows = _by_column(values) or _by_id(values) or [values]
+        yield from (_row(number, row) for number, row in enumerate(rows, start=1))
+    for value in values.get(wrapper) or () if wrapper else ():  # what stood before the first object
+        number += 1
+        yield _row(number, value)
+
+
+def _for_all(values: dict[str, Any]) -> dict[str, Any]:
+    """What a document says of each of its rows."""
+    return {key: values[key] for key in ("model", "model_name", "model_id") if isinstance(values.get(key), str)}
+
+
+def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of columns, as lists or by the row's number, which pandas writes by default; none where it holds
+    anything else."""
+    first, *others = values.values() or (None,)
+    if not others or not isinstance(first, (list, dict)) or len(first) < 2:
+        return []
+    if isinstance(first, list):
+        is_table = all(isinstance(one, list) and len(one) == len(first) for one in others)
+        columns = list(values.values())
+    else:
+        is_table = all(key.isdecimal() for key in first) and all(
+            isinstance(one, dict) and one.keys() == first.keys() for one in others
+        )
+        columns = [list(one.values()) for one in values.values()] if is_table else []
+    return [dict(zip(values, row, strict=True)) for row in zip(*columns, strict=True)] if is_table else []
+
+
+def _by_id(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object whose values, or those of the one object in it, are rows that share columns; their keys are the column
+    `id` where they have none."""
+    inner = [one for one in values.values() if isinstance(one, dict)]
+    rows = values if len(inner) == len(values) else inner[0] if len(inner) == 1 else {}
+    if len(rows) < 2 or not all(isinstance(one, dict) for one in rows.values()):
+        return []
+    shared = set.intersection(*(set(one) for one in rows.values()))
+    if 2 * len(shared) <= max(len(one) for one in rows.values()):
+        return []
+    return [_for_all(values) | {"id": key} | row for key, row in rows.items()]
 
 
 def _json_line(number: int, line: str) -> Row:
@@ -180,11 +223,11 @@ def _json_line(number: int, line: str) -> Row:
     return _row(number, values)
 
 
-def _row(number: int, values: Any) -> Row:
+def _row(number: int, values: Any, for_all: Mapping[str, Any] = MappingProxyType({})) -> Row:
     if not isinstance(values, dict):
         return Row(number, problem=f"is {type(values).__name__} instead of an object with named columns")
     inner = values.get("row")
-    return Row(number, inner if isinstance(inner, dict) else values)
+    return Row(number, {**for_all, **(inner if isinstance(inner, dict) else values)})
 
 
 class _CsvLines:

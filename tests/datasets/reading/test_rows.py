@@ -43,6 +43,61 @@ def test_a_json_document_may_wrap_its_rows(tmp_path, wrap, suffix):
     assert good(rows(tmp_path, f"a.{suffix}", json.dumps(wrap(CHOICES)))) == CHOICES
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"17": ROW, "x": ROW | {"more": 1}}, id="by id"),
+        pytest.param(
+            {"when": "today", "score": 0.5, "questions": {"17": ROW, "x": ROW | {"more": 1}}}, id="by id in one value"
+        ),
+    ],
+)
+def test_rows_that_stand_under_their_ids_keep_them(tmp_path, document):
+    found = rows(tmp_path, "a.json", json.dumps(document, indent=1))
+    assert good(found) == [{"id": "17"} | ROW, {"id": "x"} | ROW | {"more": 1}]
+    assert good(rows(tmp_path, "b.json", json.dumps(document))) == good(found)
+
+
+def test_what_a_document_says_of_its_model_is_said_of_each_row(tmp_path):
+    for content in ({"a": ROW, "b": ROW}, [ROW, ROW]):
+        found = good(rows(tmp_path, "a.json", json.dumps({"model": "m-1", "accuracy": 0.5, "results": content})))
+        assert [row["model"] for row in found] == ["m-1", "m-1"] and not any("accuracy" in row for row in found)
+    (own, _) = good(rows(tmp_path, "a.json", json.dumps({"model": "m-1", "results": [ROW | {"model": "m-2"}, ROW]})))
+    assert own["model"] == "m-2"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        pytest.param({name: {"0": value, "1": "two"} for name, value in ROW.items()}, id="as pandas writes them"),
+        pytest.param({name: [value, "two"] for name, value in ROW.items()}, id="as lists"),
+        pytest.param({"predictions": [ROW["question"], "two"], "answer": [ROW["answer"], "two"]}, id="called like rows"),
+    ],
+)
+def test_an_object_of_columns_is_a_table(tmp_path, columns):
+    found = good(rows(tmp_path, "a.json", json.dumps(columns)))
+    assert [list(row.values()) for row in found] == [list(ROW.values()), ["two", "two"]]
+    assert [*found[0]] == [*columns]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        ROW | {"options": ["4", "5"], "weights": [1, 2]},
+        {"question": {"stem": "Two?", "image": None}, "answer": {"letter": "A", "text": "2"}},
+        {"options": ["4", "5"], "weights": [1, 2, 3]},
+    ],
+)
+def test_a_document_that_is_one_row_stays_one(tmp_path, item):
+    assert good(rows(tmp_path, "a.json", json.dumps(item))) == [item]
+
+
+def test_what_is_no_object_among_objects_is_refused_alone(tmp_path):
+    found = rows(tmp_path, "a.json", json.dumps({"results": ["none", ROW, 3, ROW]}))
+    assert good(found) == [ROW, ROW]
+    assert sorted(row.problem.split()[1] for row in found if row.problem) == ["int", "str"]
+
+
 def test_json_lines_under_the_name_json_are_read_too(tmp_path):
     assert good(rows(tmp_path, "a.json", CHOICES)) == CHOICES
 
