@@ -15,7 +15,6 @@ from pathlib import Path
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
-from flipcore.datasets.recorded.columns import ask_alike, looked_at
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
@@ -24,6 +23,7 @@ from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
+from flipcore.datasets.recorded.table_names import names_of_tables
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.counts import count_of
 
@@ -289,10 +289,10 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """The study's name: as corrected, or after tasks and models."""
+        """The study's name: as corrected, of one table as the table, or after tasks and models."""
         tasks, models = list(self.kinds), list(self.models)
         labels = [", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "") for some in (tasks, models)]
-        own = ", ".join(str(file.about.columns["dataset"]) for file in self.files) if self.is_table else ""
+        own = str(self.files[0].about.columns["dataset"]) if self.is_table and len(self.files) == 1 else ""
         return self.corrections.get("name") or f"{own or f'{labels[0]} by {labels[1]}'}, recorded"
 
     def sentences(self) -> list[str]:
@@ -326,7 +326,7 @@ def recognised(
     source_readers, beside, unread = [], [], []
     every = sources(paths)
     tables = _tables(every, (corrections or {}).get("format", ""))
-    folders = _models_by_folder(tables)
+    names = names_of_tables(tables)
     for source in every:
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
@@ -336,7 +336,7 @@ def recognised(
                 beside.append(source)
             else:
                 is_table, words = source in tables, corrections or {}
-                reader = table_reader(source, words, folders.get(source.name, "")) if is_table else _reader(source, words)
+                reader = table_reader(source, words, names.get(source.name)) if is_table else _reader(source, words)
                 source_readers.append((source, reader))
         except (BadInput, OSError) as error:
             unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
@@ -354,29 +354,6 @@ def recognised(
 
 
 _BESIDE_LOGS = re.compile(r"(^|/)(LICEN[CS]E|README|NOTICE|COPYING)[^/]*$|\.(md|rst|pdf|png|jpe?g|svg|html|py|sh|ipynb)$")
-_RERUN = re.compile(r"(run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)?[-_ ]?\d+", re.IGNORECASE)
-
-
-def _models_by_folder(tables: Sequence[Source]) -> dict[str, str]:
-    """Of tables that are called alike in several folders and ask the same questions, as results are kept by model: each one's name -> its
-    folder's, which says what tells them apart. Numbered folders are runs of one model; other questions are other tasks."""
-    alike: dict[str, list[Source]] = {}
-    for one in tables:
-        alike.setdefault(Path(one.name).name, []).append(one)
-    parents: dict[str, str] = {}
-    for several in alike.values():
-        folders = {one.name: Path(one.name).parent.name for one in several}
-        if len(several) > 1 and all(one and not _RERUN.fullmatch(one) for one in folders.values()) and _ask_alike(several):
-            parents |= folders
-    return parents
-
-
-def _ask_alike(several: Sequence[Source]) -> bool:
-    try:
-        first, *others = (looked_at(str(one.path)) for one in several)
-    except (BadInput, OSError):
-        return False  # its reader says why
-    return all(ask_alike(first, one) for one in others)
 
 
 def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:
@@ -431,7 +408,12 @@ def survey(
     corrections = corrections or {}
     files, beside, unread = recognised(paths, corrections)
     if not files:
-        raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
+        alone = (
+            f"{', '.join(one.name for one in beside[:3])} holds no outputs: it goes with the log of a harness. Give its folder."
+        )
+        raise BadInput(
+            " ".join(unread[:5]) or (alone if beside else "There is no file; give a log, a folder of logs or a zip.")
+        )
     files = in_order(files, corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}

@@ -69,6 +69,64 @@ def test_repeats_are_samples_and_two_runs_count_on(tmp_path, store):
     assert set(frame["axis"]) == {"identity"}
 
 
+def test_a_file_of_results_with_the_samples_in_it(tmp_path, store):
+    samples = made.lm_eval(tmp_path / "run")
+    (results,) = samples.parent.glob("results_*.json")
+    document = json.loads(results.read_text())
+    document["results"]["a group"] = {"exact_match,strict-match": 0.5}  # of several tasks together: it has no rows
+    document["samples"] = {"gsm8k": [json.loads(line) for line in samples.read_text().splitlines()]}
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps({"results": document.pop("results")} | document), encoding="utf-8")
+    found, frame, _ = brought_in(store, whole)
+    of_lines, lines, _ = brought_in(store, samples.parent)
+    assert [(one.task, one.readout, one.value, one.model) for one in found.reported] == [
+        (one.task, one.readout, one.value, one.model) for one in of_lines.reported
+    ]
+    columns = ["model", "extractor", "status", "answer", "is_correct"]
+    assert frame[columns].to_dict("records") == lines[columns].to_dict("records") and len(frame) > 12
+
+
+def test_a_file_of_results_alone_says_what_it_goes_with(tmp_path):
+    samples = made.lm_eval(tmp_path / "run")
+    (results,) = samples.parent.glob("results_*.json")
+    with pytest.raises(BadInput, match="holds no outputs: it goes with the log of a harness"):
+        survey([results])
+
+
+def test_options_that_are_shown_as_letters_are_known_by_their_texts(tmp_path, store):
+    """GPQA: the harness shuffles the options of each task, so that one question has another letter in each."""
+    names = ["one", "two", "three"]
+    tasks = {"main": names, "extended": names[::-1]}
+    for task, shown in tasks.items():
+        doc = {"question": "Which is the second?", "answer": "(B)"} | {f"choice{n}": one for n, one in enumerate(shown, 1)}
+        doc["answer"] = f"({'ABC'[shown.index('one')]})"
+        row = {
+            "doc_id": 0,
+            "doc": doc,
+            "target": doc["answer"],
+            "arguments": {f"gen_args_{n}": {"arg_0": "Q:", "arg_1": f" ({letter})"} for n, letter in enumerate("ABC")},
+            "resps": [[["-1.0", "False"]], [["-2.0", "False"]], [["-3.0", "False"]]],
+            "filter": "none",
+            "metrics": ["acc_norm"],
+            "acc_norm": 1.0,
+        }
+        made.lines(tmp_path / f"samples_{task}.jsonl", [row])
+    brought_in(store, tmp_path, "model=m")
+    assert sorted(store.rows("SELECT json(options)::VARCHAR, target FROM items")) == [
+        ('["one","two","three"]', "0"),
+        ('["three","two","one"]', "2"),
+    ]
+
+
+def test_two_tables_of_one_model_that_only_count_runs_are_samples(tmp_path, store):
+    table = [{"id": n, "question": f"What is {n} + {n}?", "answer": str(2 * n), "response": str(2 * n)} for n in range(5)]
+    for run in (1, 2):
+        made.lines(tmp_path / f"run{run}.jsonl", table)
+    _, frame, _ = brought_in(store, tmp_path)
+    own = frame[frame["extractor"] == "regex"]
+    assert own["item_id"].nunique() == 5 and sorted(own["sample"]) == [0] * 5 + [1] * 5
+
+
 @pytest.mark.slow
 def test_two_models_meet_on_the_same_items(tmp_path, store):
     made.lm_eval(tmp_path / "one", "m-1", n_right=4)

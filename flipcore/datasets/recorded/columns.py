@@ -115,6 +115,7 @@ COLUMNS = tuple(  # keys that name a column
 SCORES = tuple(
     "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved value".split()
 )
+_SCORE_ENDS = tuple(f"_{name}" for name in SCORES if "_" not in name)
 _OF_SCORES = {  # what a table of scores alone may name besides
     key: tuple(names.split())
     for key, names in {
@@ -152,7 +153,6 @@ _ANSWERS = tuple(
     "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
 )
 NO_MODEL_NAME = "recorded model"  # of a table that names none
-LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -176,16 +176,10 @@ def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
     return apart(looked_at(path), recording.models_beside, recording.lists)
 
 
-def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the rows of two tables are of the same questions: a column holds the same in the same order (right answers, questions), or
-    the same long texts in any. An id or a constant says nothing."""
-    for name in (one for one in columns_of(first) if one in columns_of(other) and one not in ITEMS):
-        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
-        texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
-        in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
-        if in_order or (min(map(len, texts)) > 20 and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others))):
-            return True
-    return False
+def models_named(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The models that rows name themselves."""
+    column = next((name for name in _NAMES["models"] if name in columns_of(rows)), "")
+    return {str(row[column]) for row in rows if row.get(column)} if column else set()
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
@@ -380,11 +374,12 @@ def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = ()) -> list[str]:
-    """The columns that are called like a score and hold numbers, rights and wrongs, or grades; those that hold something else are
-    `elsewhere`."""
+    """The columns that are called like a score and hold numbers, rights and wrongs, or grades, or else those whose name ends so
+    (binary_correct) and that hold rights and wrongs alone; those that hold something else are `elsewhere`."""
     columns = [name for name in columns_of(rows) if name not in set(elsewhere)]
     by_name = {name.lower().replace(" ", "_"): name for name in reversed(columns)}
-    return [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
+    called = [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
+    return called or [name for name in holders_of_scores(rows) if name in columns and name.lower().endswith(_SCORE_ENDS)]
 
 
 def holders_of_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -269,3 +269,16 @@ def test_the_four_models_of_gsm8k_are_right_as_often_as_their_file_says(shared_d
     models = [name for name, value in says[0].items() if isinstance(value, dict)]
     shares = {name: sum(one[name]["is_correct"] for one in says) / len(says) for name in models}
     assert accuracies(path, store) == {(name, reader): shares[name] for name in models for reader in ("is_correct", "regex")}
+
+
+def test_a_score_may_be_called_by_the_end_of_its_name(tmp_path):
+    table = [
+        {"id": n, "question": f"What helps against ailment {n}?", "reference_answer": f"Rest and water, for {n} days at least."}
+        | {"model_answer": "Plenty of rest, I would say, and much water besides.", "binary_correct": n % 2, "n_words": n}
+        for n in range(8)
+    ]
+    recording = guessed(str(made.lines(tmp_path / "a.jsonl", table)))
+    assert (recording.score, recording.text, recording.target) == ("binary_correct", "model_answer", "reference_answer")
+    for row in table:
+        row |= {"binary_correct": row["id"]}  # counts, which are no rights and wrongs
+    assert guessed(str(made.lines(tmp_path / "b.jsonl", table))).score == ""

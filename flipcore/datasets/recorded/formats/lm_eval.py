@@ -1,4 +1,5 @@
-"""lm-evaluation-harness: `samples_*.jsonl`, one line a document and filter, with `results_*.json` beside it.
+"""lm-evaluation-harness: `samples_*.jsonl`, one line a document and filter, with `results_*.json` beside it, or the results with the
+samples in them, as `simple_evaluate` gives them.
 
 The lines of one document under several filters are several readouts of one completion. Model and settings stand only in the
 results file. `arguments` and `resps` changed their layout over the versions; every one of them is read.
@@ -6,12 +7,13 @@ results file. `arguments` and `resps` changed their layout over the versions; ev
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.datasets.reading.json_streams import json_document, json_lines, whole
+from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
 from flipcore.datasets.recorded.log_records import (
@@ -33,6 +35,7 @@ INVALID = {"[invalid]", "[no match]", "[nomatch]", "[invalidanswer]"}
 QUESTION = ("question", "query", "problem", "Question", "input", "question_text", "ctx", "goal", "sentence", "text", "prompt")
 _OPTIONS = ("options", "choices", "endings", "candidates")
 _WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}  # the metrics of loglikelihood_rolling
+_SAMPLES = re.compile(rb'(?<!\\)"samples"\s*:\s*\{\s*"[^"]+"\s*:\s*\[')
 _PLAIN = ("exact_match", "acc")  # the metrics after which a filter's readout is simply called by the filter
 
 
@@ -45,12 +48,29 @@ def readout_name(metric: str, filter_name: str) -> str:
 
 def _recognises(source: Source) -> bool:
     row = first_object(source)
-    return {"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)
+    return ({"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)) or _holds_samples(source)
 
 
 def _belongs(source: Source) -> bool:
+    return _are_results(source) and not _holds_samples(source)
+
+
+def _are_results(source: Source) -> bool:
     row = first_object(source)
     return isinstance(row.get("results"), dict) and ("versions" in row or "configs" in row)
+
+
+def _holds_samples(source: Source) -> bool:
+    """Whether it is a file of results that has the samples in it. Quotes inside of a text stand behind a backslash."""
+    if not _are_results(source):
+        return False
+    with source.open() as stream:
+        before = b""
+        while chunk := stream.read(1 << 20):
+            if _SAMPLES.search(before + chunk):
+                return True
+            before = chunk[-200:]
+    return False
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -63,7 +83,18 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         )
         return about
     about.uses = (results["name"],)
-    task = _task(source, results)
+    # a group of tasks has a score of its own there, and no rows
+    tasks = (
+        [*(results["data"].get("configs") or results["data"]["results"])]
+        if _holds_samples(source)
+        else [_task(source, results)]
+    )
+    for task in tasks:
+        about.reported += _reported(task, results)
+    return about
+
+
+def _reported(task: str, results: Mapping) -> Iterator[ReportedScore]:
     scores = results["data"]["results"].get(task, {})
     n = (results["data"].get("n-samples") or {}).get(task, {})
     for key, value in scores.items():
@@ -71,17 +102,18 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         error = number_of(scores.get(f"{metric}_stderr,{filter_name}"))
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
-            about.reported.append(ReportedScore(results["model"], task, name, float(value), n.get("effective"), error, metric))
-    return about
+            yield ReportedScore(results["model"], task, name, float(value), n.get("effective"), error, metric)
 
 
 def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
-    """The results file of these samples: in the same folder, with the same time in its name where there are several."""
-    results = of_same_time(source, [one for one in beside if one.folder == source.folder])
+    """The results of these samples: of the same file, or that in the same folder, with the same time in its name where there are
+    several."""
+    results = source if _holds_samples(source) else of_same_time(source, [one for one in beside if one.folder == source.folder])
     if not results:
         return {}
-    data = whole(results)
-    config = data.get("config") if isinstance(data.get("config"), dict) else {}
+    data = dict(json_document(results))
+    data.pop("samples", None)
+    config = data["config"] if isinstance(data.get("config"), dict) else {}
     return {"data": data, "name": results.name, "model": _model(data, config)}
 
 
@@ -109,12 +141,21 @@ def _task(source: Source, results: Mapping) -> str:
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     results = _results(source, beside)
-    task, model = _task(source, results), results.get("model", "")
-    listed = source.head.lstrip()[:1] == b"["
-    rows = ((i, row, "") for i, (_, row) in enumerate(json_document(source), 1)) if listed else json_lines(source)
-    for number, row, problem in rows:
-        place = f"{'Row' if listed else 'Line'} {number} of {source.name}"
-        yield from records_at(place, problem, "lm-eval sample", _of_row, row, task, model)
+    model = results.get("model", "")
+    for task, place, row, problem in _rows(source, results):
+        yield from records_at(f"{place} of {source.name}", problem, "lm-eval sample", _of_row, row, task, model)
+
+
+def _rows(source: Source, results: Mapping) -> Iterator[tuple[str, str, Any, str]]:
+    """(task, place, row, why it is none) of every sample."""
+    if _holds_samples(source):
+        samples: Any = next((value for key, value in json_document(source) if key == "samples"), {})
+        for task, rows in samples.items():
+            yield from ((task, f"Sample {number} of {task}", row, "") for number, row in enumerate(rows, 1))
+    elif source.head.lstrip()[:1] == b"[":
+        yield from ((_task(source, results), f"Row {i}", row, "") for i, (_, row) in enumerate(json_document(source), 1))
+    else:
+        yield from ((_task(source, results), f"Line {number}", row, problem) for number, row, problem in json_lines(source))
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
@@ -183,8 +224,9 @@ def _options(doc: Mapping) -> tuple[str, ...]:
             value = value.get("text")
         if isinstance(value, (list, tuple)) and len(value) > 1:
             return tuple(as_text(one) for one in value)
+    numbered = tuple(as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)  # GPQA, in the order shown
     inner = doc.get("question")
-    return _options(inner) if isinstance(inner, dict) else ()
+    return numbered if len(numbered) > 1 else _options(inner) if isinstance(inner, dict) else ()
 
 
 def _sampling(settings: Any) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
     ITEMS,
     KEYS,
-    NO_MODEL_NAME,
     SCORER,
     Recording,
     answers_in,
@@ -39,6 +38,7 @@ from flipcore.datasets.recorded.fields import readout_of, right_answer, scorer_r
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
+from flipcore.datasets.recorded.table_names import TableName
 
 TABLE = "table"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
@@ -69,9 +69,9 @@ def first_guess(source: Source) -> Recording:
     return replace(guessed(str(source.path)), dataset=Path(source.name).stem)
 
 
-def table_reader(source: Source, corrections: Mapping[str, str], folder: str = "") -> Reader:
-    """What reads this table: as guessed, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Its model is called
-    like the `folder`, where one is given and the table names none. Raises BadInput for a recording that cannot be read by."""
+def table_reader(source: Source, corrections: Mapping[str, str], name: TableName | None = None) -> Reader:
+    """What reads this table: as guessed and called by `name`, with what `corrections` say of its columns ("column:KEY", "read:READOUT").
+    Raises BadInput for a recording that cannot be read by."""
     none_read = COLUMN + "read"
     words = [
         f"{key.removeprefix(COLUMN)}={value}"
@@ -80,8 +80,9 @@ def table_reader(source: Source, corrections: Mapping[str, str], folder: str = "
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     guess = first_guess(source)
-    if folder and not guess.models and guess.model == NO_MODEL_NAME:
-        guess = replace(guess, model=folder)
+    if name and not guess.model_columns:
+        guess = replace(guess, dataset=name.task)
+        guess = replace(guess, model=name.model, models="") if name.model else guess
     recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = answers_in(str(source.path), recording)
     return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))

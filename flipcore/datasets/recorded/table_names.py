@@ -1,0 +1,150 @@
+"""What tables of outputs that lie beside each other are called: tables that ask the same questions are one task, and what tells their
+files apart is the model, the condition under which it was asked, or a run of it."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.recorded.columns import ITEMS, columns_of, looked_at, models_named
+
+LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
+LONG = 20  # letters of a text that no two questions share by chance
+_N_TRIED = 5  # rows whose texts find the tables that may ask the same
+# a part of a name that counts runs or says when one was: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
+_RUN = re.compile(
+    r"(?:^|[_. -])(?:(?:run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)[_ -]?\d+|20\d{6}(?:[_T-]\d{4,6})?"
+    r"|20\d\d-\d\d-\d\d(?:[_T ]\d\d[-:.]\d\d(?:[-:.][\d.]+)?)?)(?=$|[_. -])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class TableName:
+    """The `task` of a table, and how its `model` is called; "" as the table itself says."""
+
+    task: str
+    model: str = ""
+
+
+@dataclass
+class _Table:
+    source: Source
+    rows: Sequence[Mapping[str, Any]]
+    model: str
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Folders and stem without what counts runs, the stem first."""
+        path = Path(self.source.name)
+        path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        stem = path.stem if path.suffix.lower() in SUFFIXES else path.name
+        return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
+
+
+def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
+    """Name of a file -> what its table is called, of those that ask the same questions as another. Different files of one model are
+    different conditions, unless their names only count runs. Nothing is renamed where a table names several models."""
+    names: dict[str, TableName] = {}
+    for tables in _asking_alike(sources):
+        task = _task([one.parts for one in tables])
+        labels = dict(zip((one.source.name for one in tables), _labels([one.parts for one in tables]), strict=True))
+        of_model: dict[str, list[_Table]] = defaultdict(list)
+        for one in tables:
+            of_model[one.model].append(one)
+        for model, own in of_model.items():
+            for one, condition in zip(own, _labels([one.parts for one in own]), strict=True):
+                called = f"{model} ({condition})" if model and condition else "" if model else labels[one.source.name]
+                names[one.source.name] = TableName(task, called)
+    return names
+
+
+def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
+    """Tables of one model each that ask the same questions, two or more together."""
+    several: list[list[_Table]] = []
+    holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
+    for source in sources:
+        try:
+            rows = looked_at(str(source.path))
+        except (BadInput, OSError):
+            continue  # its reader says why
+        models = models_named(rows)
+        if len(models) > 1:
+            continue
+        table = _Table(source, rows, next(iter(models), ""))
+        likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in holders.get(cell, ()))
+        at = next((at for at, _ in likely.most_common() if ask_alike(several[at][0].rows, rows)), len(several))
+        if at == len(several):
+            several.append([])
+            for cell in _cells(rows):
+                holders[cell].append(at)
+        several[at].append(table)
+    return (tables for tables in several if len(tables) > 1)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
+    """What finds tables that may ask the same: long texts, and the cells of the first row of which the rows do not all hold one."""
+    texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
+    return texts | {hash((name, str(rows[0].get(name)))) for name in columns_of(rows[:1]) if name not in ITEMS}
+
+
+def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the rows of two tables are of the same questions: a column holds the same in the same order (right answers, questions), or
+    the same long texts in any. An id or a constant says nothing."""
+    for name in (one for one in columns_of(first) if one in columns_of(other)):
+        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
+        texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
+        in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
+        if in_order and name not in ITEMS:
+            return True
+        if min(map(len, texts)) > LONG and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others)):
+            return True
+    return False
+
+
+def _task(paths: Sequence[tuple[str, ...]]) -> str:
+    """What the files share: the stem, else the deepest folder, else the beginning of their names."""
+    shared = [next(iter(names)) for level in zip(*paths, strict=False) if len(names := set(level)) == 1]
+    if name := next(filter(None, shared), ""):
+        return name
+    tokens = [re.split(r"[_ ]", path[0]) for path in paths]
+    same = [level[0] for level in zip(*tokens, strict=False) if len(set(level)) == 1]
+    return "_".join(same) or "outputs"
+
+
+def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """What tells each file from the others, "" where nothing does: one folder's name or the stem where that is enough, else all that
+    differ."""
+    n = max(map(len, paths))
+    levels = list(zip(*(path + ("",) * (n - len(path)) for path in paths), strict=True))
+    kinds = len(set(zip(*levels, strict=True)))
+    if kinds == 1:
+        return [""] * len(paths)
+    for level in (*levels[1:], levels[0]):
+        if len(set(level)) == kinds:
+            return _trimmed(level)
+    differing = [_trimmed(level) for level in reversed(levels) if len(set(level)) > 1]
+    return ["/".join(filter(None, parts)) for parts in zip(*differing, strict=True)]
+
+
+def _trimmed(names: Sequence[str]) -> list[str]:
+    """The names without the words that all begin or end with."""
+    words = [re.split(r"(?<=[_ ])", name) for name in names]
+    for _ in range(2):
+        n = sum(1 for _ in _while_same(zip(*words, strict=False)))
+        n = min(n, *(len(one) - 1 for one in words))
+        words = [one[n:][::-1] for one in words]
+    return ["".join(one).strip("_ ") for one in words]
+
+
+def _while_same(levels: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    for is_same, several in groupby(levels, lambda level: len(set(level)) == 1):
+        if not is_same:
+            return
+        yield from several

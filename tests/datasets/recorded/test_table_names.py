@@ -1,0 +1,87 @@
+"""Tables that lie beside each other: which are of one task, and what tells them apart."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flipcore.datasets.reading.log_files import sources
+from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.runs.log_survey import survey
+
+QUESTIONS = [(f"What is {n} plus {n + 17}?", str(2 * n + 17)) for n in range(12)]
+
+
+def rows(model: str = "", questions=QUESTIONS, wrong: int = 0) -> list[dict]:
+    """A table of answers, the first `wrong` of them wrong."""
+    return [
+        {"id": n, "question": question, "answer": right, "response": f"The answer is {-1 if n < wrong else right}."}
+        | ({"model": model} if model else {})
+        for n, (question, right) in enumerate(questions)
+    ]
+
+
+def folder_of(tmp_path: Path, tables: dict[str, list[dict]]) -> Path:
+    """The tables as files of a folder."""
+    for name, table in tables.items():
+        path = tmp_path / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({"gpt-4": "", "llama-3": ""}, {"gpt-4", "llama-3"}, id="a file a model"),
+        pytest.param({"eval_gpt-4_v2": "", "eval_llama_v2": ""}, {"gpt-4", "llama"}, id="words that all share say nothing"),
+        pytest.param({"gpt-4/outputs": "", "llama/outputs": ""}, {"gpt-4", "llama"}, id="a folder a model"),
+        pytest.param(
+            {"cot/gpt-4": "", "cot/llama": "", "direct/gpt-4": ""},
+            {"cot/gpt-4", "cot/llama", "direct/gpt-4"},
+            id="a folder a condition, a file a model",
+        ),
+        pytest.param(
+            {"rag/a_20250601_202535": "gpt-4", "no-rag/a_20250529_101112": "gpt-4", "rag/b_20250601_202536": "llama"},
+            {"gpt-4 (rag)", "gpt-4 (no-rag)", "llama"},
+            id="conditions of a named model",
+        ),
+        pytest.param({"gpt-4_cot": "gpt-4", "gpt-4_direct": "gpt-4"}, {"gpt-4 (cot)", "gpt-4 (direct)"}, id="by file"),
+        pytest.param({"run1": "", "run2": ""}, {"recorded model"}, id="runs of no name"),
+        pytest.param({"seed_1/gpt-4": "gpt-4", "seed_2/gpt-4": "gpt-4"}, {"gpt-4"}, id="runs of a model"),
+        pytest.param({"out_20250601_202535": "m", "out_20250602_202535": "m"}, {"m"}, id="the same on two days"),
+        pytest.param({"1/gpt-4": "", "2/gpt-4": "", "1/llama": ""}, {"gpt-4", "llama"}, id="numbered folders are runs"),
+    ],
+)
+def test_tables_of_the_same_questions_are_one_task_and_their_files_say_who_answered(tmp_path, files, expected):
+    folder = folder_of(tmp_path, {f"{name}.jsonl": rows(model) for name, model in files.items()})
+    seen = survey([folder])
+    assert set(seen.models) == expected
+    assert len(seen.kinds) == 1
+
+
+def test_tables_of_other_questions_keep_their_own_names(tmp_path):
+    other = [(f"How far is it to the town number {n} from here?", str(n)) for n in range(12)]
+    folder = folder_of(tmp_path, {"sums.jsonl": rows(), "towns.jsonl": rows(questions=other)})
+    assert names_of_tables(sources([folder])) == {}
+    assert set(survey([folder]).kinds) == {"sums", "towns"}
+
+
+def test_a_table_of_several_models_names_them_itself(tmp_path):
+    folder = folder_of(tmp_path, {"both.jsonl": rows("a") + rows("b"), "more.jsonl": rows("c"), "rest.jsonl": rows("d")})
+    assert set(names_of_tables(sources([folder]))) == {"results/more.jsonl", "results/rest.jsonl"}
+    assert set(survey([folder]).models) == {"a", "b", "c", "d"}
+
+
+def test_shuffled_tables_are_known_by_their_questions(tmp_path):
+    long = [(f"A question that is long enough to be known by its text, number {n}", str(n)) for n in range(12)]
+    folder = folder_of(tmp_path, {"x.jsonl": rows(questions=long), "y.jsonl": rows(questions=long[::-1])})
+    assert {one.model for one in names_of_tables(sources([folder])).values()} == {"x", "y"}
+
+
+def test_the_name_of_a_study_of_many_tables_is_short(tmp_path):
+    tables = {
+        f"a_rather_long_name_of_a_table_of_outputs_{n}.jsonl": rows(questions=[(f"{q} ({n})", r) for q, r in QUESTIONS[n:]])
+        for n in range(8)
+    }
+    assert len(survey([folder_of(tmp_path, tables)]).name) < 200
