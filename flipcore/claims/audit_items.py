@@ -36,14 +36,20 @@ GROUPS_DIFFER = Assertion(
 def questions_of(items: pd.DataFrame) -> pd.Series:
     """What makes two items the same: question and options without case, blanks, and stops and commas that end a word. Other
     punctuation stays, which formulas and code differ by. A right answer that is a letter belongs to options that nobody
-    stored: such an item is like no other."""
-    columns = zip(items["question"], items["options"], items["target"], items["item_id"], strict=True)
+    stored: such an item is like no other. Tasks of one table ask another thing with the same words."""
+    tasks = items["task"] if "task" in items else [""] * len(items)
+    columns = zip(tasks, items["question"], items["options"], items["target"], items["item_id"], strict=True)
     return pd.Series(
         [
             "\n".join(
-                [_folded(question), *sorted(map(_folded, options)), item if not len(options) and _is_label(target) else ""]
+                [
+                    task,
+                    _folded(question),
+                    *sorted(map(_folded, options)),
+                    item if not len(options) and _is_label(target) else "",
+                ]
             )
-            for question, options, target, item in columns
+            for task, question, options, target, item in columns
         ],
         index=items.index,
         dtype=object,

@@ -236,7 +236,7 @@ LABELS = {
     "finish": "Why it ended",
 }
 HELP = {
-    "prompt": "What the model was sent.",
+    "prompt": "What the model was sent; several columns with commas between are joined.",
     "question": "The question without instructions and options, if it is there.",
     "options": "A list of the options in the order of the prompt, scores by option, or one column an option: A,B,C,D. Empty: numbers.",
     "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",

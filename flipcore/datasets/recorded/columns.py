@@ -40,7 +40,8 @@ class Recording:
     `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
     scores needs neither prompt nor output.
     `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share; `finish` that of
-    why an output ended: "length" where it was cut off.
+    why an output ended: "length" where it was cut off. `prompt` and `question` may be several columns, with commas between: their texts
+    are joined.
     """
 
     dataset: str
@@ -124,7 +125,7 @@ _OF_SCORES = {  # what a table of scores alone may name besides
         "sample": "epoch sample run run_idx run_id trial repeat replicate seed attempt sample_id",
         "variant": "variant variant_id prompt_id template wording perturbation prompt_format prompt_name",
         "scorer": "scorer metric grader judge",
-        "tasks": "task task_name benchmark dataset eval",
+        "tasks": "task task_name task_type benchmark dataset eval",
         "category": "category subject topic",
         "cluster": "cluster source_id family template_id passage_id document_id group_id",
     }.items()
@@ -149,10 +150,21 @@ _NAMES = {
     }.items()
 }
 _OPTIONS = ("options", "choices")
+_BESIDE = (
+    "context",
+    "passage",
+    "document",
+    "article",
+    "solution",
+    "candidate_solution",
+    "code",
+)  # what a question may be about
 _ANSWERS = tuple(
     "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
 )
 NO_MODEL_NAME = "recorded model"  # of a table that names none
+LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them
+MOST_OF_NAME = 60  # characters of a task's name
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -239,6 +251,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     if guess["item"] and not nested and not guess["variant"]:
         guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
     fields = _fields(variants, [name for name in columns if name != guess["text"]])
+    guess["tasks"] = "" if nested else _tasks(variants, columns, guess["prompt"], guess.values())
+    guess["prompt"] = _with_what_it_is_about(variants, [one for one in _BESIDE if one in columns], guess)
     answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != "first_token"]
     guess["answers"] = "" if guess["options"] or pattern else _answers(variants, answered)
     guess["sample"] = OF_SAMPLE if lists else ""
@@ -547,6 +561,35 @@ def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
     return question if len(set(map(str, questions))) < len(questions) else ""
 
 
+def _tasks(variants: Sequence[Mapping], columns: Sequence[str], prompt: str, elsewhere: Iterable[str]) -> str:
+    """The column that names the row's task: a few short names, each of several prompts."""
+    for name in (one for one in _OF_SCORES["tasks"] if prompt and one in columns and one not in {*elsewhere}):
+        names = [values.get(name) for values in variants]
+        n_prompts = len({str(values.get(prompt)) for values in variants})
+        if all(isinstance(one, str) and 0 < len(one) <= MOST_OF_NAME for one in names) and 2 * len({*names}) <= n_prompts:
+            return name
+    return ""
+
+
+def _with_what_it_is_about(variants: Sequence[Mapping], beside: Sequence[str], guess: Mapping[str, str]) -> str:
+    """The column of the prompt, and that of a text `beside` where a question is asked of several texts: its right answers, which are
+    several within a task for many questions, are one each with the text."""
+    prompt, target = guess["prompt"], guess["target"]
+
+    def n_apart(*names: str) -> int:
+        right: dict[tuple, set] = {}
+        for values in variants:
+            right.setdefault(tuple(str(values.get(one)) for one in (guess["tasks"], prompt, *names)), set()).add(
+                str(values.get(target))
+            )
+        return sum(len(one) > 1 for one in right.values())
+
+    least = LEAST_APART * len({str(values.get(prompt)) for values in variants})
+    if not (prompt and target) or n_apart() < least:
+        return prompt
+    return next((f"{prompt},{one}" for one in beside if one not in guess.values() and not n_apart(one)), prompt)
+
+
 def _are_roles(variants: Sequence[Mapping], name: str) -> bool:
     return all(str(values.get(name)) in (*ROLES, "baseline") for values in variants)
 
@@ -575,7 +618,7 @@ def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Columns of the file that the recording makes no use of."""
     names_in_use = (
-        {getattr(recording, key) for key in COLUMNS}
+        {name for key in COLUMNS for name in getattr(recording, key).split(",")}
         | set(recording.scores)
         | set(recording.option_columns)
         | {*recording.models_beside, *recording.lists}

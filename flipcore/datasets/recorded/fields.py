@@ -141,9 +141,15 @@ def value_at(values: Any, path: str) -> Any:
 
 
 def with_paths(row: Row, names: Iterable[str]) -> Row:
-    """The row with a column for every path among the names of columns."""
+    """The row with a column for every path among the names of columns, and for several with commas between: their texts, joined."""
     if row.problem:
         return row
+    together = [name for name in names if "," in name and name not in row.values]
+    if together:
+        row = with_paths(row, [one for name in together for one in name.split(",")])
+        texts = {name: [row.values.get(one) for one in name.split(",")] for name in together}
+        joined = {name: "\n\n".join(one for one in several if isinstance(one, str) and one) for name, several in texts.items()}
+        row = replace(row, values={**row.values, **{name: text for name, text in joined.items() if text}})
     paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row

@@ -19,7 +19,9 @@ FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN sources t USING 
 WHERE s.study_id = $study_id AND coalesce(t.is_open, true) GROUP BY ALL
 """
 _ITEMS = f"""
-SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id FROM study_items i JOIN items q USING (item_id)
+SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id,
+       coalesce(q.meta->>'$.task', '') AS task
+FROM study_items i JOIN items q USING (item_id)
 WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 """
 
@@ -31,7 +33,8 @@ def calls(store: Store, study_id: str) -> pd.DataFrame:
 
 
 def items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items with what they may contradict each other in; those set aside are left out."""
+    """The study's items with what they may contradict each other in; those set aside are left out. `task` is that of a table whose rows
+    name theirs."""
     return store.frame(_ITEMS, study_id=study_id)
 
 

@@ -16,8 +16,10 @@ from flipcore.datasets.recorded.columns import (
     unused,
 )
 from flipcore.datasets.recorded.fields import Field
+from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.files import written
 from tests.datasets.recorded import harness_files as made
@@ -282,3 +284,54 @@ def test_a_score_may_be_called_by_the_end_of_its_name(tmp_path):
     for row in table:
         row |= {"binary_correct": row["id"]}  # counts, which are no rights and wrongs
     assert guessed(str(made.lines(tmp_path / "b.jsonl", table))).score == ""
+
+
+def of_several_tasks(n=12):
+    """Each question is to be solved, to be called answerable, and a solution of it, right or wrong, is to be judged."""
+    for i in range(n):
+        asked = {"question": f"How many trees stand in wood number {i}?", "solution": None}
+        yield asked | {
+            "task_type": "solving",
+            "answer": float(i),
+            "model_prediction": f"We count all of them one by one. The answer is: {i}.",
+        }
+        yield asked | {
+            "task_type": "answerable",
+            "answer": "Answerable",
+            "model_prediction": "Whoever goes there and counts can tell it. The answer is: Answerable",
+        }
+        for number, word in ((i, "Correct"), (i + 1, "Incorrect")):
+            more = {
+                "solution": f"I count {number} trees.",
+                "answer": word,
+                "model_prediction": "We count again and find as many trees. The answer is: Correct",
+            }
+            yield asked | {"task_type": "judging"} | more
+
+
+def test_a_question_of_several_tasks_is_another_one_in_each_and_of_each_text_that_it_is_about(tmp_path):
+    path = made.lines(tmp_path / "several.jsonl", list(of_several_tasks()))
+    found = guessed(str(path))
+    assert (found.tasks, found.prompt, found.text) == ("task_type", "question,solution", "model_prediction")
+    assert "question" not in unused(found, columns_of(looked_at(str(path))))
+    looked = survey([path])
+    assert looked.kinds == {"solving": "number", "answerable": "text", "judging": "text"} and not looked.n_refused
+    store = Store.open(":memory:")
+    study_id = store_logs(looked, store)
+    said = [one.about for one in audit(store, study_id).findings]
+    assert not {"contradicting golds", "repeated items"} & {*said}
+    right = studies.readouts(store, study_id).groupby("item_id")["is_correct"].max()
+    assert right.sum() == 12 + 12 + 12  # each solved, each answerable, and the right one of two solutions
+
+
+def test_what_a_row_names_now_and_then_is_no_task(tmp_path):
+    free = [{"prompt": f"Do {i}", "task": f"Book flight {i}", "output": "yes", "answer": "yes"} for i in range(8)]
+    long = [{"prompt": f"Do {i}", "task": "x" * 80, "output": "yes", "answer": "yes"} for i in range(8)]
+    for name, rows in (("free", free), ("long", long)):
+        assert guessed(str(made.lines(tmp_path / f"{name}.jsonl", rows))).tasks == ""
+
+
+def test_two_right_answers_to_a_question_now_and_then_are_a_contradiction(tmp_path):
+    rows = [{"question": f"Q{i}?", "context": f"c{i}", "output": "yes", "answer": "yes"} for i in range(20)]
+    rows.append(rows[3] | {"context": "another", "answer": "no"})
+    assert guessed(str(made.lines(tmp_path / "once.jsonl", rows))).prompt == "question"

@@ -238,7 +238,7 @@ class _Rows:
             order=order,
             targets=self._targets(item_key, item.kind, target, values),
             target_is_place=item.kind == "choice",
-            kind=item.kind,
+            kind="" if recording.tasks and item.kind == "text" else item.kind,  # each task's answers may be words or numbers
             role=self._role(values),
             pair=str(values.get(recording.pair) or "") if recording.pair else "",
             axis=str(values.get(recording.axes) or "") or recording.axis if recording.axes else recording.axis,
@@ -258,6 +258,7 @@ class _Rows:
                 *(readout_of(one, values, item.kind, item.options, order) for one in recording.fields),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
+            meta={"task": self._task(values)} if recording.tasks else {},
             family=f"{recording.cluster} {values[recording.cluster]}" if values.get(recording.cluster) else "",
         )
         self.items[item_key] = item
@@ -322,7 +323,8 @@ class _Rows:
 
     def _targets(self, item_key: tuple[str, str], kind: str, target: str | None, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The right answers; in words as the table writes them, so that a task whose answers are numbers after all can be told so."""
-        raw = values.get(self.recording.target) or self.raw.get(item_key)
+        raw = values.get(self.recording.target)
+        raw = self.raw.get(item_key) if raw in (None, "") else raw  # 0 is a right answer
         if target is None or kind != "text" or not isinstance(raw, (str, int, float)):
             return () if target is None else tuple(target.split("\n"))
         return (str(raw),)
