@@ -162,6 +162,7 @@ _BESIDE = (
 _ANSWERS = tuple(
     "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
 )
+FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
 LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them
 MOST_OF_NAME = 60  # characters of a task's name
@@ -211,7 +212,7 @@ def guessed(path: str) -> Recording:
     if lists := _lists_of_samples(rows):
         return _guessed(path, rows, lists=lists)
     guess = _guessed(path, rows)
-    if guess.text or guess.fields or guess.score:
+    if guess.text or guess.fields or guess.score or objects_in_lists(rows):
         return guess
     answers = _answers_of_models(rows, guess)
     return _guessed(path, rows, models=answers) if answers else guess
@@ -251,9 +252,16 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     if guess["item"] and not nested and not guess["variant"]:
         guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
     fields = _fields(variants, [name for name in columns if name != guess["text"]])
+    if (
+        not guess["target"]
+        and not guess["text"]
+        and "label" in (readers := [one.extractor for one in fields])
+        and readers[0] != FIRST
+    ):
+        guess["target"], fields = "label", tuple(one for one in fields if one.extractor != "label")
     guess["tasks"] = "" if nested else _tasks(variants, columns, guess["prompt"], guess.values())
     guess["prompt"] = _with_what_it_is_about(variants, [one for one in _BESIDE if one in columns], guess)
-    answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != "first_token"]
+    answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != FIRST]
     guess["answers"] = "" if guess["options"] or pattern else _answers(variants, answered)
     guess["sample"] = OF_SAMPLE if lists else ""
     guess["score"] = "" if nested else next(iter(score_columns(variants, guess.values())), "")
@@ -324,11 +332,25 @@ def _objects_of_models(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return []
 
 
+def objects_in_lists(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns that hold a list of objects each, which are no turns of a conversation: outputs of their own, perhaps."""
+    cells = {name: [row[name] for row in rows if row.get(name)] for name in columns_of(rows)}
+    return [
+        name
+        for name, several in cells.items()
+        if several
+        and all(isinstance(one, list) and all(isinstance(x, Mapping) and "role" not in x for x in one) for one in several)
+    ]
+
+
 def _answers_of_models(rows: Sequence[Mapping[str, Any]], guess: Recording) -> list[str]:
     """Two columns or more that hold labels of the item's options, or are called like what was said. Votes and right answers are no
     model."""
     n_options = max((len(_listed(row, guess.options)) for row in rows), default=0) if guess.options else 0
-    free = [name for name in unused(guess, columns_of(rows)) if "," not in name and not _NO_MODEL.search(name)]
+    columns = columns_of(rows)
+    keyed = [one for one in option_columns(columns) if any(_is_key(rows, name, one) for name in {*columns} - {*one})]
+    elsewhere = {name for one in keyed for name in one}
+    free = [name for name in unused(guess, columns) if "," not in name and name not in elsewhere and not _NO_MODEL.search(name)]
     of_labels, by_name = [], []
     for name in free:
         cells = [str(row[name]).strip() for row in rows if row.get(name) not in (None, "")]
@@ -466,7 +488,7 @@ def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Fi
     """A field with the columns of the likeliest first token where they are known by their usual names."""
     token, score = "max_first_token", "max_first_token_score"
     has_token = not columns or (token in columns and score in columns)
-    return Field(extractor, column, token, score) if extractor == "first_token" and has_token else Field(extractor, column)
+    return Field(extractor, column, token, score) if extractor == FIRST and has_token else Field(extractor, column)
 
 
 def mapping_of(recording: Recording) -> dict[str, Any]:
@@ -525,10 +547,13 @@ def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str, t
     if share >= 0.9:
         return best
     usual = [name for name in _OPTIONS if name in columns]
-    keyed = [
-        name for name in several if target and all(_is_among(values.get(target), _listed(values, name)) for values in variants)
-    ]
+    keyed = [name for name in several if target and _is_key(variants, target, name.split(","))]
     return next((name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)), "")
+
+
+def _is_key(rows: Sequence[Mapping], name: str, options: Sequence[str]) -> bool:
+    """Whether a column holds the right one of the options that other columns hold."""
+    return all(_is_among(values.get(name), _listed(values, ",".join(options))) for values in rows)
 
 
 def _is_among(target: Any, options: Sequence[str]) -> bool:
@@ -685,7 +710,7 @@ def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field,
         for name in _ANSWERS
         if name in columns and not isinstance(variants[0].get(name), (Mapping, list)) and not (scored and name == "choice")
     ]  # beside scores it is their argmax
-    first = [scored_field("first_token", scored[0], columns)] if scored else []
+    first = [scored_field(FIRST, scored[0], columns)] if scored else []
     return (*first, *(Field(name, name) for name in answer_columns))
 
 

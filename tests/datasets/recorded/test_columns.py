@@ -335,3 +335,43 @@ def test_two_right_answers_to_a_question_now_and_then_are_a_contradiction(tmp_pa
     rows = [{"question": f"Q{i}?", "context": f"c{i}", "output": "yes", "answer": "yes"} for i in range(20)]
     rows.append(rows[3] | {"context": "another", "answer": "no"})
     assert guessed(str(made.lines(tmp_path / "once.jsonl", rows))).prompt == "question"
+
+
+JUDGED = {
+    "question": "Which reply is better?",
+    "response_A": "It is the oak of the wood.",
+    "response_B": "Tin.",
+    "label": "A>B",
+}
+JUDGMENTS = [{"judgment": {"prompt": "p", "response": "[[A>B]]"}, "decision": one} for one in ("A>B", "B>A")]
+
+
+def refusal_of(tmp_path, rows):
+    with pytest.raises(BadInput) as error:
+        survey([made.lines(tmp_path / "table.jsonl", rows)])
+    return str(error.value)
+
+
+def test_a_gold_beside_judgments_in_lists_is_no_answer_of_a_model(tmp_path):
+    said = refusal_of(tmp_path, [JUDGED | {"judgments": JUDGMENTS, "nr": i} for i in range(4)])
+    assert "judgments holds a list of objects in each row" in said and "Write each of them as a row of its own" in said
+    messages = [{"role": "user", "content": "Which?"}]
+    turns = [{"messages": messages, "prompt": f"Which {i}?", "prediction": "oak", "label": "tin"} for i in range(4)]
+    found = guessed(str(made.lines(tmp_path / "turns.jsonl", turns)))
+    assert found.target == "label" and [one.extractor for one in found.fields] == ["prediction"]
+
+
+@pytest.mark.parametrize(
+    "names", ["A B C D answer", "answer_a answer_b answer_c answer_d correct", "Choice-1 Choice-2 Choice-3 Choice-4 key"]
+)
+def test_a_table_of_items_is_sent_to_new_study(tmp_path, names):
+    words = ["oak", "tin", "ash", "elm"]
+    rows = [
+        {"question": f"Which wood is number {i}?"}
+        | dict(zip(names.split(), [*words[i % 4 :], *words[: i % 4], "ABCD"[i % 3]], strict=True))
+        for i in range(12)
+    ]
+    said = refusal_of(tmp_path, rows)
+    assert "no outputs: those are items" in said and "Upload it under New study" in said
+    several = [row | {"first_output": "oak is the answer", "second_output": "tin it is"} for row in rows]
+    assert guessed(str(made.lines(tmp_path / "several.jsonl", several))).model_columns == "first_output,second_output"

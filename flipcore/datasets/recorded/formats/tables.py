@@ -15,7 +15,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, ROLES, Item
 from flipcore.datasets.reading.checks import checked
-from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets.reading.columns import guess_columns, options_in
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
@@ -30,6 +30,7 @@ from flipcore.datasets.recorded.columns import (
     holders_of_scores,
     is_of_inspect,
     mapping_of,
+    objects_in_lists,
     options_shown,
     score_columns,
     unused,
@@ -85,7 +86,7 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
         guess = replace(guess, model=name.model, models="") if name.model else guess
     recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = answers_in(str(source.path), recording)
-    return reader_of(_readable(recording, columns_of(rows), holders_of_scores(rows)))
+    return reader_of(_readable(recording, rows))
 
 
 def reader_of(recording: Recording) -> Reader:
@@ -93,9 +94,21 @@ def reader_of(recording: Recording) -> Reader:
     return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording), partial(_about, recording))
 
 
-def _readable(recording: Recording, columns: Sequence[str] = (), scores: Sequence[str] = ()) -> Recording:
-    """The recording itself. Raises BadInput where it cannot be read by; `scores` are the columns that hold nothing but scores."""
-    there = f" The columns are {', '.join(columns[:12])}{' …' if len(columns) > 12 else ''}." if columns else ""
+def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Recording:
+    """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
+    columns, scores = columns_of(rows), holders_of_scores(rows)
+    there = f" The columns are {', '.join(one[:40] for one in columns[:12])}{' …' if len(columns) > 12 else ''}."
+    is_read = bool(recording.fields or recording.text or recording.score)
+    if not is_read and (inside := objects_in_lists(rows)):
+        raise BadInput(
+            f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
+            f"Write each of them as a row of its own, with columns prompt, response and target.{there}"
+        )
+    if not is_read and _are_items(rows):
+        raise BadInput(
+            f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
+            "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
+        )
     if not recording.prompt and not recording.score:
         guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
@@ -111,13 +124,18 @@ def _readable(recording: Recording, columns: Sequence[str] = (), scores: Sequenc
             f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
             "the prompt, with the option's text in one group."
         ) from None
-    names = [field.extractor for field in recording.fields]
-    if not names and not recording.text and not recording.score:
+    if not is_read:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
             f"nothing to read.{there} Name at least one."
         )
     return recording
+
+
+def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether New study would know the question, and what is right or to choose from."""
+    mapping = guess_columns(rows)
+    return "question" in mapping and bool({"options", "target"} & {*mapping})
 
 
 def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> LogAbout:
