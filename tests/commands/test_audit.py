@@ -302,3 +302,16 @@ def test_published_outputs_have_the_score_that_their_authors_published(shared_da
         path = shared_data / "bbh_outputs" / f"code-davinci-002-{way}" / f"{task}_few_shot_template_0-255000.json"
         assert command.main(["audit", str(path)]) == 0
         assert f"answers {score} right" in capsys.readouterr()[0]
+
+
+def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once(log, tmp_path, capsys):
+    """Where there is no text there was nothing to read; what people did not label says nothing either."""
+    rows = [row | {"human_label": row["answer"] if i < 5 else None} for i, row in enumerate(wide_rows())]
+    for i in (4, 5, 8):
+        rows[i]["pred"] = None
+    rows[8]["generated_text"] = None
+    place = made.lines(tmp_path / "outputs.jsonl", rows)
+    assert command.main(["audit", str(place), "--all"]) == 0
+    said = capsys.readouterr()[0]
+    assert "pred finds no answer in 0.10" in said and said.count("(3 of 29)") == 1  # those two, and the "?"
+    assert "human_label finds" not in said

@@ -14,7 +14,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, rows_apart, score_of
+from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.text.answers import number_at_end
 from flipcore.text.prompts import labels_of
@@ -159,9 +159,7 @@ _BESIDE = (
     "candidate_solution",
     "code",
 )  # what a question may be about
-_ANSWERS = tuple(
-    "parsed_answer extracted_answer model_answer model_prediction pred prediction parsed label human_label choice".split()
-)
+_ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
 LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them

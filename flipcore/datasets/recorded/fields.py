@@ -63,10 +63,25 @@ def scorer_readout(name: str, value: Any) -> LogReadout:
     return LogReadout(name, None, right_of(score), score)
 
 
-def readout_of(field: Field, values: Mapping, kind: str, options: Sequence[str], order: Sequence[int]) -> LogReadout:
+BY_PROGRAM = (  # columns in which a program wrote what it read of each text, and nothing where it read none
+    "parsed_answer",
+    "extracted_answer",
+    "model_answer",
+    "model_prediction",
+    "pred",
+    "prediction",
+    "parsed",
+)
+
+
+def readout_of(
+    field: Field, values: Mapping, kind: str, options: Sequence[str], order: Sequence[int], text: str | None = None
+) -> LogReadout:
     """What a row's field says of one variant, whose item has these `options` and shows them in this `order`; a field that is not
-    there is absent. Raises BadInput for scores of no option."""
+    there is absent, and an empty one unreadable where a program read the row's `text`. Raises BadInput for scores of no option."""
     value = values.get(field.column)
+    if text and field.column in values and field.column in BY_PROGRAM and (value is None or value != value):
+        return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
     if value is None or value == {} or value != value:
         return LogReadout(field.extractor, reason=f"The record has no field {field.column!r}.")
     if isinstance(value, Mapping):

@@ -273,7 +273,7 @@ class _Rows:
             error=error,
             readouts=(
                 *self._scores(key, name, values),
-                *(readout_of(one, values, item.kind, item.options, order) for one in recording.fields),
+                *(readout_of(one, values, item.kind, item.options, order, text) for one in recording.fields),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
             meta={"task": self._task(values)} if recording.tasks else {},
