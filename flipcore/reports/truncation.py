@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE, CUT, role_name
+from flipcore.extractors import EXTRACTORS
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.rows import plain
 from flipcore.runs.truncation import share_text
 from flipcore.stats.base.accuracy import accuracy_of
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.text.counts import count_of
 
 
@@ -47,7 +48,7 @@ class Truncation:
         verb = "was" if self.n_cut == 1 else "were"
         share = share_text(self.n_cut, n_endings)
         sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."
-        if np.isnan(self.as_asked.value):
+        if np.isnan(self.as_asked.value) or np.isnan(self.among_finished.value):
             return sentence
         accuracies = f"{self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers"
         return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
@@ -63,10 +64,15 @@ class Truncation:
 def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
     """`endings` as `store.queries.audit` gives them, `frame` the readouts of the same study."""
     summaries = []
+    call = ["model", "item_id", "variant_id", "sample"]
+    cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
     for row in endings.to_dict("records"):
         mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
         role = next(iter(roles_of(mine)), "")
-        mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(["item_id", "variant_id", "sample"])
+        mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(call)
+        finished = mine if row["extractor"] in EXTRACTORS else mine[mine.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        finished = finished[finished["status"] != CUT]
+        is_told = not row["n_cut"] or len(finished) < len(mine)  # whether a readout tells which were cut off
         summaries.append(
             Truncation(
                 str(row["model"]),
@@ -76,7 +82,7 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
                 int(row["n_not_recorded"]),
                 int(row["max_tokens"] or 0),
                 accuracy_of(mine),
-                accuracy_of(mine[mine["status"] != CUT]),
+                accuracy_of(finished) if is_told else missing(),
                 role,
             )
         )

@@ -11,11 +11,14 @@ from flipcore.reports.truncation import truncations
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
 from flipcore.runs.truncation import token_limits
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.audit import endings
 from flipcore.store.queries.inspection import inspection
+from tests.datasets.recorded import harness_files as made
 from tests.runs.test_runner import tiny_study
 
 SHORT = ModelUse("simulated-artifact-prone", max_tokens=6)  # its sums need 10 tokens, its choices at most 8
@@ -81,6 +84,23 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     assert "cut off at 1 token." in replace(found, max_tokens=1).sentence()
     unknown = replace(found, n_cut=0, n_not_recorded=found.n_answers)
     assert "not recorded" in unknown.sentence() and unknown.as_dict()["n_cut"] is None
+
+
+@pytest.mark.parametrize(("answer", "among"), [("12", 0.75), ("def f(): return 12  # " + "and so on " * 20, None)])
+def test_a_logs_own_score_and_a_reading_of_the_same_texts_count_the_same_ones_as_cut_off(store, tmp_path, answer, among):
+    """What is right in more words than a reading of ours compares is read by the log's scorer alone: its texts ended as the log says."""
+    rows = [
+        {"id": str(i), "prompt": f"What is it, {i}?", "response": f"The answer is {answer}.", "score": i % 4 > 0}
+        | {"target": answer, "finish_reason": "length" if i < 4 else "stop"}
+        for i in range(20)
+    ]
+    looked = survey([made.lines(tmp_path / "outputs.jsonl", rows)])
+    study_id = store_logs(looked, store)
+    cut = truncations(endings(store, study_id), studies.readouts(store, study_id))
+    assert {one.n_cut for one in cut} == {4} and {one.n_answers for one in cut} == {20}
+    (score,) = [one for one in cut if one.extractor == "score"]
+    assert score.as_asked.value == 0.75 and (among is None) == ("as asked" not in score.sentence())
+    assert among is None or score.among_finished.value == among
 
 
 @pytest.mark.slow

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
+from flipcore.extractors import EXTRACTORS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
@@ -67,7 +69,8 @@ def notes(study: Study) -> list[str]:
 
 _ENDINGS = f"""
 WITH answers AS (
-    SELECT DISTINCT r.model, r.extractor, r.item_id, r.variant_id, r.sample, r.status, c.finish_reason,
+    SELECT DISTINCT r.model, r.extractor, r.item_id, r.variant_id, r.sample, r.status, c.finish_reason, call_id,
+           r.extractor IN (SELECT unnest($ours)) AS is_ours,
            CAST(json_extract(c.request, '$.max_tokens') AS INTEGER) AS max_tokens
     FROM readouts r JOIN study_items i USING (study_id, item_id)
     JOIN readout_sources s USING (study_id, model, item_id, axis, variant_id, sample, extractor)
@@ -75,13 +78,24 @@ WITH answers AS (
     WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent' AND c.text IS NOT NULL
       AND json_extract_string(c.request, '$.kind') = 'generate' AND v.layout <> $continuation
       AND r.extractor NOT IN (SELECT unnest($values)))
-SELECT model, extractor, count(*) AS n_answers, count(*) FILTER (status = 'cut') AS n_cut,
+, by_call AS (SELECT call_id, bool_or(is_ours) AS is_read, bool_or(status = 'cut') AS is_cut FROM answers GROUP BY call_id)
+SELECT model, extractor, count(*) AS n_answers,
+       count(*) FILTER (status = 'cut' OR (NOT is_ours AND if(is_read, is_cut, finish_reason IN (SELECT unnest($early))
+                                                              AND max_tokens IS DISTINCT FROM 1))) AS n_cut,
        count(*) FILTER (status <> 'cut' AND finish_reason = '') AS n_not_recorded, max(max_tokens) AS max_tokens
-FROM answers GROUP BY model, extractor ORDER BY model, extractor
+FROM answers JOIN by_call USING (call_id) GROUP BY model, extractor ORDER BY model, extractor
 """
 
 
 def endings(store: Store, study_id: str) -> pd.DataFrame:
     """One row a model and extractor of written answers, each counted once however many axes its prompt stands in: how many came back, how
-    many were cut off, of how many nobody recorded how they ended, and the token limit (0: not known). Items set aside are left out."""
-    return store.frame(_ENDINGS, study_id=study_id, continuation=CONTINUATION, **answer_params())
+    many were cut off, of how many nobody recorded how they ended, and the token limit (0: not known). Items set aside are left out.
+    A log's own scorer calls no text cut off: one is where an extractor of ours says so, or else where it ended early."""
+    return store.frame(
+        _ENDINGS,
+        study_id=study_id,
+        continuation=CONTINUATION,
+        ours=list(EXTRACTORS),
+        early=list(ENDED_EARLY),
+        **answer_params(),
+    )
