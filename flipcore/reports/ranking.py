@@ -1,7 +1,8 @@
 """Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +23,7 @@ from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order, rank_limits
 from flipcore.stats.ranking.ways import scores
+from flipcore.text.counts import count_of
 
 LEVEL = claims.LEVEL
 
@@ -122,7 +124,7 @@ def ranking_report(
         contest,
         role,
         own_reference,
-        (best, claims.winners(contest), *(one.claim for one in pairs)),
+        (best, in_singular(claims.winners(contest)), *(one.claim for one in pairs)),
         pairs,
         tuple(_notes(contest)),
     )
@@ -144,13 +146,22 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
     p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
     joint = claims.difference(contest, j, k)
-    return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claims.pair_claim(contest, j, k, level))
+    claim = in_singular(claims.pair_claim(contest, j, k, level))
+    return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
+
+
+def in_singular(claim: Claim) -> Claim:
+    """The claim with one way in place of "1 ways"."""
+    return replace(claim, sentence=re.sub(r"\b1 ways\b", "1 way", claim.sentence))
 
 
 def _notes(contest: Contest) -> list[str]:
     n = int((~contest.claimed).sum())
     notes = (
-        [f"{n} of {len(contest.claimed)} ways are left out of the claims: {why}" for why in contest.left_out.values()]
+        [
+            f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'} left out of the claims: {why}"
+            for why in contest.left_out.values()
+        ]
         if n
         else []
     )

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 
+from flipcore.reports.browser_data.ranking import board
 from flipcore.reports.ranking import accuracies_sentence, pair_rows, ranking_report, split_items, way_rows
 from flipcore.reports.score import score_report
 from flipcore.stats.base.tango import p_two_sided
@@ -46,6 +47,14 @@ def test_every_way_names_each_models_share_and_rank(report):
     assert own["way"] == "own prompt, written answer" and own["rank of A"] == "1 [1, 1]" and own["rank of B"] == "2 [2, 2]"
     assert lower["rank of A"] == lower["rank of B"] == "1 [1, 2]"
     assert own["A"] == "0.75 [0.59, 0.86]"  # Wilson's, as on the study's card
+
+
+def test_one_way_is_no_ways():
+    one_way = ranking_report(readouts({model: {OWN: ways[OWN]} for model, ways in RIGHT.items()}))
+    said = [one.text for one in one_way.claims] + board(one_way, 0.95)["pairs"][0]["sentences"]
+    assert sum("1 way of asking and reading" in one for one in said) == len(said) - 1 and not any(
+        "1 ways" in one for one in said
+    )
 
 
 def test_items_on_which_two_models_differ(report):
