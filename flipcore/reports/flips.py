@@ -1,6 +1,7 @@
 """What a study's card says: which part of its flips is larger, and how right its answers are."""
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -93,7 +94,7 @@ def headline(
         axes = set(frame["axis"].unique()) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
         return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
-    flips = claims.headline_of(totals, total.extractor, None, temperature)
+    flips = _of_results(claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor)
     return Headline(
         (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total, accuracy_claim
     )
@@ -233,6 +234,13 @@ def judges(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name, part in frame.groupby("extractor", sort=False, observed=True) if what_differs(part) == "scores"]
 
 
+def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
+    """The claim in the words for a reader that judges: what flips there is a result, right or wrong, and no answer."""
+    if not judges(frame[frame["extractor"] == extractor]):
+        return claim
+    return replace(claim, sentence=re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence))
+
+
 def surface_claim(
     frame: pd.DataFrame,
     extractor: str,
@@ -256,7 +264,7 @@ def surface_claim(
     open_axes = [one for one in estimates if one.axis not in closed_gates]
     if not open_axes:
         return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed_gates.values())))
-    claim = claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature)
+    claim = _of_results(claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature), frame, extractor)
     left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates))
     note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
     return replace(claim, detail=f"{claim.detail}{note}")

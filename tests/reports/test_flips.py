@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
+from flipcore.core.records import RIGHT, WRONG
 from flipcore.datasets import load
-from flipcore.reports.flips import by_wording, claimed_headline, headline, made_from
+from flipcore.reports.flips import by_wording, claimed_headline, headline, made_from, surface_claim
 from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
@@ -54,6 +55,14 @@ def test_one_extractor_alone_names_no_genuine_part():
         "of pairs of variants get different answers, read by"
         in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
     )
+
+
+def test_what_a_scorer_that_only_judges_gives_are_results_and_no_answers():
+    rows = [row for i in range(12) for row in asked(f"i{i}", [RIGHT, RIGHT, WRONG])]
+    assert "of pairs of variants get different results, read by" in said(rows, RIGHT).sentence
+    made = frame(rows).assign(is_correct=lambda every: every["answer"] == RIGHT)
+    assert "get different results" in surface_claim(made, "regex", "regex").text
+    assert "get different answers" in surface_claim(made.assign(answer="B"), "regex", "regex").text
 
 
 def test_asking_again_is_no_change():

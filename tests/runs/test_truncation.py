@@ -103,6 +103,12 @@ def test_a_logs_own_score_and_a_reading_of_the_same_texts_count_the_same_ones_as
     assert among is None or score.among_finished.value == among
 
 
+def test_of_results_without_texts_nothing_is_said_to_be_cut_off_or_not_recorded(store, tmp_path):
+    rows = [{"item_id": i, "epoch": k, "score": int(i > k)} for i in range(12) for k in range(2)]
+    study_id = store_logs(survey([made.lines(tmp_path / "scores.jsonl", rows)]), store)
+    assert endings(store, study_id).empty
+
+
 @pytest.mark.slow
 def test_its_accuracy_is_that_of_score_and_mixes_no_roles(store):
     control = ItemSource("pocket_problems", role="control", n=20, where={"split": "control"})

@@ -76,6 +76,7 @@ WITH answers AS (
     JOIN readout_sources s USING (study_id, model, item_id, axis, variant_id, sample, extractor)
     JOIN variants v USING (variant_id) JOIN completions c USING (call_id)
     WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent' AND c.text IS NOT NULL
+      AND (c.text <> '' OR c.finish_reason <> '')  -- a result without either had no text that could end
       AND json_extract_string(c.request, '$.kind') = 'generate' AND v.layout <> $continuation
       AND r.extractor NOT IN (SELECT unnest($values)))
 , by_call AS (SELECT call_id, bool_or(is_ours) AS is_read, bool_or(status = 'cut') AS is_cut FROM answers GROUP BY call_id)
