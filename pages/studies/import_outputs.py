@@ -1,7 +1,7 @@
 """Outputs that were recorded elsewhere become a study: what was recognised, each guess to correct, and the import with progress."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from flipcore.datasets.recorded.formats.tables import first_guess
 from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
+from flipcore.datasets.recorded.table_names import names_of_tables
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
@@ -69,7 +70,7 @@ def offer(paths: list[str]) -> None:
     """What lies in the files, corrected as the command line does, and the button."""
     key = Path(paths[0]).name
     if tables := _tables(tuple(paths)):
-        log_survey = _survey(tuple(paths), (*column_words(tables[0], key), *_control(key)), True)
+        log_survey = _survey(tuple(paths), (*column_words(tables, key), *_control(key)), True)
     else:
         base = _survey(tuple(paths), (), False)
         words = [*corrections(base, key), *_control(key)]
@@ -260,8 +261,9 @@ HELP = {
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
-def column_words(table: Source, key: str) -> list[str]:
+def column_words(tables: Sequence[Source], key: str) -> list[str]:
     """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
+    table = tables[0]
     first = first_guess(table)
     st.caption("Guessed from the first rows; correct what is wrong.")
     nested = st.text_input(
@@ -273,8 +275,15 @@ def column_words(table: Source, key: str) -> list[str]:
     columns = columns_of(answers_in(str(table.path), first), nested)
     recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
     left, right = st.columns(2)
+    names = dict.fromkeys(one.model for one in names_of_tables(tables).values() if one.model)
     if not recording.models:
-        model = left.text_input("Model", recording.model, key=f"recorded-model-{key}")
+        model = left.text_input(
+            "Model",
+            "" if names else recording.model,
+            key=f"recorded-model-{key}",
+            placeholder=", ".join(names),
+            help="The name of the model that answered. Empty: what tells the files apart." if names else None,
+        )
         recording = replace(recording, model=model or NO_MODEL_NAME)
     default = f"{first.dataset}, recorded"
     title = right.text_input("Name of the study", default, key=f"recorded-name-{key}")

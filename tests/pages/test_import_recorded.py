@@ -182,3 +182,15 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
 
 def test_every_column_that_a_table_may_name_has_its_field_and_its_help():
     assert list(LABELS) and set(LABELS) == set(HELP) == set(COLUMNS)
+
+
+def test_tables_whose_folders_name_their_models_are_shown_under_these(app, tmp_path):
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as packed:
+        for model in ("oak-1", "tin-2"):
+            rows = [{"id": i, "prompt": f"What grows at {i}?", "response": model, "target": "oak-1"} for i in range(8)]
+            packed.writestr(f"{model}/wood.jsonl", lines(rows))
+    app.file_uploader(key="log-files").set_value([("runs.zip", (tmp_path / "runs.zip").read_bytes(), "application/zip")]).run()
+    field = widget(app, "text_input", "recorded-model-")
+    assert (field.value, field.placeholder) == ("", "oak-1, tin-2") and "models: oak-1, tin-2" in words(app).replace("\\", "")
+    field.set_value("one").run()
+    assert not app.exception and "models: one;" in words(app).replace("\\", "")
