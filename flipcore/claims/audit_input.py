@@ -7,12 +7,22 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import ABSENT, BASE, CUT, IDENTITY, ROTATION_READOUTS, WRITTEN_ANSWER, WRITTEN_WORDS, WRONG
+from flipcore.core.records import (
+    ABSENT,
+    BASE,
+    CUT,
+    IDENTITY,
+    ROTATION_READOUTS,
+    WRITTEN_ANSWER,
+    WRITTEN_MATH,
+    WRITTEN_WORDS,
+    WRONG,
+)
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
-OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS)
+OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
 NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
 READ = (

@@ -171,6 +171,11 @@ class Mathematics(Extractor):
         return Reading(OK, answer=answer, span=(start + left, start + left + len(words)))
 
 
+def canonical_expression(words: str, target: str | None, question: str) -> str | None:
+    """The canonical answer of an expression that stands alone, as `Mathematics` gives it; None where it cannot be read."""
+    return _answer(words.strip(_EDGES), tuple(target.split("\n")) if target else (), question)[0]
+
+
 def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | None, str]:
     """(canonical answer, why there is none). All right answers are one answer, the first."""
     if any(_plain(words) == _plain(target) for target in targets):

@@ -31,7 +31,7 @@ WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
     *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
     *("unreadable", "failed", "were cut off"),
-    *("no score", "two columns", "percentages", "rows alike"),
+    *("no score", "two columns", "percentages", "rows alike", "formulas"),
 )
 _ASIDES = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
 
@@ -181,6 +181,7 @@ ADVICE = {  # what a finding is about -> what to do
     "two columns": "Say which column is meant, with --map as above.",
     "percentages": "Write percentages with their sign, or as shares.",
     "rows alike": "Say what tells these rows apart, with --map as above.",
+    "formulas": "Install what reads formulas, and look at the files again.",
     "rows refused": "Mend the rows that were refused, or say what tells them apart.",
     "files left out": "Give the files that were left out, or leave them away.",
     "several models": "Split the log by the model that answered.",

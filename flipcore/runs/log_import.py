@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_WORDS, Completion, Readout, correctness
+from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_MATH, WRITTEN_WORDS, Completion, Readout, correctness
 from flipcore.core.study import OTHER_CONTROL, RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
@@ -18,8 +18,9 @@ from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
+from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_corrections import corrected, model_of
-from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
+from flipcore.runs.log_survey import FORMULAS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.memory.frames import ITEM_ROLES
@@ -42,7 +43,7 @@ from flipcore.store.recorded import (
 )
 from flipcore.text.counts import count_of
 
-READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, "cloze"
+READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH, "cloze"
 MOST_WORDS = 20
 _CLOZE = Cloze(norm="char")
 
@@ -132,7 +133,9 @@ def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
 
 
 def _ours_of_text(survey: Survey) -> tuple[str, ...]:
-    return (READ_TEXT, READ_WORDS) if survey.has_text else ()
+    of_words = [task for task, kind in survey.kinds.items() if kind == "text" and task not in survey.mathematics]
+    readers = {READ_TEXT: True, READ_WORDS: of_words or not survey.mathematics, READ_MATH: survey.mathematics}
+    return tuple(name for name, is_used in readers.items() if is_used) if survey.has_text else ()
 
 
 def _own_names(survey: Survey) -> tuple[str, ...]:
@@ -144,9 +147,10 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     """A table's declaration as it always was, so that its study has the id that it has in older databases."""
     (file,) = survey.files
     options: dict = {"content": file.revision}
-    if file.about.columns.get("score") and (scorers := _scorers(survey)):
-        options["scorers"] = scorers
-        options |= {"facts": facts} if (facts := [{"about": about, "sentence": text} for about, text in survey.facts]) else {}
+    scorers = _scorers(survey) if file.about.columns.get("score") else []
+    facts = [{"about": about, "sentence": text} for about, text in survey.facts if scorers or about == FORMULAS]
+    options |= {"scorers": scorers} if scorers else {}
+    options |= {"facts": facts} if facts else {}
     more = {
         key: value
         for key, value in survey.corrections.items()
@@ -346,7 +350,7 @@ def _all_stored(
     declare; False where it was stopped."""
     n_all = survey.n_records + survey.n_refused
     leave = _left_out(survey)
-    n_seen, batch, waiting = 0, _Batch(study, leave, survey.has_text), None
+    n_seen, batch, waiting = 0, _Batch(study, leave, survey), None
     try:
         for log_row in _log_rows(survey, elsewhere, before, refusals):
             n_seen += 1
@@ -357,7 +361,7 @@ def _all_stored(
                 continue
             if n_seen > before:
                 waiting = store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
-                batch = _Batch(study, leave, survey.has_text)
+                batch = _Batch(study, leave, survey)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
@@ -412,14 +416,16 @@ def _joining(survey: Survey) -> Joining:
         for low, high in [survey.scale(task, name)]
         if low < 0 or high > 1
     }
-    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, grades, axes=axes, harmless=harmless)
+    formulas = dict.fromkeys(survey.mathematics, canonical_expression)
+    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, grades, axes, harmless, formulas)
 
 
 class _Batch:
     """Rows of some thousand outputs by table, each key once."""
 
-    def __init__(self, study: Study, leave: set[str], has_text: bool) -> None:
-        self.study_id, self.leave, self.has_text = study.study_id, leave, has_text
+    def __init__(self, study: Study, leave: set[str], survey: Survey) -> None:
+        self.study_id, self.leave, self.has_text = study.study_id, leave, survey.has_text
+        self.mathematics = survey.mathematics
         self.scored = {str(one["task"]) for one in study.scorers}
         self.items: dict[str, dict] = {}
         self.study_items: dict[str, dict] = {}
@@ -456,7 +462,8 @@ class _Batch:
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
             is_score = log_row.calls[0][0].request.kind == "score"
             can_read = is_score or (self.has_text and log_row.has_text)
-            self.readouts += _ours(log_row, log_row.item.dataset in self.scored) if can_read else []
+            task = log_row.item.dataset
+            self.readouts += _ours(log_row, task in self.scored, task in self.mathematics) if can_read else []
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
     def tables(self) -> dict[str, list[dict]]:
@@ -473,13 +480,15 @@ class _Batch:
         }
 
 
-def _ours(log_row: LogRow, is_scored: bool) -> list[Readout]:
-    """The text as our extractor reads it, and options' scores by likelihood a character. Where the log has a scorer it is read beside it,
-    and only where a right answer is a text that can be matched: not a trajectory's outcome, nor several options at once."""
+def _ours(log_row: LogRow, is_scored: bool, is_mathematics: bool) -> list[Readout]:
+    """The text as our extractor reads it, formulas as mathematics, and options' scores by likelihood a character. Where the log has a
+    scorer it is read beside it, and only where a right answer is a text that can be matched: not a trajectory's outcome, nor several
+    options at once."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
-    extractor = _CLOZE if scored else EXTRACTORS[READ_WORDS if item.kind == "text" else READ_TEXT]
-    is_words = extractor.name == READ_WORDS
+    of_text = READ_TEXT if item.kind != "text" else READ_MATH if is_mathematics else READ_WORDS
+    extractor = _CLOZE if scored else EXTRACTORS[of_text]
+    is_words = extractor.name in (READ_WORDS, READ_MATH)
     if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
         return []
     if is_scored and (

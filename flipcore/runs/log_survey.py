@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -24,12 +24,15 @@ from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
+from flipcore.text.answers import answer_form, are_mathematics
 from flipcore.text.counts import count_of
 
 # What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
 # that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
 
+FORMULAS = "formulas"  # what a sentence is about that says that formulas could not be read
 MOST_ITEMS = 200_000  # of a file whose rows are counted item by item
 
 
@@ -237,6 +240,7 @@ class Survey:
     readouts: dict[str, int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
     clusters: dict[str, str] = field(default_factory=dict)
+    mathematics: list[str] = field(default_factory=list)  # tasks whose right answers are formulas that can be read here
     joining: list[str] = field(default_factory=list)
     n_repeated: int = 0
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
@@ -417,6 +421,7 @@ def survey(
     files = in_order(files, corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
+    forms: dict[str, Counter] = {}  # task -> how many of its right answers are written in what
     items = _Items(corrections.get("join", ""), log_survey.placed)
     for number, file in enumerate(files):
         facts = LogFacts(file.source.name, file.about)
@@ -424,6 +429,7 @@ def survey(
             for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
+                    forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
                     facts.add(record)
                     model = model_of(corrections, record.model)
                     derived, document = items.axis(record, model, number, file.about.format)
@@ -442,8 +448,14 @@ def survey(
         guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
         own = corrections.get(f"cluster:{task}") or corrections.get("cluster")
+        if log_survey.kinds[task] == "text" and are_mathematics(forms[task]):
+            log_survey.mathematics.append(task)
         log_survey.clusters[task] = own or ("family" if items.has_families(task) else "none")
     log_survey.joining = items.sentences(log_survey.clusters)
+    if log_survey.mathematics and (why := EXTRACTORS[WRITTEN_MATH].why_not()):
+        why += f" Without it the formulas of {', '.join(log_survey.mathematics)} are compared as words."
+        log_survey.mathematics, log_survey.joining = [], [*log_survey.joining, why]
+        log_survey.facts.append((FORMULAS, why))
     log_survey.facts += _doubts(log_survey)
     return log_survey
 

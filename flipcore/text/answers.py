@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
@@ -35,6 +35,26 @@ def canonical_number(text: str) -> str | None:
         return str(Fraction(re.sub(r"[\s,$€£%]", "", cleaned)))
     except (ValueError, ZeroDivisionError):
         return None
+
+
+_FORMULA = re.compile(r"\\[A-Za-z]+|\\[$%]|\$[^$]+\$|\^|\d\s*/\s*\d|[√π]")
+_COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\})?")
+LEAST_FORMULAS, LEAST_SIGNS = 0.05, 0.9  # of right answers that are mathematics: formulas; formulas, numbers and variables
+
+
+def answer_form(answer: str) -> str:
+    """What a right answer is written in: a "formula" that no plain number says, a "sign" (a number, a variable, a letter), or "words"."""
+    if number_at_end(answer) is not None:
+        return "sign"
+    if re.search(r"[^\W\d_]{3}", _COMMAND.sub(" ", answer)):
+        return "words"
+    return "formula" if _FORMULA.search(answer) else "sign"
+
+
+def are_mathematics(forms: Mapping[str, int]) -> bool:
+    """Whether right answers are formulas, of which so many have each `answer_form`."""
+    n, n_formulas = sum(forms.values()), forms.get("formula", 0)
+    return n_formulas >= max(1, LEAST_FORMULAS * n) and n - forms.get("words", 0) >= LEAST_SIGNS * n
 
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

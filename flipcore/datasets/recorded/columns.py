@@ -16,7 +16,7 @@ from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of
 from flipcore.datasets.recorded.grouping import MOST_MB
-from flipcore.text.answers import number_at_end
+from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
 
 
@@ -632,10 +632,11 @@ def _shared(path: str, item: str, question: str) -> str:
 
 
 def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
-    """ "text" where most of these answers are words or lists of words; "" (numbers) otherwise."""
+    """ "text" where most of these answers are words or lists of words, or formulas are among them; "" (numbers) otherwise."""
     cells = [values[name] for name in columns for values in variants if values.get(name) not in (None, "")]
     numbers = [not isinstance(one, list) and number_at_end(str(one)) is not None for one in cells]
-    return "text" if cells and 2 * sum(numbers) < len(cells) else ""
+    is_text = 2 * sum(numbers) < len(cells) or are_mathematics(Counter(answer_form(str(one)) for one in cells))
+    return "text" if cells and is_text else ""
 
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:

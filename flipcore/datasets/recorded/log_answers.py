@@ -1,6 +1,6 @@
 """What a log says was answered, and what is right, in canonical form."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from flipcore.core.records import ABSENT, OK, RIGHT, UNREADABLE, WRONG, Item, Reading, Variant
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
@@ -55,8 +55,8 @@ def place_of(
     return None
 
 
-def target_of(record: LogRecord, kind: str, options: Sequence[str]) -> str | None:
-    """The canonical right answers, one a line; None where the log has none that fits the kind."""
+def target_of(record: LogRecord, kind: str, options: Sequence[str], as_written: bool = False) -> str | None:
+    """The canonical right answers, one a line, formulas `as_written`; None where the log has none that fits the kind."""
     if kind == "choice":
         if record.target_is_place:
             places = [int(one) for one in record.targets if one.isdecimal() and int(one) < len(options)]
@@ -67,12 +67,18 @@ def target_of(record: LogRecord, kind: str, options: Sequence[str]) -> str | Non
     if kind == "number":
         numbers = [number_at_end(one) for one in record.targets]
         return "\n".join(dict.fromkeys(one for one in numbers if one is not None)) or None
-    return text_target(record.targets)
+    return text_target(record.targets, as_written)
 
 
-def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogReadout) -> Reading:
-    """A recorded readout as a reading. Right or wrong without an answer is a reading with a value alone; what the log called
-    right in other words than the target's is the right answer."""
+# an answer in formulas, its right answers and its question -> its canonical form
+Mathematics = Callable[[str, str | None, str], str | None]
+
+
+def reading_of(
+    item: Item, variant: Variant, record: LogRecord, readout: LogReadout, mathematics: Mathematics | None = None
+) -> Reading:
+    """A recorded readout as a reading, formulas as `mathematics` reads them. Right or wrong without an answer is a reading with a value
+    alone; what the log called right in other words than the target's is the right answer."""
     if readout.unreadable:
         return Reading(UNREADABLE, value=readout.score, reason=readout.reason or "The log says that no answer was found.")
     if readout.place is not None and item.kind == "choice" and readout.place < len(item.options):
@@ -84,7 +90,10 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
         if has_verdict:
             return Reading(OK, answer=_outcome(readout, variant.target), value=readout.score)
         return Reading(ABSENT, reason=readout.reason or "The log has no score.")
-    answer = _canonical(item, variant, readout.answer)
+    if mathematics and item.kind == "text":
+        answer = mathematics(readout.answer, variant.target, item.question) or text_answer(readout.answer, variant.target)
+    else:
+        answer = _canonical(item, variant, readout.answer)
     if readout.is_correct and variant.target and (answer is None or item.kind == "text" or SEVERAL in answer):
         answer = variant.target.split("\n")[0]
     if answer is None and has_verdict and readout.answer.strip() == (record.text or "").strip():

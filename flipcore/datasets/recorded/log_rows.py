@@ -11,7 +11,7 @@ from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
-from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
+from flipcore.datasets.recorded.log_answers import Mathematics, reading_of, target_of, unique_options
 from flipcore.datasets.recorded.log_documents import ItemIds, Placed
 from flipcore.datasets.recorded.log_places import OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
@@ -32,6 +32,7 @@ class Joining:
     grades: Collection[tuple[str, str]] = ()  # (task, readout) of scores on another scale than 0 to 1: none is right or wrong
     axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes
     harmless: Mapping[str, bool] = field(default_factory=dict)  # by axis, under its other name
+    mathematics: Mapping[str, Mathematics] = field(default_factory=dict)  # by task, of those whose right answers are formulas
 
 
 @dataclass(slots=True)
@@ -101,7 +102,8 @@ class Builder:
         self._n_seen += 1
         item = self._item(record, source)
         order = _order(record, item)
-        target = _in_item(target_of(record, item.kind, item.options), record, item)
+        is_formula = item.dataset in self.joining.mathematics
+        target = _in_item(target_of(record, item.kind, item.options, is_formula), record, item)
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
         place = self._prompts.place(
             record,
@@ -127,7 +129,7 @@ class Builder:
             kind=kind,
             question=question,
             options=options,
-            target=target_of(record, kind, options),
+            target=target_of(record, kind, options, document.task in self.joining.mathematics),
             category=record.category,
             meta=dict(record.meta),
             source_id=self._source(record, document.task),
@@ -147,7 +149,7 @@ class Builder:
     ) -> Readout:
         if (record.task, one.name) in self.joining.grades:
             one = replace(one, is_correct=None)
-        reading = reading_of(item, variant, record, one)
+        reading = reading_of(item, variant, record, one, self.joining.mathematics.get(item.dataset))
         right = one.is_correct
         if right is None and one.score is None:
             right = correctness(reading, variant.target)

@@ -16,7 +16,8 @@ from flipcore.datasets.recorded.columns import (
     unused,
 )
 from flipcore.datasets.recorded.fields import Field
-from flipcore.reports.audit import audit
+from flipcore.extractors import mathematics
+from flipcore.reports.audit import LESS_SURE, audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
@@ -375,3 +376,52 @@ def test_a_table_of_items_is_sent_to_new_study(tmp_path, names):
     assert "no outputs: those are items" in said and "Upload it under New study" in said
     several = [row | {"first_output": "oak is the answer", "second_output": "tin it is"} for row in rows]
     assert guessed(str(made.lines(tmp_path / "several.jsonl", several))).model_columns == "first_output,second_output"
+
+
+FORMULAS = (r"\dfrac{1}{9}", "-49", "37.50", "4a-2", "7", r"12\frac{3}{5}", r"3,\!250", "420", "2", "10")
+
+
+def of_formulas():
+    """Right answers that are numbers and formulas, and two samples of each: right in another form, and wrong."""
+    other = ("1/9", "-49.0", r"\frac{75}{2}", "2(2a-1)", "7", r"\frac{63}{5}", "3250", "420", "2", "10")
+    for i, (right, same) in enumerate(zip(FORMULAS, other, strict=True)):
+        texts = [f"We work it out. The answer is $\\boxed{{{one}}}$." for one in (same, "999")]
+        yield {
+            "idx": i,
+            "question": f"What is it, {i}?",
+            "answer": right,
+            "response": texts,
+            "pred": [same, "999"],
+            "score": [True, False],
+        }
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path, monkeypatch, is_installed):
+    if is_installed:
+        pytest.importorskip("math_verify", reason="requirements-math.txt installs it")
+    else:
+        monkeypatch.setattr(mathematics, "find_spec", lambda name: None)
+    looked = survey([made.lines(tmp_path / "formulas.jsonl", list(of_formulas()))])
+    assert (looked.n_records, looked.n_refused, list(looked.kinds.values())) == (20, 0, ["text"])
+    asked_for = [one for one in looked.joining if "pip install -r requirements-math.txt" in one]
+    store = Store.open(":memory:")
+    study_id = store_logs(looked, store)
+    frame, found = studies.readouts(store, study_id), audit(store, study_id).of(LESS_SURE)
+    store.close()
+    n_right = frame.groupby("extractor")["is_correct"].sum().to_dict()
+    assert n_right["score"] == 10
+    if is_installed:
+        assert n_right == {"score": 10, "pred": 10, "math": 10} and not asked_for
+    else:
+        assert set(n_right) == {"score", "pred", "text_match"} and "compared as words" in asked_for[0]
+        assert asked_for[0] in [one.claim.text for one in found]
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [(["3/4", "5", "-2"], ""), (["oak", r"\text{oak}", "tin"], "text"), (["5", "7", "$x^2$"], "text"), (["5", "7", "b"], "")],
+)
+def test_right_answers_are_formulas_where_no_plain_number_says_them(tmp_path, answers, kind):
+    rows = [{"prompt": f"{i}?", "response": "It is 5.", "answer": one} for i, one in enumerate(answers)]
+    assert guessed(str(made.lines(tmp_path / "a.jsonl", rows))).answers == kind
