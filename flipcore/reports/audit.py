@@ -265,8 +265,7 @@ def _score_line(whole: WholeStudy, model: str) -> str:
     bar = whole.score.of(model) if whole.score else None
     if bar and whole.score:
         passes = [note for note in whole.report.notes.get(model, ()) if "pass^" in note]
-        return "\n".join(
-            [f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {bar.claim.detail}".rstrip("; "), *passes]
-        )
+        detail = f"{bar.claim.detail[:1].lower()}{bar.claim.detail[1:]}"
+        return "\n".join([f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {detail}".rstrip("; "), *passes])
     score = whole.report.headlines[model].score
     return f"{model}: {score.text.removeprefix(f'{model}: ') if score else 'No score was recorded.'}"

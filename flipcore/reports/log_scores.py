@@ -32,7 +32,8 @@ MOST_TASKS = 3  # that a headline names
 @dataclass(frozen=True)
 class TaskScore:
     """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be, as
-    declared (`is_declared`) or as the rows show it; `n_epochs` the most that an item has, 0 where the score is as the log reports it."""
+    declared (`is_declared`) or as the rows show it; `n_epochs` the most that an item has, 0 where the score is as the log reports it. Where
+    items were asked in other ways too (`has_versions`), it is of their own prompt."""
 
     model: str
     task: str
@@ -46,11 +47,16 @@ class TaskScore:
     is_share: bool
     is_declared: bool = False
     passes: tuple[tuple[str, Estimate], ...] = ()
+    has_versions: bool = False
 
     def passes_words(self) -> str:
         """ "airline, reward, of 4 runs an item: pass^1 0.420 [0.291, 0.561], …"; empty where an item ran once, and of grades."""
         every = [f"{name} {one.text(3)}" for name, one in self.passes]
-        return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item: {', '.join(every)}." if every else ""
+        return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item{self._at}: {', '.join(every)}." if every else ""
+
+    @property
+    def _at(self) -> str:
+        return " at the own prompt" if self.has_versions else ""
 
     def words(self) -> str:
         """ "0.42 [0.31, 0.54] of 50 items, by reward (mean of 4 epochs)"."""
@@ -65,7 +71,9 @@ class TaskScore:
         how = "" if self.is_declared else " seen"
         scale = "" if self.scale == (0.0, 1.0) else f" on a scale{how} from {low} to {high}"
         few = "" if self.mean.has_interval else ", too few for an interval"
-        return f"{self.mean.text()}{scale} of {count_of(self.n_items, 'item')}{families}, by {self.scorer}{epochs}{few}"
+        return (
+            f"{self.mean.text()}{scale} of {count_of(self.n_items, 'item')}{families}{self._at}, by {self.scorer}{epochs}{few}"
+        )
 
     @property
     def name(self) -> str:
@@ -124,7 +132,10 @@ def _score(part: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) ->
     mean = accuracy(by_item, families) if is_share else _grade(by_item, families, scale)
     passes = tuple(_passes(part, families, n_epochs)) if is_share and n_epochs > 1 else ()
     n_items, is_declared = int(by_item.notna().sum()), bool(one.get("is_declared"))
-    return TaskScore(model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes)
+    has_versions = bool(part["has_versions"].any())
+    return TaskScore(
+        model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes, has_versions
+    )
 
 
 def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:

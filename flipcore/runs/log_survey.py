@@ -176,10 +176,12 @@ class ReadScores:
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
         self.corrections, self.is_whole = corrections, True
+        self.versions: set[tuple[str, int]] = set()  # items that were asked in another way too
         self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
 
     def add(self, record: LogRecord, model: str, document: Document, axis: str) -> None:
         if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
+            self.versions.add((document.task, document.number))
             return
         role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
         for one in record.readouts:
@@ -201,7 +203,7 @@ class ReadScores:
             low, high = log_survey.scale(task, scorer)
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
             row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
-            rows.append(row | {"score": value, "family": unit})
+            rows.append(row | {"score": value, "family": unit, "has_versions": (task, number) in self.versions})
         return rows
 
 

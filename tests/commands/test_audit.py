@@ -104,7 +104,28 @@ LOGS = {
         made.inspect_header(0.7, 40),
     ),
     "every eval ever": lambda folder: made.eee(folder / "eee"),
+    "wordings": lambda folder: of_wordings(folder / "wordings.jsonl"),
 }
+
+
+def of_wordings(path):
+    """Half as many are right in the first wording as in the others."""
+    rows = [
+        {"item_id": i, "prompt_id": wording, "run": run, "score": int(i % 4 < (2 if wording == "plain" else 4))}
+        for i in range(40)
+        for wording in ("plain", "polite", "short")
+        for run in range(2)
+    ]
+    return made.lines(path, rows)
+
+
+def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, tmp_path, capsys):
+    place = of_wordings(tmp_path / "wordings.jsonl")
+    assert command.main(["audit", str(place)]) == 0
+    first, of_all, passes, *_ = capsys.readouterr()[0].splitlines()
+    assert "Accuracy 0.50" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
+    assert "answers 0.83 right" in of_all and "By score; other questions alone: " in of_all
+    assert "of 2 runs an item at the own prompt: pass^1 0.500" in passes
 
 
 @pytest.mark.parametrize("name", LOGS)

@@ -12,9 +12,11 @@ from flipcore.store.visible import OPEN, OPENED
 
 _SCORES = f"""
 SELECT r.model, r.item_id, i.role, r.sample, r.extractor, CASE WHEN r.is_correct IS NULL THEN r.value
-       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, coalesce(q.source_id, r.item_id) AS family
+       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, coalesce(q.source_id, r.item_id) AS family, has_versions
 FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+JOIN (SELECT item_id, count(DISTINCT key) > 1 AS has_versions FROM study_variants WHERE study_id = $study_id GROUP BY item_id)
+     USING (item_id)
 WHERE r.study_id = $study_id AND v.key = 'base' AND r.extractor IN (SELECT unnest($scorers)) AND {OPEN}
 QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.sample, r.extractor ORDER BY r.axis) = 1
 ORDER BY r.model, i.position, r.item_id, r.sample
@@ -23,7 +25,7 @@ ORDER BY r.model, i.position, r.item_id, r.sample
 
 def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade, NaN where there is none. What is set
-    aside is left out."""
+    aside is left out. `has_versions`: whether the item was asked in another way besides."""
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
