@@ -16,6 +16,7 @@ from flipcore.core.records import EFFORTS, IDENTITY, ROLES, digest
 
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
+REMARKS = "remarks"  # an option of such a study: what its rows say against it, which came after its id and is no part of it
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
 # The family of a study that names none. It never grows: a detector that comes later joins a study that names it, or a verdict that
 # somebody has read would change.
@@ -165,7 +166,10 @@ class Study:
 
     @cached_property
     def study_id(self) -> str:
-        return digest(self._declared())[:12]
+        declaration = self._declared()
+        for source in declaration["items"]:
+            source["options"].pop(REMARKS, None)
+        return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:
         """What the declaration says, without later fields that stand at their default."""

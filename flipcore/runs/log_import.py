@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_MATH, WRITTEN_WORDS, Completion, Readout, correctness
-from flipcore.core.study import OTHER_CONTROL, RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.core.study import OTHER_CONTROL, RECORDED, REMARKS, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
@@ -20,7 +20,7 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_corrections import corrected, model_of
-from flipcore.runs.log_survey import FORMULAS, ReadScores, Survey, require_unchanged
+from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.memory.frames import ITEM_ROLES
@@ -148,9 +148,9 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     (file,) = survey.files
     options: dict = {"content": file.revision}
     scorers = _scorers(survey) if file.about.columns.get("score") else []
-    facts = [{"about": about, "sentence": text} for about, text in survey.facts if scorers or about == FORMULAS]
+    facts = [{"about": about, "sentence": text} for about, text in survey.facts]
     options |= {"scorers": scorers} if scorers else {}
-    options |= {"facts": facts} if facts else {}
+    options |= {"facts" if scorers else REMARKS: facts} if facts else {}
     more = {
         key: value
         for key, value in survey.corrections.items()

@@ -32,7 +32,6 @@ from flipcore.text.counts import count_of
 # What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
 # that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
 
-FORMULAS = "formulas"  # what a sentence is about that says that formulas could not be read
 MOST_ITEMS = 200_000  # of a file whose rows are counted item by item
 
 
@@ -234,6 +233,7 @@ class Survey:
     unread: list[str]
     corrections: Mapping[str, str] = field(default_factory=dict)
     n_records: int = 0
+    n_rows: Counter[str] = field(default_factory=Counter)  # by model
     n_refused: int = 0
     n_samples: int = 1
     refusals: list[str] = field(default_factory=list)
@@ -457,7 +457,7 @@ def survey(
     if log_survey.mathematics and (why := EXTRACTORS[WRITTEN_MATH].why_not()):
         why += f" Without it the formulas of {', '.join(log_survey.mathematics)} are compared as words."
         log_survey.mathematics, log_survey.joining = [], [*log_survey.joining, why]
-        log_survey.facts.append((FORMULAS, why))
+        log_survey.facts.append(("formulas", why))
     log_survey.facts += _doubts(log_survey)
     return log_survey
 
@@ -473,6 +473,11 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
         yield "rows refused", f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}"
     if log_survey.is_table:
         yield from (("files left out", one) for one in log_survey.unread)
+    if any(file.about.columns.get("model_columns") for file in log_survey.files):
+        most = max(log_survey.n_rows.values())
+        few = [f"{name} {most - n:,}" for name, n in log_survey.n_rows.items() if n < most]
+        if few:
+            yield "no score", f"Cells without an answer, which count in no score, of {most:,}: {', '.join(few)}."
 
 
 def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter]) -> None:
@@ -482,6 +487,7 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
             log_survey.refusals.append(record.sentence)
         return
     log_survey.n_records += 1
+    log_survey.n_rows[record.model] += 1
     log_survey.n_repeated += bool(record.repeat)
     if len(log_survey.first) < 8:
         log_survey.first.append(record)

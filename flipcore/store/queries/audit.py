@@ -4,7 +4,7 @@ import pandas as pd
 
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import CONTINUATION
-from flipcore.core.study import Study
+from flipcore.core.study import REMARKS, Study
 from flipcore.extractors import EXTRACTORS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
@@ -54,7 +54,7 @@ def prompts(store: Store, study_id: str) -> pd.DataFrame:
 
 def facts(study: Study) -> list[dict]:
     """What the rows of an imported study's logs say against the logs: `about` and `sentence`."""
-    return [one for source in study.items for one in source.options.get("facts", ())]
+    return [one for source in study.items for name in ("facts", REMARKS) for one in source.options.get(name, ())]
 
 
 def reported(study: Study) -> list[dict]:
