@@ -14,7 +14,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of
+from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of, with_paths
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
@@ -515,6 +515,12 @@ def _variants(rows: Sequence[Mapping], nested: str) -> Iterable[Mapping[str, Any
         yield from ({**row, **value} for value in inner) if inner else (row,)
 
 
+def variants_of(rows: Sequence[Mapping], recording: Recording) -> list[Mapping[str, Any]]:
+    """The rows with a row a variant, and columns inside of others beside them."""
+    names = recording.columns
+    return [with_paths(Row(0, dict(values)), names).values for values in _variants(rows, recording.nested)]
+
+
 def _is_text(variants: Sequence[Mapping], name: str) -> bool:
     return any(isinstance(values.get(name), str) and values[name].strip() for values in variants)
 
@@ -690,7 +696,7 @@ def _last_list(pattern: str, prompt: str) -> list[str]:
     return next((options for _, options in reversed(lists) if len(options) > 1), [])
 
 
-def options_shown(pattern: str, prompt: str) -> list[str]:
+def options_in_prompt(pattern: str, prompt: str) -> list[str]:
     """The options that the regular expression finds in a prompt; of several lists that count from A the last."""
     return _last_list(pattern, prompt) or re.findall(pattern, prompt, re.MULTILINE)
 

@@ -75,10 +75,17 @@ BY_PROGRAM = (  # columns in which a program wrote what it read of each text, an
 
 
 def readout_of(
-    field: Field, values: Mapping, kind: str, options: Sequence[str], order: Sequence[int], text: str | None = None
+    field: Field,
+    values: Mapping,
+    kind: str,
+    options: Sequence[str],
+    order: Sequence[int],
+    text: str | None = None,
+    form: str = "",
 ) -> LogReadout:
     """What a row's field says of one variant, whose item has these `options` and shows them in this `order`; a field that is not
-    there is absent, and an empty one unreadable where a program read the row's `text`. Raises BadInput for scores of no option."""
+    there is absent, and an empty one unreadable where a program read the row's `text`. Its column holds options in this `form`. Raises
+    BadInput for scores of no option."""
     value = values.get(field.column)
     if text and field.column in values and field.column in BY_PROGRAM and (value is None or value != value):
         return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
@@ -88,7 +95,7 @@ def readout_of(
         return _scored(field, value, values, options, order)
     if isinstance(value, bool):
         return LogReadout(field.extractor, None, value, float(value))  # right or wrong, without an answer
-    place = _option(options, order, str(value)) if kind == "choice" else None
+    place = _option(options, order, str(value), form) if kind == "choice" else None
     return LogReadout(field.extractor, str(value), place=place)
 
 
@@ -118,10 +125,11 @@ def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, 
     return f"Label mass unknown, at most {bound:.2g}: the likeliest first token was {str(token)!r}."
 
 
-def _option(options: Sequence[str], order: Sequence[int], text: str) -> int | None:
-    """The option that a label, its text, or both ("B. oak") name; a text of two options names none."""
+def _option(options: Sequence[str], order: Sequence[int], text: str, form: str = "") -> int | None:
+    """The option that a label, its text, or both ("B. oak") name; a text of two options names none. Among labels a letter is one, also
+    where it is the text of another option."""
     text = text.strip()
-    if list(options).count(text) == 1:
+    if list(options).count(text) == 1 and not (form == "letter" and _bare(text) in labels_of("upper", len(order))):
         return list(options).index(text)
     label = _bare(text)
     both = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
@@ -195,9 +203,9 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
         yield replace(row, problem="holds no answer")
 
 
-def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:
-    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
-    the order shown."""
+def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str, form: str = "") -> str | None:
+    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in the order
+    shown; first of all in the `form` that the column has (one of TARGET_FORMS): 1 may be a place and the text of another option."""
     if value is None or value != value or value == "":
         return None
     if kind == "text":
@@ -209,8 +217,10 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
             raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
         return number
     labels = labels_of("upper", len(prompt_options))
-    places = [str(place) for place in range(len(prompt_options))]
-    for names, name in ((list(prompt_options), text), (list(labels), _bare(text)), (places, text)):
+    places = [str(place) for place in range(len(prompt_options) + 1)]
+    ways = {"text": (list(prompt_options), text), "letter": (list(labels), _bare(text)), "index": (places[:-1], text)}
+    ways |= {"index1": (places[1:], text)} if form == "index1" else {}
+    for names, name in (ways[one] for one in sorted(ways, key=lambda one: one != form)):
         if names.count(name) == 1:
             return str(own[names.index(name)])
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

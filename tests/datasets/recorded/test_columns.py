@@ -1,10 +1,12 @@
 """What is guessed about a recording's columns, on real files and made ones, and how it is corrected."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.study import REMARKS
 from flipcore.datasets.recorded.columns import (
     Recording,
     columns_of,
@@ -18,7 +20,7 @@ from flipcore.datasets.recorded.columns import (
 from flipcore.datasets.recorded.fields import Field
 from flipcore.extractors import mathematics
 from flipcore.reports.audit import LESS_SURE, audit
-from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -425,3 +427,56 @@ def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path
 def test_right_answers_are_formulas_where_no_plain_number_says_them(tmp_path, answers, kind):
     rows = [{"prompt": f"{i}?", "response": "It is 5.", "answer": one} for i, one in enumerate(answers)]
     assert guessed(str(made.lines(tmp_path / "a.jsonl", rows))).answers == kind
+
+
+def of_two_models(n=30):
+    """Keys are places from 0, which now and then are the text of another option, as a model's letter may be."""
+    for i in range(n):
+        options = [f"{wood} {i}" for wood in ("oak", "tin", "ash", "elm")]
+        if i % 5 == 0:
+            options = ["3", "1", "0", "2"]
+        if i == 7:
+            options = ["B", "Al", "In", "Tl"]
+        letter = "ABCD"[i % 4]
+        yield {
+            "question": f"Which is it, {i}?",
+            "choices": options,
+            "answer": i % 4,
+            "m-1": letter,
+            "m-2": "" if i in (3, 4) else letter,
+        }
+
+
+def test_a_place_is_no_text_of_another_option_and_empty_cells_and_refused_rows_are_said(tmp_path):
+    rows = list(of_two_models())
+    rows[9]["choices"] = ["oak", "oak", "tin", "elm"]
+    looked = survey([made.lines(tmp_path / "keys.jsonl", rows)])
+    store = Store.open(":memory:")
+    study_id = store_logs(looked, store)
+    frame, said = studies.readouts(store, study_id), {one.about: one.claim.text for one in audit(store, study_id).findings}
+    store.close()
+    assert len(frame) == 29 + 27 and frame["is_correct"].all()
+    assert said["no score"] == "Cells without an answer, which count in no score, of 29: m-2 2."
+    assert said["rows refused"].startswith("2 rows were refused. The first: Line 10 ")
+    assert (
+        study_of(looked).study_id
+        == replace(study_of(looked), items=tuple(map(without_remarks, study_of(looked).items))).study_id
+    )
+
+
+def without_remarks(source):
+    return replace(source, options={key: value for key, value in source.options.items() if key != REMARKS})
+
+
+@pytest.mark.parametrize(
+    ("options", "answers", "right"),
+    [
+        (["2", "3", "1", "4"], [1, 2, 3, 4], ["2", "0", "1", "3"]),  # all of them are texts
+        (["oak", "1", "ash", "elm"], [1, 2, 3, 4], ["0", "1", "2", "3"]),  # places from 1
+        (["A", "C", "B", "D"], ["A", "B", "C", "D"], ["0", "2", "1", "3"]),
+    ],
+)
+def test_how_a_column_names_right_answers_is_the_same_in_all_its_rows(tmp_path, options, answers, right):
+    rows = [{"prompt": f"Which, {i}?", "choices": options, "response": "A", "answer": one} for i, one in enumerate(answers)]
+    (file,) = survey([made.lines(tmp_path / "a.jsonl", rows)]).files
+    assert [one.targets for one in file.reader.records(file.source, ())] == [(one,) for one in right]

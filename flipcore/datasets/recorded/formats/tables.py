@@ -7,6 +7,7 @@ mass. A row is read in the words of its table, so that its ids are those that su
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, ROLES, Item
 from flipcore.datasets.reading.checks import checked
-from flipcore.datasets.reading.columns import guess_columns, options_in
+from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
@@ -31,9 +32,10 @@ from flipcore.datasets.recorded.columns import (
     is_of_inspect,
     mapping_of,
     objects_in_lists,
-    options_shown,
+    options_in_prompt,
     score_columns,
     unused,
+    variants_of,
 )
 from flipcore.datasets.recorded.fields import readout_of, right_answer, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -86,12 +88,27 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
         guess = replace(guess, model=name.model, models="") if name.model else guess
     recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = answers_in(str(source.path), recording)
-    return reader_of(_readable(recording, rows))
+    return reader_of(_readable(recording, rows), rows)
 
 
-def reader_of(recording: Recording) -> Reader:
-    """What reads a table of which everything is declared."""
-    return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording), partial(_about, recording))
+def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = ()) -> Reader:
+    """What reads a table of which everything is declared; its first `rows` tell how options are named."""
+    forms = _forms(recording, rows) if recording.kind == "choice" else {}
+    return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording))
+
+
+def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Column of right answers or of what was said -> how it names an option: by text, letter or place, whichever fits the most rows."""
+    table = _Rows(recording, "", {})
+    forms = {}
+    for column in filter(None, (recording.target, *(one.column for one in recording.fields))):
+        cells: list[dict[str, Any]] = []
+        for values in variants_of(rows, recording):
+            with suppress(BadInput, KeyError, TypeError, ValueError):
+                cells.append({"options": list(table.options_shown(values)), "answer": values.get(column)})
+        is_text = all(str(one["answer"]).strip() in one["options"] for one in cells)
+        forms[column] = "text" if is_text else target_form(cells, {"options": "options", "target": "answer"})
+    return forms
 
 
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Recording:
@@ -155,10 +172,12 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
     return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping, doubts=doubts)
 
 
-def _records(recording: Recording, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+def _records(
+    recording: Recording, forms: Mapping[str, str], source: Source, beside: Sequence[Source]
+) -> Iterator[LogRecord | Rejection]:
     """Item by item, the base first; memory does not grow with the file. A row that does not fit is refused alone; an item without
     its base is refused whole."""
-    rows = _Rows(recording, source.name)
+    rows = _Rows(recording, source.name, forms)
     for several in batches(str(source.path), recording):
         if isinstance(several, Refusal):
             yield rows.refusal(several.line, several.sentence.removeprefix(f"Line {several.line} "))
@@ -195,8 +214,8 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Seq
 class _Rows:
     """Remembers each item, so that all models are asked the same one, and the name of each prompt."""
 
-    def __init__(self, recording: Recording, file: str) -> None:
-        self.recording, self.file = recording, file
+    def __init__(self, recording: Recording, file: str, forms: Mapping[str, str]) -> None:
+        self.recording, self.file, self.forms = recording, file, forms
         self.forget()
 
     def forget(self) -> None:
@@ -273,7 +292,10 @@ class _Rows:
             error=error,
             readouts=(
                 *self._scores(key, name, values),
-                *(readout_of(one, values, item.kind, item.options, order, text) for one in recording.fields),
+                *(
+                    readout_of(one, values, item.kind, item.options, order, text, self.forms.get(one.column, ""))
+                    for one in recording.fields
+                ),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
             meta={"task": self._task(values)} if recording.tasks else {},
@@ -355,9 +377,9 @@ class _Rows:
         answer = values.get(self.recording.target) if self.recording.target else None
         if answer is None or answer == "" or answer == self.raw.get(item_key):
             return item.target
-        return right_answer(answer, self._prompt_options(values), order, item.kind)
+        return right_answer(answer, self.options_shown(values), order, item.kind, self.forms.get(self.recording.target, ""))
 
-    def _prompt_options(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+    def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The options in the order in which the prompt showed them."""
         recording = self.recording
         if recording.kind != "choice":
@@ -367,7 +389,7 @@ class _Rows:
         options = (
             values[recording.options]
             if recording.options
-            else options_shown(recording.option_pattern, values[recording.prompt])
+            else options_in_prompt(recording.option_pattern, values[recording.prompt])
         )
         if isinstance(options, str) and recording.options:
             options = options_in(values, recording.options) or options
@@ -381,7 +403,7 @@ class _Rows:
         recording = self.recording
         if recording.nested and not any(name.startswith(recording.nested) for name in first):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
-        prompt_options = self._prompt_options(first)
+        prompt_options = self.options_shown(first)
         own = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
         if sorted(own) != list(range(len(prompt_options))):
             raise BadInput(f"has the order {own} for {len(prompt_options)} options")
@@ -392,7 +414,9 @@ class _Rows:
             kind=recording.kind,
             question=self._question(key, first),
             options=options,
-            target=right_answer(first.get(recording.target), prompt_options, own, recording.kind),
+            target=right_answer(
+                first.get(recording.target), prompt_options, own, recording.kind, self.forms.get(recording.target, "")
+            ),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
@@ -403,7 +427,7 @@ class _Rows:
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """The item's own index of the option at each position of this variant."""
-        prompt_options = self._prompt_options(values)
+        prompt_options = self.options_shown(values)
         if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
         if not self.recording.order:
