@@ -268,4 +268,5 @@ def _score_line(whole: WholeStudy, model: str) -> str:
         detail = f"{bar.claim.detail[:1].lower()}{bar.claim.detail[1:]}"
         return "\n".join([f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {detail}".rstrip("; "), *passes])
     score = whole.report.headlines[model].score
-    return f"{model}: {score.text.removeprefix(f'{model}: ') if score else 'No score was recorded.'}"
+    own = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
+    return f"{model}: {own} {whole.mismatch(model)}".rstrip()

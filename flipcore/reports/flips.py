@@ -173,6 +173,8 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
     """Set after set, as far as a line holds them."""
+    if all(part["is_correct"].isna().all() for part in sets.values()):
+        return "No right answers are known, so there is no accuracy"
     first = list(accuracies.items())[:MOST_SETS]
     by_set = [_one_accuracy(role_name(name, sets), one, _answers(sets[name])) for name, one in first]
     more = len(accuracies) - len(by_set)

@@ -17,9 +17,9 @@ from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
-from flipcore.extractors import needs_judge
+from flipcore.extractors import needs_judge, title_of
 from flipcore.reports.badges import badges_of
-from flipcore.reports.flips import Headline, by_wording, made_from, scores_alone
+from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
 from flipcore.reports.holdout import Inflation, inflation
 from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.reports.judges import Judges, judges_of
@@ -35,6 +35,7 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey, tables_in
 from flipcore.runs.rereading import versions_of
 from flipcore.stats.flips.label_mass import unreadable_labels
+from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.matching import Pairs
@@ -138,7 +139,16 @@ class WholeStudy:
         """At which the model was asked; None where that is not known."""
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
+    def mismatch(self, model: str) -> str:
+        """Of recorded answers of which nobody knows what is right: the two readers that disagree most; "" of others."""
+        frame = self.flips_of(model)
+        n_readers = frame.loc[frame["answer"].notna(), "extractor"].nunique()
+        if not self.study.is_recorded or frame["is_correct"].notna().any() or n_readers < 2:
+            return ""
+        return disagreements(frame, judges(frame)).sentence(title_of)
+
     def text(self) -> str:
+        apart = [f"{model}: {words}" for model in self.models if (words := self.mismatch(model))]
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
         score, ranking = ([one.text(), ""] if one else [] for one in (self.score, self.ranking))
@@ -152,6 +162,7 @@ class WholeStudy:
                 "",
                 *(sets if len(sets) > 1 else []),
                 *ranking,
+                *apart,
                 *self.judges.sentences,
                 *cut,
                 *unreadable_labels(self.frame),

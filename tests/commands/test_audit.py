@@ -336,3 +336,24 @@ def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once
     said = capsys.readouterr()[0]
     assert "pred finds no answer in 0.10" in said and said.count("(3 of 29)") == 1  # those two, and the "?"
     assert "human_label finds" not in said
+
+
+def test_answers_of_which_nobody_knows_what_is_right_are_compared_between_their_readers(log, tmp_path, capsys):
+    """A survey has no right answer: what can be said is how far two readings of one text agree."""
+    rows = [
+        {
+            "id": str(i),
+            "prompt": f"How often, {i}?\nA. always\nB. never\n",
+            "response": f"My answer is {'AB'[i % 2]}.",
+            "label": "A",
+        }
+        for i in range(20)
+    ]
+    place = made.lines(tmp_path / "survey.jsonl", rows)
+    assert command.main(["audit", str(place)]) == 0
+    said = capsys.readouterr()[0].splitlines()[0]
+    assert said.startswith("recorded model: No right answers are known, so there is no accuracy. ")
+    assert (
+        "label and written answer disagree most: on 0.50 [" in said
+        or "Written answer and label disagree most: on 0.50 [" in said
+    )

@@ -144,7 +144,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
     if not is_read:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
-            f"nothing to read.{there} Name at least one."
+            f"nothing to read.{there} Name at least one; items without outputs belong under New study."
         )
     return recording
 
