@@ -107,6 +107,8 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
         return description("No model was read by the reference extractor at the study's own prompt.", FEW)
     means = one.order.means[one.own]
     ranking = [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable") if not np.isnan(means[i])]
+    if not ranking:
+        return description("No item was answered by every model at the study's own prompt, so they have no common order.", FEW)
     if len(ranking) < 2:
         return description("Only one model has answers at the study's own prompt.", FEW)
     first, second = ranking[:2]
@@ -218,7 +220,7 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     )
     first, second = one.models[j], one.models[k]
     if not n_ways:
-        why = " ".join(dict.fromkeys(one.left_out.values())) or "nothing was read of it."
+        why = " ".join(dict.fromkeys(one.left_out.values())) or f"{first} and {second} answered no item in common."
         return Claim(SEPARATED, NONE, "").not_claimed(why)
     at_level = f"at {percent_text(level)}"
     if for_j and for_k:

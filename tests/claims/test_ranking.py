@@ -154,3 +154,13 @@ def test_no_sentence_says_undecided_beside_an_interval_that_excludes_0():
 
 def test_a_missing_reference_extractor_is_said():
     assert "reference extractor" in best_claim(contest_of({"A": {OWN: STRONG}, "B": {OWN: WEAK}}, reference="judge")).text
+
+
+def test_models_that_answered_no_item_together_have_no_order():
+    """Two hundred items of which each model answered a half: "only one model has answers" stood there."""
+    half = len(STRONG) // 2
+    rows = readouts({"A": {OWN: STRONG[:half] + "-" * half}, "B": {OWN: "-" * half + STRONG[:half]}})
+    one = contest(order(scores(rows[rows["status"] != "absent"])), "regex")
+    claim = best_claim(one)
+    assert not claim.is_made and "No item was answered by every model" in claim.text
+    assert pair_claim(one, 0, 1).text == "Not claimed: A and B answered no item in common."
