@@ -286,7 +286,8 @@ def _beyond_interval(one: Decomposition, name: str, beyond: bool) -> str:
 def _unread_range(one: Decomposition, name: str, beyond: bool) -> tuple[float, float]:
     """What the mean of a rate over all items can be, whatever the unread answers were."""
     bounds, at = one.unread.beyond if beyond else one.unread.raw, list(RATES).index(name)
-    return float(np.nanmean(bounds.low[:, at])), float(np.nanmean(bounds.high[:, at]))
+    low, high = (side[:, at][~np.isnan(side[:, at])] for side in (bounds.low, bounds.high))
+    return (float(low.mean()), float(high.mean())) if len(low) else (np.nan, np.nan)
 
 
 def unread_limits(one: Decomposition, name: str, beyond: bool = False) -> tuple[str, str]:
@@ -302,7 +303,7 @@ def unread_words(one: Decomposition) -> str:
     own, reference = (percent_text(share, 1) for share in one.unread.shares)
     shares = own if one.is_reference else f"{own} under it, {reference} under the reference"
     start = f"Unreadable, cut off or failed: {one.unread.n:,} of all answers ({shares})"
-    if one.is_reference:
+    if one.is_reference or np.isnan(one.T.value):
         return f"{start}."
     parts = [f"{' to '.join(unread_limits(one, name))} {words}" for name, words in _PLACES.items()]
     return f"{start}; whatever they were, of all pairs {', '.join(parts)}."

@@ -11,7 +11,7 @@ from flipcore.claims import flips as claims
 from flipcore.claims.audit_input import what_differs
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
-from flipcore.core.records import CUT, FIRST_TOKEN, IDENTITY, role_name
+from flipcore.core.records import BASE, CUT, FIRST_TOKEN, IDENTITY, role_name
 from flipcore.datasets import LOADERS
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.reports.ranking import roles_of
@@ -25,6 +25,7 @@ from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates, wordings
 
 FIELD = FIRST_TOKEN
+ASKED_ONCE = "Each item was asked once, in one wording, so nothing could flip."
 MOST_SETS = 6  # whose accuracies a line names
 
 
@@ -85,7 +86,7 @@ def headline(
     if leading(scores, model):
         accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
     else:
-        sets = _sets(frame[frame["variant"] == "base"], reference, by_task)
+        sets = _sets(frame[frame["variant"] == BASE], reference, by_task)
         accuracies = {name: accuracy_of(_answers(part)) for name, part in sets.items()}
         accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
@@ -93,11 +94,17 @@ def headline(
     if total is None or math.isnan(total.T.value):
         axes = set(frame["axis"].unique()) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
+        why = ASKED_ONCE if axes and asked_once(frame) else why
         return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
     flips = _of_results(claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor)
     return Headline(
         (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total, accuracy_claim
     )
+
+
+def asked_once(frame: pd.DataFrame) -> bool:
+    """Whether each model was asked each item once, in one wording; False where nothing has come back."""
+    return not frame.empty and bool((frame["variant"] == BASE).all() and (frame["sample"] == 0).all())
 
 
 def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:

@@ -8,7 +8,7 @@ from flipcore.charts.flips import matrix
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
-from flipcore.reports.flips import judges
+from flipcore.reports.flips import ASKED_ONCE, judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen
@@ -127,6 +127,13 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
         "model": len(models) > 1,
     }
     return {name: "one row an item" if name == "items" else f"by {name}" for name, offered in there.items() if offered}
+
+
+def show_asked_once(study_id: str) -> None:
+    """What the page can say where nothing was asked in a second way: how the extractors read the same answers."""
+    st.markdown(f"## {ASKED_ONCE}")
+    st.caption("Flips need further wordings or runs. Audit asks recorded items again; New study asks your own in several ways.")
+    disagreement(study_id, map_data.choices(study_id).models[0], title_of)
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:

@@ -2,14 +2,17 @@
 
 import streamlit as st
 
-from pages.common import screen
+from flipcore.reports.flips import asked_once
+from pages.common import screen, session
 from pages.common.header import page_header
 from pages.flips import map, parts
 
 PARTS = {"Map": map.show, "Parts": parts.show}
 
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
-if study_id is not None:
+if study_id is not None and asked_once(session.readouts(study_id)):
+    map.show_asked_once(study_id)
+elif study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
     part = screen.segments("Show", list(PARTS), "show", place=line)
     PARTS[part](study_id, line)

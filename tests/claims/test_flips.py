@@ -215,7 +215,7 @@ def test_the_surface_says_what_the_cells_say():
             for row in asked(f"i{i}", "AB" if i < 20 else "AA", extractor="first_token", axis=axis)
             + asked(f"i{i}", "AA", axis=axis)
         ]
-    )
+    ).assign(is_correct=1.0)
     opened = surface_claim(made, "first_token", "regex", "option_order")
     assert (
         opened.text.startswith("Option order, first token: mostly the reader, not the model, p < .001. 0.50") and opened.is_made

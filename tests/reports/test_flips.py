@@ -5,7 +5,7 @@ import pytest
 
 from flipcore.core.records import RIGHT, WRONG
 from flipcore.datasets import load
-from flipcore.reports.flips import by_wording, claimed_headline, headline, made_from, surface_claim
+from flipcore.reports.flips import asked_once, by_wording, claimed_headline, headline, made_from, surface_claim
 from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
@@ -25,6 +25,13 @@ def two_readouts(first, written, n=12):
 def test_nothing_yet_is_a_sentence():
     assert headline(frame([])).sentence == "No answer has come back yet."
     assert claimed_headline(frame([]), (), is_begun=True).sentence == "No item has all of its answers yet."
+
+
+def test_what_was_asked_once_is_said_to_be_so():
+    found = said([row for i in range(12) for row in asked(f"i{i}", "A")])
+    assert found.claims[1].text == "Each item was asked once, in one wording, so nothing could flip."
+    again = frame([row for i in range(12) for row in asked(f"i{i}", "A") + asked(f"i{i}", "A", sample=1)])
+    assert not asked_once(again) and not asked_once(frame([]))
 
 
 def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
