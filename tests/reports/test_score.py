@@ -337,6 +337,12 @@ def test_no_lead_is_claimed_over_answers_that_nobody_read(tmp_path):
         n_made += pair.claim.is_made
         n_withheld += "unread, which could make up its lag" in pair.claim.text
     assert n_made == 0 and n_withheld == 20
+    most = np.arange(len(second)) % 3 > 0
+    second["status"] = np.where(most, "unreadable", "ok")
+    (_, of_few) = score_report(pd.concat([first, second])).models
+    assert of_few.claim.text == "Not claimed: 67 % of b's answers could not be read (written answer)."
+    its_own = second.assign(extractor="strict-match")  # what a log's own scorer read of it is its score
+    assert score_report(its_own).models[0].claim.is_made
     second["status"], second["is_correct"] = "unreadable", False
     report = score_report(pd.concat([first, second]))
     assert report.models[1].claim.text == "Not claimed: no answer of b could be read (written answer)."
