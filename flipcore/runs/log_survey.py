@@ -471,8 +471,11 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
     if log_survey.is_table and log_survey.n_refused:
         were = "row was" if log_survey.n_refused == 1 else "rows were"
         yield "rows refused", f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}"
-    if log_survey.is_table:
-        yield from (("files left out", one) for one in log_survey.unread)
+    if log_survey.is_table and (unread := log_survey.unread):
+        yield (
+            "files left out",
+            unread[0] if len(unread) == 1 else f"{len(unread):,} files were left out. The first: {unread[0]}",
+        )
     if any(file.about.columns.get("model_columns") for file in log_survey.files):
         most = max(log_survey.n_rows.values())
         few = [f"{name} {most - n:,}" for name, n in log_survey.n_rows.items() if n < most]

@@ -114,7 +114,8 @@ COLUMNS = tuple(  # keys that name a column
     ).split()
 )
 SCORES = tuple(
-    "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved value".split()
+    "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved solved "
+    "is_solved true_false is_match result verdict value".split()
 )
 _SCORE_ENDS = tuple(f"_{name}" for name in SCORES if "_" not in name)
 _OF_SCORES = {  # what a table of scores alone may name besides
@@ -136,12 +137,12 @@ _NAMES = {
     for key, names in {
         "prompt": "prompt prompt_used full_prompt formatted_prompt input query question",
         "question": "original_question question question_text stem problem",
-        "text": "response raw_response completion generation generated_text model_output model_outputs output text",
+        "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction text",
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
         "target": "target gold gold_answer correct_answer correct_option ground_truth ground_truth_answer groundtruth "
-        "groundtruth_answer reference_answer expected_answer answer_key answer",
+        "groundtruth_answer reference_answer expected_answer answer_key answer gt",
         "models": "model model_name model_id",
         "axes": "axis perturbation_type",
         "role": "role item_role",
@@ -159,6 +160,8 @@ _BESIDE = (
     "candidate_solution",
     "code",
 )  # what a question may be about
+_IMAGES = ("image", "image_path", "img", "image_file", "audio", "video")  # by name: which one a question is about
+LONGEST_PATH = 300  # characters; what is longer is the image itself
 _ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
@@ -223,7 +226,11 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
     guess = {
-        key: next((name for name in names if name in columns and _is_text(variants, name)), "")
+        key: max(
+            (name for name in names if name in columns and _texts_in(variants, name)),
+            key=lambda name: 2 * len(_texts_in(variants, name)) >= len(variants),  # the first that most rows have
+            default="",
+        )
         for key, names in _NAMES.items()
         if key in ("prompt", "text")
     }
@@ -266,6 +273,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     if guess["score"] and not guess["prompt"]:
         guess |= _of_scores(columns, guess)
     axis = "option_order" if in_prompt or pattern or guess["order"] else "recorded"
+    if image := next((name for name in _IMAGES if 0 < max(map(len, _texts_in(variants, name)), default=0) < LONGEST_PATH), ""):
+        guess["question"] = f"{guess['question'] or guess['prompt']},{image}"
     return Recording(
         Path(path).stem,
         _model(rows, guess["models"]),
@@ -305,7 +314,7 @@ def _lists_of_samples(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             alike.setdefault(tuple(len(one) for one in cells if isinstance(one, list)), []).append(name)
     for lengths, names in alike.items():
         if (
-            max(lengths) > 1
+            (max(lengths) > 1 or {*names} & {*BY_PROGRAM})
             and not {*names} & {*_OPTIONS, *_NAMES["order"]}
             and {*names} & {*SCORES, *_NAMES["text"], *_ANSWERS}
         ):
@@ -521,8 +530,8 @@ def variants_of(rows: Sequence[Mapping], recording: Recording) -> list[Mapping[s
     return [with_paths(Row(0, dict(values)), names).values for values in _variants(rows, recording.nested)]
 
 
-def _is_text(variants: Sequence[Mapping], name: str) -> bool:
-    return any(isinstance(values.get(name), str) and values[name].strip() for values in variants)
+def _texts_in(variants: Sequence[Mapping], name: str) -> list[str]:
+    return [values[name] for values in variants if isinstance(values.get(name), str) and values[name].strip()]
 
 
 def _is_written(variants: Sequence[Mapping], name: str) -> bool:
@@ -551,8 +560,15 @@ def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str, t
     if share >= 0.9:
         return best
     usual = [name for name in _OPTIONS if name in columns]
+    in_some = [name for name in usual if _shown_where_there(variants, name, prompt)]
     keyed = [name for name in several if target and _is_key(variants, target, name.split(","))]
-    return next((name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)), "")
+    return next(iter((*in_some, *(name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)))), "")
+
+
+def _shown_where_there(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
+    """Nine in ten of the lists of options stand in their prompt, where some rows have none: those ask for a free answer."""
+    there = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
+    return len(there) > 1 and sum(_stands_in(options, text) for options, text in there) >= 0.9 * len(there)
 
 
 def _is_key(rows: Sequence[Mapping], name: str, options: Sequence[str]) -> bool:

@@ -71,6 +71,7 @@ BY_PROGRAM = (  # columns in which a program wrote what it read of each text, an
     "pred",
     "prediction",
     "parsed",
+    "executed",
 )
 
 
@@ -80,14 +81,14 @@ def readout_of(
     kind: str,
     options: Sequence[str],
     order: Sequence[int],
-    text: str | None = None,
+    is_answered: bool = False,
     form: str = "",
 ) -> LogReadout:
     """What a row's field says of one variant, whose item has these `options` and shows them in this `order`; a field that is not
-    there is absent, and an empty one unreadable where a program read the row's `text`. Its column holds options in this `form`. Raises
+    there is absent, and an empty one unreadable where a program read an answer. Its column holds options in this `form`. Raises
     BadInput for scores of no option."""
     value = values.get(field.column)
-    if text and field.column in values and field.column in BY_PROGRAM and (value is None or value != value):
+    if is_answered and field.column in values and field.column in BY_PROGRAM and (value is None or value != value):
         return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
     if value is None or value == {} or value != value:
         return LogReadout(field.extractor, reason=f"The record has no field {field.column!r}.")

@@ -49,24 +49,44 @@ class _Table:
 
 
 def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
-    """Name of a file -> what its table is called, of those that ask the same questions as another. Different files of one model are
-    different conditions, unless their names only count runs. Nothing is renamed where a table names several models."""
+    """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
+    called like what tells these apart. Different files of one model are different conditions, unless their names only count runs.
+    Nothing is renamed where a table names several models."""
     names: dict[str, TableName] = {}
-    for tables in _asking_alike(sources):
-        task = _task([one.parts for one in tables])
-        labels = dict(zip((one.source.name for one in tables), _labels([one.parts for one in tables]), strict=True))
+    conditions: set[str] = set()  # of models that tables name
+    models: set[str] = set()  # that files name
+    alone: list[_Table] = []
+    every = list(_asking_alike(sources))
+    tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
+    n_called = Counter(names[0] for names in tasks)
+    for tables, called in zip(every, tasks, strict=True):
+        task = next((name for name in called if n_called[name] < 2), called[0])
+        label_of = dict(zip((one.source.name for one in tables), _labels([one.parts for one in tables]), strict=True))
         of_model: dict[str, list[_Table]] = defaultdict(list)
         for one in tables:
             of_model[one.model].append(one)
         for model, own in of_model.items():
-            for one, condition in zip(own, _labels([one.parts for one in own]), strict=True):
-                called = f"{model} ({condition})" if model and condition else "" if model else labels[one.source.name]
-                names[one.source.name] = TableName(task, called)
+            labels = _labels([one.parts for one in own]) if model else [label_of[one.source.name] for one in own]
+            names |= {
+                one.source.name: TableName(task, _called(model, label)) for one, label in zip(own, labels, strict=True) if task
+            }
+            (conditions if model else models).update(labels)
+            alone += own if not any(labels) else []
+    for one in alone:
+        (label, *others) = [part for part in one.parts if part and part in (conditions if one.model else models)] or [""]
+        if label and not others:
+            task = next((part for part in one.parts if part and part != label), "outputs")
+            task = names[one.source.name].task if one.source.name in names else task
+            names[one.source.name] = TableName(task, _called(one.model, label))
     return names
 
 
+def _called(model: str, label: str) -> str:
+    return f"{model} ({label})" if model and label else "" if model else label
+
+
 def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
-    """Tables of one model each that ask the same questions, two or more together."""
+    """Tables of one model each, those that ask the same questions together."""
     several: list[list[_Table]] = []
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
@@ -85,7 +105,7 @@ def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
             for cell in _cells(rows):
                 holders[cell].append(at)
         several[at].append(table)
-    return (tables for tables in several if len(tables) > 1)
+    return iter(several)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
@@ -108,14 +128,12 @@ def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, A
     return False
 
 
-def _task(paths: Sequence[tuple[str, ...]]) -> str:
-    """What the files share: the stem, else the deepest folder, else the beginning of their names."""
+def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """What the files share, the likeliest name of their task first: the stem, else the deepest folder; the beginning of their names."""
     shared = [next(iter(names)) for level in zip(*paths, strict=False) if len(names := set(level)) == 1]
-    if name := next(filter(None, shared), ""):
-        return name
     tokens = [re.split(r"[_ ]", path[0]) for path in paths]
-    same = [level[0] for level in zip(*tokens, strict=False) if len(set(level)) == 1]
-    return "_".join(same) or "outputs"
+    same = "_".join(level[0] for level in _while_same(zip(*tokens, strict=False)))
+    return tuple(filter(None, (*shared[:1], same))) or ("outputs",)
 
 
 def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:

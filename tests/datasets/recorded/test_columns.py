@@ -480,3 +480,53 @@ def test_how_a_column_names_right_answers_is_the_same_in_all_its_rows(tmp_path, 
     rows = [{"prompt": f"Which, {i}?", "choices": options, "response": "A", "answer": one} for i, one in enumerate(answers)]
     (file,) = survey([made.lines(tmp_path / "a.jsonl", rows)]).files
     assert [one.targets for one in file.reader.records(file.source, ())] == [(one,) for one in right]
+
+
+def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_path, store):
+    options = ["oak", "tin", "ash"]
+    table = [
+        {
+            "id": n,
+            "query": f"Example: (A) red\n(B) blue\nWhich is {n}?\n"
+            + "\n".join(f"({c}) {o}" for c, o in zip("ABC", options, strict=True)),
+        }
+        | {"choices": options, "answer": "tin", "response": "The answer is (B)."}
+        for n in range(6)
+    ]
+    table += [
+        {"id": n, "query": f"Example: (A) red\n(B) blue\nHow many are {n}?", "choices": None, "answer": str(n)}
+        | {"response": f"The answer is {n}."}
+        for n in range(6, 12)
+    ]
+    seen = survey([made.lines(tmp_path / "mixed.jsonl", table)])
+    assert seen.kinds == {"mixed": "choice", "mixed without options": "number"} and not seen.n_refused
+    frame = studies.readouts(store, store_logs(seen, store), everything=True)
+    assert set(frame[frame["extractor"] == "regex"]["is_correct"]) == {True} and frame["item_id"].nunique() == 12
+
+
+def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
+    table = [
+        {"id": n, "question": "How many are there?", "image": f"images/{n}.jpg", "answer": str(n), "response": str(n)}
+        for n in range(4)
+    ]
+    record = next(iter(survey([made.lines(tmp_path / "seen.jsonl", table)]).first))
+    assert record.question == "How many are there?\n\nimages/0.jpg"
+    for row in table:
+        row["image"] = "A" * 1_000  # the image itself
+    assert guessed(str(made.lines(tmp_path / "held.jsonl", table))).question == ""
+
+
+def test_an_empty_result_of_a_program_is_unread_where_a_table_has_no_texts(tmp_path, store):
+    table = [{"question": f"What is {n} + {n}?", "answer": 2.0 * n, "executed": 2.0 * n if n < 6 else None} for n in range(8)]
+    frame = studies.readouts(
+        store,
+        store_logs(survey([made.lines(tmp_path / "run.jsonl", [{"prompt": "Examples."}, *table])]), store),
+        everything=True,
+    )
+    assert list(frame["status"]).count("unreadable") == 2 and frame["is_correct"].sum() == 6
+
+
+def test_a_list_of_one_sample_is_what_was_read(tmp_path):
+    table = [{"idx": n, "question": f"What is {n} + {n}?", "gt": str(2 * n), "pred": [str(2 * n)]} for n in range(8)]
+    seen = survey([made.lines(tmp_path / "run.jsonl", table)])
+    assert [(one.readouts[0].answer, one.targets) for one in seen.first[:2]] == [("0", ("0",)), ("2", ("2",))]

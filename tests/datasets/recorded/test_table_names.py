@@ -43,7 +43,7 @@ def folder_of(tmp_path: Path, tables: dict[str, list[dict]]) -> Path:
         ),
         pytest.param(
             {"rag/a_20250601_202535": "gpt-4", "no-rag/a_20250529_101112": "gpt-4", "rag/b_20250601_202536": "llama"},
-            {"gpt-4 (rag)", "gpt-4 (no-rag)", "llama"},
+            {"gpt-4 (rag)", "gpt-4 (no-rag)", "llama (rag)"},
             id="conditions of a named model",
         ),
         pytest.param({"gpt-4_cot": "gpt-4", "gpt-4_direct": "gpt-4"}, {"gpt-4 (cot)", "gpt-4 (direct)"}, id="by file"),
@@ -65,6 +65,31 @@ def test_tables_of_other_questions_keep_their_own_names(tmp_path):
     folder = folder_of(tmp_path, {"sums.jsonl": rows(), "towns.jsonl": rows(questions=other)})
     assert names_of_tables(sources([folder])) == {}
     assert set(survey([folder]).kinds) == {"sums", "towns"}
+
+
+def test_two_tasks_of_one_folder_are_called_by_the_beginning_of_their_names(tmp_path):
+    other = [(f"How far is it to the town number {n} from here?", str(n)) for n in range(12)]
+    tables = {
+        f"{task}_{model}.jsonl": rows(questions=asked)
+        for task, asked in (("sums", QUESTIONS), ("towns", other))
+        for model in "xy"
+    }
+    folder = folder_of(tmp_path, tables)
+    assert {(one.task, one.model) for one in names_of_tables(sources([folder])).values()} == {
+        (task, model) for task in ("sums", "towns") for model in "xy"
+    }
+
+
+def test_what_tells_files_apart_is_known_where_a_table_asks_alone(tmp_path):
+    other = [(f"How far is it to the town number {n} from here?", str(n)) for n in range(12)]
+    folder = folder_of(tmp_path, {"sums/7b.jsonl": rows(), "sums/70b.jsonl": rows(), "towns/70b.jsonl": rows(questions=other)})
+    alone = names_of_tables(sources([folder]))["results/towns/70b.jsonl"]
+    assert (alone.task, alone.model) == ("towns", "70b")
+    named = {"rag/a.jsonl": rows("m"), "plain/b.jsonl": rows("m"), "plain/c.jsonl": rows("n", questions=other)}
+    (folder / "more").mkdir()
+    for name, table in named.items():
+        folder_of(tmp_path, {f"more/{name}": table})
+    assert {one.model for one in names_of_tables(sources([folder / "more"])).values()} == {"m (rag)", "m (plain)", "n (plain)"}
 
 
 def test_a_table_of_several_models_names_them_itself(tmp_path):

@@ -263,6 +263,7 @@ class _Rows:
             name = BASE if prompt == first else row.name or BASE
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
         text, error = self._text(values)
+        is_answered = bool(text) or not recording.text  # a table without texts has a row an answer
         record = LogRecord(
             f"Line {row.line} of {self.file}",
             self._task(values),
@@ -275,7 +276,8 @@ class _Rows:
             order=order,
             targets=self._targets(item_key, item.kind, target, values),
             target_is_place=item.kind == "choice",
-            kind="" if recording.tasks and item.kind == "text" else item.kind,  # each task's answers may be words or numbers
+            # each task's answers may be words or numbers
+            kind="" if item.kind == "text" and (recording.tasks or recording.kind == "choice") else item.kind,
             role=self._role(values),
             pair=str(values.get(recording.pair) or "") if recording.pair else "",
             axis=str(values.get(recording.axes) or "") or recording.axis if recording.axes else recording.axis,
@@ -293,7 +295,7 @@ class _Rows:
             readouts=(
                 *self._scores(key, name, values),
                 *(
-                    readout_of(one, values, item.kind, item.options, order, text, self.forms.get(one.column, ""))
+                    readout_of(one, values, item.kind, item.options, order, is_answered, self.forms.get(one.column, ""))
                     for one in recording.fields
                 ),
             ),
@@ -307,9 +309,14 @@ class _Rows:
         return record
 
     def _task(self, values: Mapping[str, Any]) -> str:
-        return (
-            str(values.get(self.recording.tasks) or self.recording.dataset) if self.recording.tasks else self.recording.dataset
-        )
+        """The row's task. Of a table in which some rows have options the others are a task of their own: their answers are no choices."""
+        recording = self.recording
+        task = str(values.get(recording.tasks) or recording.dataset) if recording.tasks else recording.dataset
+        return task if self._kind(values) == recording.kind else f"{task} without options"
+
+    def _kind(self, values: Mapping[str, Any]) -> str:
+        has_none = self.recording.options in values and values[self.recording.options] in (None, "", [], {})
+        return "text" if self.recording.kind == "choice" and has_none else self.recording.kind
 
     def _sample(self, key: Key, name: str, values: Mapping[str, Any]) -> int | None:
         """The row's place among the reruns of its prompt. Of a table of scores alone a run may be called anything: 1, run-b, a seed."""
@@ -382,7 +389,7 @@ class _Rows:
     def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The options in the order in which the prompt showed them."""
         recording = self.recording
-        if recording.kind != "choice":
+        if self._kind(values) != "choice":
             return ()
         if len(recording.option_columns) > 1 and recording.options not in values:
             return tuple(one.strip() for one in options_in(values, recording.option_columns))
@@ -411,11 +418,11 @@ class _Rows:
         item = Item.make(
             dataset=self._task(first),
             key=key,
-            kind=recording.kind,
+            kind=self._kind(first),
             question=self._question(key, first),
             options=options,
             target=right_answer(
-                first.get(recording.target), prompt_options, own, recording.kind, self.forms.get(recording.target, "")
+                first.get(recording.target), prompt_options, own, self._kind(first), self.forms.get(recording.target, "")
             ),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
