@@ -431,7 +431,8 @@ def survey(
             for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
-                    forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
+                    if not record.options:
+                        forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
                     facts.add(record)
                     model = model_of(corrections, record.model)
                     derived, document = items.axis(record, model, number, file.about.format)
@@ -450,7 +451,7 @@ def survey(
         guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
         own = corrections.get(f"cluster:{task}") or corrections.get("cluster")
-        if log_survey.kinds[task] == "text" and are_mathematics(forms[task]):
+        if log_survey.kinds[task] == "text" and are_mathematics(forms.get(task, {})):
             log_survey.mathematics.append(task)
         log_survey.clusters[task] = own or ("family" if items.has_families(task) else "none")
     log_survey.joining = items.sentences(log_survey.clusters)
