@@ -11,7 +11,7 @@ from flipcore.reports.browser_data.flip_map import flip_table
 from flipcore.reports.flips import ASKED_ONCE, judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
-from pages.common import repeats, screen
+from pages.common import repeats, screen, session
 from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_figure, show_table
@@ -32,10 +32,10 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model)
     if len(agreement.extractors) < 2:
-        st.info(
-            "This study has one extractor, so there is nothing to compare. Add another and run it again: calls "
-            "that were answered are not repeated."
-        )
+        more = "Add another and run it again: calls that were answered are not repeated."
+        if session.declared(study_id).is_recorded:
+            more = "A log that holds the outputs' texts is read here besides."
+        st.info(f"This study has one extractor, so there is nothing to compare. {more}")
         return
     st.markdown(plain(agreement.sentence(title_of)))
     left, right = st.columns([3, 2])

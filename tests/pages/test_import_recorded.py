@@ -194,3 +194,17 @@ def test_tables_whose_folders_name_their_models_are_shown_under_these(app, tmp_p
     assert (field.value, field.placeholder) == ("", "oak-1, tin-2") and "models: oak-1, tin-2" in words(app).replace("\\", "")
     field.set_value("one").run()
     assert not app.exception and "models: one;" in words(app).replace("\\", "")
+
+
+def test_a_table_of_scores_alone_is_said_to_flip_in_results_and_offers_no_run(app):
+    rows = [
+        {"item_id": i, "prompt_id": way, "score": int(i % 3 > k)}
+        for i in range(12)
+        for k, way in enumerate(("plain", "polite"))
+    ]
+    uploaded(app, lines(rows))
+    app.button(key="log-import").click().run()
+    app.switch_page("flips/page.py").run()
+    said = words(app).replace("\\", "")
+    assert not app.exception and "of pairs of variants get different results, read by score and nothing else" in said
+    assert "A log that holds the outputs' texts is read here besides." in said and "run it again" not in said
