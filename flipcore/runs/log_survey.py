@@ -350,7 +350,7 @@ def recognised(
     for source, reader in source_readers:
         if reader is None:
             if len(every) == 1 or not _BESIDE_LOGS.search(source.name):
-                unread.append(f"{source.name} is no log that is known here; it is left out.")
+                unread.append(f"{source.name}{_UNKNOWN}")
             continue
         try:
             files.append(LogFile(source, reader, reader.about(source, beside), _revision(source)))
@@ -359,6 +359,7 @@ def recognised(
     return files, beside, unread
 
 
+_UNKNOWN = " is no log that is known here; it is left out."
 _BESIDE_LOGS = re.compile(r"(^|/)(LICEN[CS]E|README|NOTICE|COPYING)[^/]*$|\.(md|rst|pdf|png|jpe?g|svg|html|py|sh|ipynb)$")
 
 
@@ -417,9 +418,10 @@ def survey(
         alone = (
             f"{', '.join(one.name for one in beside[:3])} holds no outputs: it goes with the log of a harness. Give its folder."
         )
-        raise BadInput(
-            " ".join(unread[:5]) or (alone if beside else "There is no file; give a log, a folder of logs or a zip.")
-        )
+        sentences = unread[:5]
+        if unread and all(one.endswith(_UNKNOWN) for one in unread):
+            sentences.append("Give a harness's log or a table of outputs. Items and texts for a model belong under New study.")
+        raise BadInput(" ".join(sentences) or (alone if beside else "There is no file; give a log, a folder of logs or a zip."))
     files = in_order(files, corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}

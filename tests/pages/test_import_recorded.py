@@ -128,6 +128,7 @@ def test_a_zip_without_a_log_names_no_folder_of_this_machine(app, tmp_path):
         packed.writestr("notes.txt", "nothing")
     app.file_uploader(key="log-files").set_value([("x.zip", (tmp_path / "x.zip").read_bytes(), "application/zip")]).run()
     assert not app.exception and "is no log that is known here" in words(app) and str(tmp_path) not in words(app)
+    assert "Items and texts for a model belong under New study." in words(app)
 
 
 def test_a_pattern_that_is_none_is_a_sentence(app):
