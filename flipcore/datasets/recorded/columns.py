@@ -14,7 +14,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of, with_paths
+from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of, with_messages, with_paths
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
@@ -135,15 +135,19 @@ ITEMS = _OF_SCORES["item"]
 _NAMES = {
     key: tuple(names.split())
     for key, names in {
-        "prompt": "prompt prompt_used full_prompt formatted_prompt input query question",
+        "prompt": "prompt prompt_used full_prompt formatted_prompt origin_prompt input inputs query question instruction "
+        "inputs.question inputs.input inputs.prompt inputs.query inputs.messages",
         "question": "original_question question question_text stem problem",
-        "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction text",
+        "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction "
+        "outputs.answer outputs.output outputs.response outputs.text text",
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
         "target": "target gold gold_answer correct_answer correct_option ground_truth ground_truth_answer groundtruth "
-        "groundtruth_answer reference_answer expected_answer answer_key answer gt",
-        "models": "model model_name model_id",
+        "groundtruth_answer reference_answer expected_answer answer_key answer gt "
+        "expected expected_output reference_output reference ideal reference_outputs.answer reference_outputs.output "
+        "reference_outputs.expected",
+        "models": "model model_name model_id metadata.model",
         "axes": "axis perturbation_type",
         "role": "role item_role",
         "harmless": "harmless",
@@ -151,6 +155,7 @@ _NAMES = {
     }.items()
 }
 _OPTIONS = ("options", "choices")
+_WRAPPED = ("inputs", "outputs", "reference_outputs", "feedback", "scores", "metadata")
 _BESIDE = (
     "context",
     "passage",
@@ -175,7 +180,7 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
     every = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
-    rows: list[Mapping[str, Any]] = [row.values for row in every if not row.problem]
+    rows: list[Mapping[str, Any]] = [_with_inner(with_messages(row).values) for row in every if not row.problem]
     if not rows:
         first = f" {every[0].place} {every[0].problem.removesuffix('.')}." if every else ""
         raise BadInput(
@@ -183,6 +188,12 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
             f"or a header line and rows below it.{first}"
         )
     return rows
+
+
+def _with_inner(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns inside of those that platforms of evaluations wrap theirs in, beside them."""
+    wrapped = {name: values[name] for name in _WRAPPED if isinstance(values.get(name), Mapping)}
+    return {**values, **{f"{name}.{key}": one for name, inner in wrapped.items() for key, one in inner.items()}}
 
 
 def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
@@ -225,28 +236,33 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     nested = "" if models or lists else _nested(rows)
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
+    called = _by_name(columns)
     guess = {
         key: max(
-            (name for name in names if name in columns and _texts_in(variants, name)),
+            (called[name] for name in _NAMES[key] if name in called and _texts_in(variants, called[name])),
             key=lambda name: 2 * len(_texts_in(variants, name)) >= len(variants),  # the first that most rows have
             default="",
         )
-        for key, names in _NAMES.items()
-        if key in ("prompt", "text")
+        for key in ("prompt", "text")
     }
-    guess["text"] = guess["text"] or next((name for name in _ANSWERS if name in columns and _is_written(variants, name)), "")
+    answers = [called[name] for name in _ANSWERS if name in called]
+    guess["text"] = guess["text"] or next((name for name in answers if _is_written(variants, name)), "")
     own = [name for name in columns if models and name not in columns_of(table)]
     guess["text"] = guess["text"] or next((name for name in own if _is_written(variants, name)), "")
     guess |= {
-        key: next((name for name in _NAMES[key] if name in columns), "")
+        key: next((called[name] for name in _NAMES[key] if name in called), "")
         for key in ("variant", "target", "models", "axes", "harmless", "finish")
     }
-    guess["question"] = next((name for name in _NAMES["question"] if name in columns and name != guess["prompt"]), "")
+    other = called.get("answer", "")  # what was said, where another column holds what is right
+    guess["text"] = guess["text"] or (other if other != guess["target"] and _is_written(variants, other) else "")
+    guess["question"] = next(
+        (called[name] for name in _NAMES["question"] if name in called and called[name] != guess["prompt"]), ""
+    )
     guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
     guess["item"] = (
         ""
         if nested
-        else next((name for name in _NAMES["item"] if name in columns), "")
+        else next((called[name] for name in _NAMES["item"] if name in called), "")
         or _repeated(variants, guess["question"] or guess["prompt"], guess["variant"])
     )
     guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
@@ -287,6 +303,12 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         fields=fields,
         **guess,
     )
+
+
+def _by_name(columns: Sequence[str]) -> dict[str, str]:
+    """What a column may be called -> the first that is: by its own name, or however its words are written (Model Answer, Correct?)."""
+    names = {re.sub(r"[^a-z0-9.]+", "_", name.lower()).strip("_"): name for name in reversed(columns)}
+    return names | {name: name for name in columns}
 
 
 # A row that holds several answers: a column a model, or a list with an entry a sample.
@@ -420,9 +442,14 @@ def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = 
     """The columns that are called like a score and hold numbers, rights and wrongs, or grades, or else those whose name ends so
     (binary_correct) and that hold rights and wrongs alone; those that hold something else are `elsewhere`."""
     columns = [name for name in columns_of(rows) if name not in set(elsewhere)]
-    by_name = {name.lower().replace(" ", "_"): name for name in reversed(columns)}
+    by_name = _by_name(columns)
     called = [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
-    return called or [name for name in holders_of_scores(rows) if name in columns and name.lower().endswith(_SCORE_ENDS)]
+    ends = (*_SCORE_ENDS, *(f".{name}" for name in SCORES))
+    return called or [
+        name
+        for name in holders_of_scores(rows)
+        if name in columns and (name.lower().endswith(ends) or name.startswith(("scores.", "feedback.")))
+    ]
 
 
 def holders_of_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -536,8 +563,9 @@ def _texts_in(variants: Sequence[Mapping], name: str) -> list[str]:
 
 def _is_written(variants: Sequence[Mapping], name: str) -> bool:
     """Whether a column called like an answer holds what a model wrote: half of its cells are sentences."""
-    cells = [str(values[name]) for values in variants if values.get(name) not in (None, "")]
-    return bool(cells) and 2 * sum(len(one.split()) >= LEAST_WORDS for one in cells) > len(cells)
+    cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
+    words = [(len(one.split()), one.endswith((".", "!", "?"))) for one in cells]
+    return bool(cells) and 2 * sum(n >= LEAST_WORDS or (n >= LEAST_WORDS // 2 and ends) for n, ends in words) > len(cells)
 
 
 def _is_order(variants: Sequence[Mapping], name: str) -> bool:
@@ -726,10 +754,13 @@ def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field,
     """The first column of scores is the first token's; further ones, and columns of what was said, are named after
     themselves."""
     scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
+    called = _by_name(columns)
     answer_columns = [
-        name
+        called[name]
         for name in _ANSWERS
-        if name in columns and not isinstance(variants[0].get(name), (Mapping, list)) and not (scored and name == "choice")
+        if name in called
+        and not isinstance(variants[0].get(called[name]), (Mapping, list))
+        and not (scored and name == "choice")
     ]  # beside scores it is their argmax
     first = [scored_field(FIRST, scored[0], columns)] if scored else []
     return (*first, *(Field(name, name) for name in answer_columns))

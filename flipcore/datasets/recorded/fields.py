@@ -11,7 +11,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
-from flipcore.datasets.recorded.log_records import LogReadout, number_of, right_of
+from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.text.answers import number_at_end, text_target
 from flipcore.text.prompts import labels_of
 
@@ -168,6 +168,7 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
     """The row with a column for every path among the names of columns, and for several with commas between: their texts, joined."""
     if row.problem:
         return row
+    row = with_messages(row)
     together = [name for name in names if "," in name and name not in row.values]
     if together:
         row = with_paths(row, [one for name in together for one in name.split(",")])
@@ -177,6 +178,21 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
     paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row
+
+
+def with_messages(row: Row) -> Row:
+    """The row with the text of every list of messages in it."""
+    texts = {name: _spoken(value) for name, value in row.values.items() if isinstance(value, list) and value}
+    texts = {name: text for name, text in texts.items() if text}
+    return replace(row, values={**row.values, **texts}) if texts else row
+
+
+def _spoken(value: Sequence[Any]) -> str:
+    if not all(isinstance(one, Mapping) and "role" in one and {"content", "prompt"} & one.keys() for one in value):
+        return ""
+    messages = [{"role": one["role"], "content": one.get("content", one.get("prompt"))} for one in value]
+    prompt, system = prompt_from(messages)
+    return "\n\n".join(filter(None, (system, prompt)))
 
 
 OF_MODEL, PREDICTION, OUTPUT, OF_SAMPLE = "model", "prediction", "response", "sample"  # of a row once it stands alone

@@ -530,3 +530,60 @@ def test_a_list_of_one_sample_is_what_was_read(tmp_path):
     table = [{"idx": n, "question": f"What is {n} + {n}?", "gt": str(2 * n), "pred": [str(2 * n)]} for n in range(8)]
     seen = survey([made.lines(tmp_path / "run.jsonl", table)])
     assert [(one.readouts[0].answer, one.targets) for one in seen.first[:2]] == [("0", ("0",)), ("2", ("2",))]
+
+
+def of_platforms():
+    """Exports of platforms, a row each as they write it: name -> (row of the question, right answer, output and score, score)."""
+    yield (
+        "Braintrust",
+        lambda q, a, t, ok: {"input": q, "output": t, "expected": a, "scores": {"Exact": ok}, "metadata": {"model": "m"}},
+        "scores.Exact",
+    )
+    yield (
+        "LangSmith",
+        lambda q, a, t, ok: {
+            "inputs.question": q,
+            "outputs.answer": t,
+            "reference_outputs.answer": a,
+            "feedback.correctness": ok,
+        },
+        "feedback.correctness",
+    )
+    yield (
+        "Ragas",
+        lambda q, a, t, ok: {"question": q, "answer": t, "contexts": ["c"], "ground_truth": a, "faithfulness": 0.3},
+        "",
+    )
+    yield (
+        "a sheet",
+        lambda q, a, t, ok: {
+            "#": 1,
+            "Question": q,
+            "Expected Answer": a,
+            "Model Answer": t,
+            "Correct?": "No Yes".split()[int(ok)],
+        },
+        "Correct?",
+    )
+    yield (
+        "OpenCompass",
+        lambda q, a, t, ok: {"origin_prompt": [{"role": "HUMAN", "prompt": q}], "prediction": t, "gold": a},
+        "",
+    )
+
+
+@pytest.mark.parametrize(("row_of", "score"), [pytest.param(row, score, id=name) for name, row, score in of_platforms()])
+def test_exports_of_platforms_are_read_as_they_are(tmp_path, row_of, score):
+    rows = [row_of(f"What is {n} + {n}?", str(2 * n), f"The answer is {2 * n + (n == 3)}.", float(n != 3)) for n in range(12)]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    recording, seen = guessed(str(path)), survey([path])
+    assert recording.score == score and not seen.n_refused
+    record = seen.first[1]
+    assert (record.prompt, record.text, record.targets) == ("What is 1 + 1?", "The answer is 2.", ("2",))
+
+
+def test_turns_of_a_prompt_are_set_out_and_its_system_message_stands_first(tmp_path):
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 1 + 1?"}]
+    seen = survey([made.lines(tmp_path / "chat.jsonl", [{"prompt": turns, "response": "The answer is 2.", "answer": "2"}] * 2)])
+    assert seen.first[0].prompt == "Be brief.\n\nWhat is 1 + 1?"
