@@ -23,7 +23,7 @@ from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
-from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.datasets.recorded.table_names import first_states, names_of_tables
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics
@@ -332,8 +332,9 @@ def recognised(
     source_readers, beside, unread = [], [], []
     every = sources(paths)
     tables = _tables(every, (corrections or {}).get("format", ""))
+    before = first_states(tables)
     names = names_of_tables(tables)
-    for source in every:
+    for source in (one for one in every if one.name not in before):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
             if pointer:
@@ -353,7 +354,11 @@ def recognised(
                 unread.append(f"{source.name}{_UNKNOWN}")
             continue
         try:
-            files.append(LogFile(source, reader, reader.about(source, beside), _revision(source)))
+            about = reader.about(source, beside)
+            about.notes += [
+                f"{name} holds less of the same rows, and is left out." for name, by in before.items() if by == source.name
+            ]
+            files.append(LogFile(source, reader, about, _revision(source)))
         except BadInput as error:
             unread.append(str(error))
     return files, beside, unread

@@ -5,14 +5,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.columns import ITEMS, columns_of, looked_at, models_named
+from flipcore.datasets.recorded.grouping import MOST_MB
 
 LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 LONG = 20  # letters of a text that no two questions share by chance
@@ -48,7 +49,7 @@ class _Table:
         return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
 
 
-def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
+def names_of_tables(sources: Sequence[Source]) -> dict[str, TableName]:
     """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
     called like what tells these apart. Different files of one model are different conditions, unless their names only count runs.
     Nothing is renamed where a table names several models."""
@@ -56,7 +57,8 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
     alone: list[_Table] = []
-    every = list(_asking_alike(sources))
+    before = first_states(sources)
+    every = list(_asking_alike(one for one in sources if one.name not in before))
     tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
     n_called = Counter(names[0] for names in tasks)
     for tables, called in zip(every, tasks, strict=True):
@@ -83,6 +85,39 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
 
 def _called(model: str, label: str) -> str:
     return f"{model} ({label})" if model and label else "" if model else label
+
+
+def first_states(sources: Sequence[Source]) -> dict[str, str]:
+    """Name of a table -> that of the one beside it that is called like it and more, and holds the same rows with more in them: labels, or a
+    judgement, that were added to the same outputs."""
+    places = [(one, Path(one.name).parent, Path(one.name).stem) for one in sources]
+    pairs = (
+        (one, other)
+        for one, folder, stem in places
+        for other, its_folder, its_stem in places
+        if folder == its_folder and len(its_stem) > len(stem) and its_stem.startswith(stem)
+    )
+    return {one.name: other.name for one, other in pairs if _says_more(one, other)}
+
+
+def _says_more(one: Source, other: Source) -> bool:
+    """Whether every row of `other` holds all that the row of `one` does, and some row more."""
+    is_more = False
+    try:
+        every = (read_rows(str(source.path), most_mb=MOST_MB) for source in (one, other))
+        for a, b in zip_longest(*every):
+            if a is None or b is None or a.problem or b.problem or not _within(a.values, b.values):
+                return False
+            is_more |= a.values != b.values
+    except (BadInput, OSError):
+        return False  # its reader says why
+    return is_more
+
+
+def _within(part: Any, whole: Any) -> bool:
+    if isinstance(part, Mapping) and isinstance(whole, Mapping):
+        return all(key in whole and _within(value, whole[key]) for key, value in part.items())
+    return part == whole
 
 
 def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:

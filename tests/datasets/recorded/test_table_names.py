@@ -110,3 +110,11 @@ def test_the_name_of_a_study_of_many_tables_is_short(tmp_path):
         for n in range(8)
     }
     assert len(survey([folder_of(tmp_path, tables)]).name) < 200
+
+
+def test_outputs_that_stand_again_with_labels_are_read_once(tmp_path):
+    labels = [row | {"human_label": row["answer"]} for row in rows()]
+    folder = folder_of(tmp_path, {"test.jsonl": rows(), "test.jsonl_labeled.jsonl": labels, "test_other.jsonl": rows(wrong=3)})
+    seen = survey([folder])
+    assert [file.source.name for file in seen.files] == ["results/test.jsonl_labeled.jsonl", "results/test_other.jsonl"]
+    assert "results/test.jsonl holds less of the same rows, and is left out." in seen.sentences()
