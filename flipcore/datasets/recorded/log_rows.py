@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import finish_reason, separate_reasoning
-from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
+from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import Mathematics, reading_of, target_of, unique_options
 from flipcore.datasets.recorded.log_documents import ItemIds, Placed
-from flipcore.datasets.recorded.log_places import OwnCalls, Place, Prompts
+from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT, OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
 
@@ -70,6 +70,7 @@ class Builder:
     def __init__(self, joining: Joining, placed: Placed, elsewhere: HashTable | None = None) -> None:
         self.joining, self._placed, self._n_seen = joining, placed, 0
         self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(elsewhere)
+        self._bases = HashTable(1)  # prompts of items -> whether they are a base
         self._last: tuple[tuple, Item] | None = None
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
@@ -90,6 +91,8 @@ class Builder:
             "recorded",
             params=params | ({"repeat": repeat} if repeat else {}),
         )
+        if not self._is_free(variant):
+            variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
         calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
@@ -97,6 +100,17 @@ class Builder:
         has_text = record.text is not None or bool(record.error) or not record.raw_reply
         about = place.sample, record.place, record.pair, place.is_new, has_text
         return LogRow(item, variant, place.position, role, calls, readouts, *about)
+
+    def _is_free(self, variant: Variant) -> bool:
+        """Whether no other model has this prompt under another name, where one of them is its base: a version of one may be the base of
+        another, and each model keeps its own."""
+        if variant.axis in (OWN_PROMPT, OTHER_PROMPT):
+            return True  # a base and further prompts are on axes of their own
+        at, is_base = hash_of(variant.item_id, variant.axis, variant.variant_id), int(variant.key == BASE)
+        before = self._bases.get(at)
+        if before is None:
+            self._bases.set(at, is_base)
+        return before is None or before[0] == is_base
 
     def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
         self._n_seen += 1

@@ -7,7 +7,10 @@ import pytest
 
 from flipcore.datasets.reading.log_files import sources
 from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
 
 QUESTIONS = [(f"What is {n} plus {n + 17}?", str(2 * n + 17)) for n in range(12)]
 
@@ -118,3 +121,29 @@ def test_outputs_that_stand_again_with_labels_are_read_once(tmp_path):
     seen = survey([folder])
     assert [file.source.name for file in seen.files] == ["results/test.jsonl_labeled.jsonl", "results/test_other.jsonl"]
     assert "results/test.jsonl holds less of the same rows, and is left out." in seen.sentences()
+
+
+@pytest.mark.parametrize("first", ["oak", "tin"])
+def test_a_prompt_that_is_the_base_of_one_model_and_a_version_of_another_stays_both(tmp_path, first):
+    """In whichever order the files are read."""
+    question = "Which of these woods is it that grows there, number {}?\nA. {}\nB. {}\n"
+    orders = [("elm", "fir"), ("fir", "elm")]
+
+    def table(*shown):
+        return [
+            {"original_question": f"Which of these woods is it that grows there, number {n}?"}
+            | {
+                f"shuffle_{k}": {"question": question.format(n, *order), "scores": {order[0]: 2.0, order[1]: 1.0}}
+                for k, order in enumerate(shown)
+            }
+            for n in range(12)
+        ]
+
+    several = {first: table(*orders), "oak" if first == "tin" else "tin": table(orders[1])}
+    folder = folder_of(tmp_path, {f"{model}/test.jsonl": several[model] for model in sorted(several)})
+    store = Store.open(":memory:")
+    frame = studies.readouts(store, store_logs(survey([folder]), store))
+    store.close()
+    place = ["model", "item_id", "axis", "variant", "sample", "extractor"]
+    assert not frame.duplicated(place).any() and set(frame["model"]) == {"oak", "tin"}
+    assert frame.groupby(["model", "variant"], observed=True)["item_id"].nunique().to_list() == [12, 12, 12]
