@@ -1,7 +1,5 @@
 """flipcore: the statistics and perturbation core of Flipscope. It never imports streamlit."""
 
-from __future__ import annotations
-
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,14 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def open(path: str | Path | None = None) -> Flipscope:
+def open(path: "str | Path | None" = None) -> "Flipscope":
     """The database for a notebook: `flipcore.open().study("…").decomposition()`. What it needs is imported when it is called."""
     from flipcore.api import open_store
 
     return open_store(path)
 
 
-def read(source: Any, *words: str, name: str = "table") -> StudyView:
+def read(source: Any, *words: str, name: str = "table") -> "StudyView":
     """A path to logs, or any table of scores or outputs as a DataFrame, as a study in memory: `read(frame, "score=points").audit()`.
     `words` correct a guess, as --map does; `name` is what a DataFrame is called."""
     from flipcore.api import study_in_memory

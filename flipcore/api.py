@@ -5,8 +5,6 @@ method, n, seed. Closed gates withhold a claim, and what a study set aside stays
 open dashboard, which holds it, `open` raises a sentence that says who has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from flipcore.charts.score import score_figure
+from flipcore.charts.theme import colours
 from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
@@ -42,17 +42,15 @@ class Result:
 
     claims: tuple[Claim, ...]
     frame: pd.DataFrame
-    draw: Callable[[Any], go.Figure] | None = field(default=None, repr=False)
+    draw: "Callable[[Any], go.Figure] | None" = field(default=None, repr=False)
 
     def text(self) -> str:
         """The claims, a line each."""
         return "\n".join(one.text for one in self.claims if one.text)
 
-    def figure(self, dark: bool = False) -> go.Figure:
+    def figure(self, dark: bool = False) -> "go.Figure":
         """The picture of the same page, on a ground of its own, so that it reads in a notebook of either theme; BadInput where there
         is nothing to draw."""
-        from flipcore.charts.theme import colours
-
         if self.draw is None:
             raise BadInput("There is nothing to draw yet: no estimate is defined.")
         theme = colours("dark" if dark else None)
@@ -105,9 +103,7 @@ class StudyView:
         if report is None:
             raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
 
-        def draw(theme: Any) -> go.Figure:
-            from flipcore.charts.score import score_figure
-
+        def draw(theme: Any) -> "go.Figure":
             return score_figure([score_bars(one) for one in report.models], theme)
 
         return Result(report.claims, _table(report.rows()), draw)
@@ -118,7 +114,7 @@ class StudyView:
         report = self.whole.report
         cells = report.decompositions[name]
 
-        def draw(theme: Any) -> go.Figure:
+        def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.flips import decomposition_bars
 
             return decomposition_bars(cells, title_of, theme)
@@ -138,7 +134,7 @@ class StudyView:
         ]
         there = [(label, estimate) for label, estimate in numbers if isinstance(estimate, Estimate)]
 
-        def draw(theme: Any) -> go.Figure:
+        def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.interval_rows import interval_rows
 
             return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100 %")
@@ -152,7 +148,7 @@ class StudyView:
         answer = self.whole.inflation
         selection = answer.selection
 
-        def draw(theme: Any) -> go.Figure:
+        def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.inflation import Inflated, inflation_figure
 
             return inflation_figure([Inflated(one.model, *one.accuracies, one.inflation()) for one in selection], theme)
@@ -183,7 +179,7 @@ class Flipscope:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def __enter__(self) -> Flipscope:
+    def __enter__(self) -> "Flipscope":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -6,8 +6,6 @@ field its label and its choices. `title` and `about` are for people: a few words
 say has a default here, so nobody asks whether it is there.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +39,7 @@ class Material:
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
     n_examples: int = 0
     has_system: bool = False
-    axes: Mapping[str, Axis] = field(default_factory=dict)
+    axes: "Mapping[str, Axis]" = field(default_factory=dict)
 
     def wordings(self, item: Item, with_unreviewed: bool) -> list[Paraphrase]:
         """The stored wordings of an item that may be asked: accepted ones, and unreviewed ones where they are wanted too."""

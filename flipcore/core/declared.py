@@ -4,8 +4,6 @@ One loader with one way to say what is wrong. Types are those of the dataclass's
 number, 1 is not true; a list stands for a tuple, a whole number for a number. Bounds are checked by `bounds`.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
@@ -70,7 +68,7 @@ def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -
 
 
 @cache
-def _adapter(kind: type, key: str, instead: Any) -> TypeAdapter:
+def _adapter(kind: type, key: str, instead: Any) -> "TypeAdapter":
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(_hint(kind, key, instead), config=None if _is_record(kind, key, instead) else ConfigDict(strict=True))

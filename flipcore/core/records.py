@@ -7,8 +7,6 @@ A canonical answer is text: the index of an option in the item's own order ("2")
 normalised words ("new york"). A target may list several right answers, one a line.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -68,7 +66,7 @@ class Item:
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def make(cls, *, dataset: str, key: str, kind: str, question: str, options: tuple[str, ...] = (), **rest) -> Item:
+    def make(cls, *, dataset: str, key: str, kind: str, question: str, options: tuple[str, ...] = (), **rest) -> "Item":
         """An item whose id says where it came from and changes with its content: ``gsm8k/17@1c0ffee2``."""
         target = rest.get("target")
         item_id = f"{dataset}/{key}@{digest(kind, question, list(options), target)[:8]}"

@@ -1,7 +1,5 @@
 """A study: the declared experiment. TOML in, TOML out; its id is the hash of what it declares."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -188,7 +186,7 @@ class Study:
         return tomli_w.dumps(_without_none(self._declared()), multiline_strings=True)
 
     @classmethod
-    def from_toml(cls, text: str) -> Study:
+    def from_toml(cls, text: str) -> "Study":
         """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing one."""
         if len(text) > bounds.MOST_CHARS:
             raise BadInput(f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read.")
@@ -200,13 +198,13 @@ class Study:
             raise BadInput(f"The study is not valid TOML: {error}. Mend that line and try again.") from error
         return _study(table)
 
-    def checked(self) -> Study:
+    def checked(self) -> "Study":
         """The study, after everything that a study file must keep to was checked; raises BadInput with a sentence."""
         _study(_without_none(asdict(self)))
         return self
 
     @classmethod
-    def read(cls, path: str | Path) -> Study:
+    def read(cls, path: str | Path) -> "Study":
         try:
             return cls.from_toml(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

@@ -1,7 +1,5 @@
 """Work that takes long, in a thread of its own: which step it is at, for how long, and of about how long."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +8,7 @@ from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_own: ContextVar[Work | None] = ContextVar("work", default=None)
+_own: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 
 class Work(Generic[T]):

@@ -1,7 +1,5 @@
 """Drop gap (PerturbBench): does accuracy fall more under a rewriting on the benchmark than on a control?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +22,7 @@ class DropGap(Detector):
     reads: str = "rewriting"
 
     @classmethod
-    def of(cls, axis: Axis) -> DropGap:
+    def of(cls, axis: Axis) -> "DropGap":
         """The drop gap of an axis, named as the axis is."""
         return cls(
             f"drop_{axis.name}",

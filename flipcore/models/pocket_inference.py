@@ -4,8 +4,6 @@ Nothing is changed after loading, so one model may serve several threads. Its ma
 BLAS threads a product are slower by far than one, so loading sets the process to one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence
@@ -66,7 +64,7 @@ class PocketModel(LanguageModel):
         self._pieces = [tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])]
 
     @classmethod
-    def load(cls, path: Path | None = None, bits: int = FILE_BITS) -> PocketModel:
+    def load(cls, path: Path | None = None, bits: int = FILE_BITS) -> "PocketModel":
         """The checkpoint in `path`, or the one of the repository, its matrices rounded to `bits` a weight; BadInput where its files
         are missing, or for bits other than 2 to 16."""
         folder = POCKET if path is None else Path(path)

@@ -1,8 +1,6 @@
 """Two sets of entries, target and retro, as they are compared: read from their sources, less what must stay hidden, and divided
 into the part that is explored and the part that only a lock opens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,7 +34,7 @@ class Sets:
         return digest(sorted(item.item_id for item in self.target), sorted(item.item_id for item in self.retro))
 
     @classmethod
-    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> Sets:
+    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> "Sets":
         """Whole sets that are no study's roles: what is decided on them is kept under what they hold."""
         sets = cls(name, tuple(target), tuple(retro), "", **rest)
         return replace(sets, record_id=f"sets-{sets.sets_id}")

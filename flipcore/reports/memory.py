@@ -1,7 +1,5 @@
 """Every memorization test of a study and its verdict: one family, for page, card, command line and export alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -75,7 +73,7 @@ class Measurement:
     is_lacking: bool = False
     reads: str = ""
 
-    def of(self, evidence: Evidence | None) -> Measurement:
+    def of(self, evidence: Evidence | None) -> "Measurement":
         """The same with what its detector hands over."""
         return (
             self if evidence is None else replace(self, **{one.name: getattr(evidence, one.name) for one in fields(Evidence)})

@@ -5,8 +5,6 @@ each reply is handed to the store as it comes, with its price. However the askin
 Ctrl-C, the budget is used up, a server is gone, a fault), calls that are on their way come in and are stored before it is over.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
@@ -73,7 +71,7 @@ class Asking:
         self._on_report, self._again = on_report, again
         self._counting = threading.Lock()
 
-    async def __aenter__(self) -> Asking:
+    async def __aenter__(self) -> "Asking":
         try:
             for name in self.names:
                 self.backends[name] = self.place.open(name, self.cards)
@@ -319,7 +317,7 @@ class InFlight:
         self._safe_ids: set[str] = set()
 
     @staticmethod
-    def of(store: Store) -> InFlight:
+    def of(store: Store) -> "InFlight":
         """The one of a store, for all that ask."""
         with _IN_FLIGHT_LOCK:
             return _IN_FLIGHT.setdefault(store, InFlight())

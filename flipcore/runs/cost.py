@@ -1,7 +1,5 @@
 """What a plan will cost before it starts, and the cap at which spending stops."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ class Projection:
     notes: tuple[str, ...] = ()
     n_more: int = 0
 
-    def __add__(self, other: Projection) -> Projection:
+    def __add__(self, other: "Projection") -> "Projection":
         cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
         return Projection(
             self.n_calls + other.n_calls,
@@ -42,7 +40,7 @@ class Projection:
             n_more=self.n_more + other.n_more,
         )
 
-    def scaled(self, factor: float) -> Projection:
+    def scaled(self, factor: float) -> "Projection":
         return Projection(
             round(self.n_calls * factor),
             round(self.n_tokens_in * factor),

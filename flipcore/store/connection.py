@@ -1,7 +1,5 @@
 """The one place that opens the database. The process that opens the file owns it; its sessions read through cursors."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -54,7 +52,7 @@ class Store:
         observers.listen(self)
 
     @classmethod
-    def open(cls, path: str | Path | None = None) -> Store:
+    def open(cls, path: str | Path | None = None) -> "Store":
         """Opens (and if need be creates) the file. Raises StoreHeld when another process has it, BadInput for no database."""
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,8 +5,6 @@ filters), so it ends quickly by construction: no calls, no assignments, no arith
 lists, and what comes out is bounded too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -95,7 +93,7 @@ def _bounded(pieces: Iterator[str], what: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _template(text: str, what: str) -> Template:
+def _template(text: str, what: str) -> "Template":
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -115,7 +113,7 @@ def _template(text: str, what: str) -> Template:
         raise BadInput(f"{what} cannot be used: {error}. Write it more simply.") from error
 
 
-def _check(node: Node, what: str, n_loops: int, names: frozenset[str]) -> None:
+def _check(node: "Node", what: str, n_loops: int, names: frozenset[str]) -> None:
     """Raises BadInput for anything beyond the short list."""
     from jinja2 import nodes
 
@@ -145,7 +143,7 @@ def _check(node: Node, what: str, n_loops: int, names: frozenset[str]) -> None:
         _check(child, what, n_loops, names)
 
 
-def _joins_a_list(node: Filter) -> bool:
+def _joins_a_list(node: "Filter") -> bool:
     """Whether a join is of one of the lists with a text that stands there: joins of joins multiply, and so do joins of letters."""
     from jinja2 import nodes
 

@@ -4,8 +4,6 @@ Source 001 chains a translation to French and back, other names for named entiti
 template with the one field {text}; a page may show it and let it be edited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -37,7 +35,7 @@ class Recipe:
     steps: tuple[str, ...]
     change: str = PARAPHRASE
 
-    def with_steps(self, steps: Sequence[str]) -> Recipe:
+    def with_steps(self, steps: Sequence[str]) -> "Recipe":
         """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
         for number, step in enumerate(steps, start=1):
             if step.count("{text}") != 1:

@@ -4,8 +4,6 @@ A sheet follows from the survey and the annotator's name, so nobody has to keep 
 drawn without replacement: no entry stands on a sheet twice, and none whose text stands in both sets stands on it at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -44,7 +42,7 @@ class Survey:
         return {"survey_id": self.survey_id, "name": self.name, "sets_id": sets_id, "design": asdict(self)}
 
     @classmethod
-    def of_design(cls, design: Mapping) -> Survey:
+    def of_design(cls, design: Mapping) -> "Survey":
         return cls(**{**design, "target_ids": tuple(design["target_ids"]), "retro_ids": tuple(design["retro_ids"])})
 
 

@@ -5,8 +5,6 @@ neither a batch nor a checkpoint's own sampling defaults change what comes. Log-
 single precision whatever the weights are kept in.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ class OpenModel(LanguageModel):
         self._computing = threading.Lock()
 
     @classmethod
-    def load(cls, folder: Path, dtype: str = "float32", device: str = "auto") -> OpenModel:
+    def load(cls, folder: Path, dtype: str = "float32", device: str = "auto") -> "OpenModel":
         """The checkpoint in `folder`; BadInput with the library's own words where it cannot be loaded."""
         import torch
         import transformers
@@ -146,7 +144,7 @@ class OpenModel(LanguageModel):
         own = [token for token in tokens if token not in self._marks]
         return self._tokenizer.decode(own, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
-    def _decoded(self, rows: list[list[int]], max_tokens: int, draw: _Draw, ends: _Stops) -> list[list[int]]:
+    def _decoded(self, rows: list[list[int]], max_tokens: int, draw: "_Draw", ends: "_Stops") -> list[list[int]]:
         """The new tokens of each row, up to and with the one that ended it."""
         import torch
         import transformers

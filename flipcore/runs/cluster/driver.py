@@ -8,8 +8,6 @@ A failed call is the call's own fault or its worker's. Where the worker is in do
 after `PROOFS` of that kind; failed there too, it has failed. So no call is given up for its worker, and none is asked for ever.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque
@@ -42,7 +40,7 @@ class _Entry:
     n_lost: int = 0
     n_attempts: int = 0
     n_losses: int = 0
-    doubted: list[_Worker] = field(default_factory=list)
+    doubted: "list[_Worker]" = field(default_factory=list)
 
     def end(self, completion: Completion) -> None:
         """The answer, with the attempts that went before it; one that was never sent stays without any."""

@@ -1,8 +1,6 @@
 """Who was invited, what became of it, and the log of acts, as the store holds them. Only the admin reads them; whether one invitation
 stands is answered to everybody, because a cookie has to be looked up before it is known who came."""
 
-from __future__ import annotations
-
 import datetime as dt
 import secrets
 import threading
@@ -24,7 +22,7 @@ from flipcore.store.schema import tables
 OPENED, REVOKED = "opened", "revoked"
 TOUCHED = "invitations"  # the revision under which what is remembered of them is kept
 NAME_COLUMNS = ("reviewer", "annotator", "author", "made_by", "who", "issued_by")
-_memory: WeakKeyDictionary[Store, tuple[int, dict[str, Invitation]]] = WeakKeyDictionary()
+_memory: "WeakKeyDictionary[Store, tuple[int, dict[str, Invitation]]]" = WeakKeyDictionary()
 _lock = threading.Lock()
 
 

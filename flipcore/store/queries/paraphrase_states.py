@@ -1,7 +1,5 @@
 """What stands of a paraphrase: the one rule, in SQL, and its outcome by pair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -80,7 +78,7 @@ class CountedPairs:
         }
 
     @classmethod
-    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> CountedPairs:
+    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> "CountedPairs":
         return cls(cursor.execute(_STATES_SQL).fetchall(), scope, paraphrases, any_change)
 
     def of(self, materials: pa.Array) -> np.ndarray:
