@@ -43,22 +43,22 @@ def wheel(name: str) -> str:
 ADDITIONS = {
     "axis": (
         ("flipcore/axes/toy.py", wheel("flip-shout")),
-        ("flipcore/axes/__init__.py", "        identity.AXIS,\n", "        identity.AXIS,\n        toy.AXIS,\n"),
+        ("flipcore/axes/__init__.py", '_FILES = """identity ', '_FILES = """identity toy '),
         "'shout' in flipcore.axes.AXES",
     ),
     "extractor": (
         ("flipcore/extractors/toy.py", wheel("flip-last-letter")),
-        ("flipcore/extractors/__init__.py", "        regex.EXTRACTOR,\n", "        regex.EXTRACTOR,\n        toy.EXTRACTOR,\n"),
+        ("flipcore/extractors/__init__.py", " regex pattern ", " regex toy pattern "),
         "'last_letter' in flipcore.extractors.EXTRACTORS",
     ),
     "detector": (
         ("flipcore/detectors/toy.py", wheel("flip-ratio").replace("flipcore.detectors import", "flipcore.detectors.detector import")),
-        ("flipcore/detectors/__init__.py", "        *published.DETECTORS,\n", "        toy.DETECTOR,\n        *published.DETECTORS,\n"),
+        ("flipcore/detectors/__init__.py", "drop_gap published ", "drop_gap toy published "),
         "'loss_ratio' in flipcore.detectors.DETECTORS",
     ),
     "dataset": (
-        ("flipcore/datasets/benchmarks/toy.py", wheel("flip-riddles")),
-        ("flipcore/datasets/__init__.py", "        gsm8k.LOADER,\n", "        gsm8k.LOADER,\n        toy.DATASET,\n"),
+        ("flipcore/datasets/benchmarks/toy.py", wheel("flip-riddles") + "\n\nLOADER = DATASET\n"),
+        ("flipcore/datasets/__init__.py", "shipped gsm8k ", "shipped toy gsm8k "),
         "'riddles' in flipcore.datasets.LOADERS",
     ),
     "protocol": (
@@ -68,7 +68,7 @@ ADDITIONS = {
     ),
     "log format": (
         ("flipcore/datasets/recorded/formats/toy.py", TOY_READER),
-        ("flipcore/datasets/recorded/formats/__init__.py", "    lm_eval.READER,\n", "    lm_eval.READER,\n    toy.READER,\n"),
+        ("flipcore/datasets/recorded/formats/__init__.py", '"lm_eval inspect_ai ', '"lm_eval toy inspect_ai '),
         "'toy' in [one.name for one in flipcore.datasets.recorded.formats.READERS]",
     ),
     "kind of model": (
@@ -115,8 +115,9 @@ def test_each_addition_needs_these_files_and_no_others(tmp_path):
             code = (tmp_path / listing).read_text(encoding="utf-8")
             assert code.count(before) == 1, listing
             package = new.rpartition("/")[0].replace("/", ".")
-            at = code.index("\nfrom flipcore.") + 1
-            code = f"{code[:at]}from {package} import toy\n{code[at:]}"
+            if "in_files(" not in code:  # the others name a file and import it by its name
+                at = code.index("\nfrom flipcore.") + 1
+                code = f"{code[:at]}from {package} import toy\n{code[at:]}"
             (tmp_path / listing).write_text(code.replace(before, after), encoding="utf-8")
     (tmp_path / "app.py").touch()  # a clone is known by it
     imports = "flipcore.axes, flipcore.extractors, flipcore.detectors, flipcore.datasets.recorded.formats, flipcore.protocols"

@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -33,6 +34,14 @@ class Origin:
 
 
 SHIPPED = Origin()
+
+
+def in_files(package: str, names: str, one: str, several: str) -> Iterator[Any]:
+    """What these modules of a package offer, in this order: each what it calls `one` ("AXIS"), or the tuple `several` ("AXES") in which a
+    file of close relatives ends."""
+    for name in names.split():
+        offers = vars(import_module(f"{package}.{name}"))
+        yield from offers.get(several) or (offers[one],)
 
 
 @dataclass

@@ -1,46 +1,25 @@
-"""Where items come from. A dataset is one file and one line here, or an entry point `flipscope.datasets`."""
+"""Where items come from. A dataset is one file and one name here, or an entry point `flipscope.datasets`."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.core.plugins import Registry
+from flipcore.core.plugins import Registry, in_files
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import loading
-from flipcore.datasets.benchmarks import (
-    arc,
-    competition_math,
-    gsm1k,
-    gsm8k,
-    humaneval,
-    mmlu,
-    mmlu_pro,
-    shipped,
-    trivia_qa,
-    truthfulqa,
-)
 from flipcore.datasets.dataset import Dataset, dataset_fault
-from flipcore.datasets.generic import tables, text_files
 from flipcore.datasets.loading import LoadReport
 
+_BENCHMARKS = "shipped gsm8k gsm1k mmlu_pro mmlu truthfulqa arc competition_math trivia_qa humaneval"
+_OTHERS = "text_files tables"
 LOADERS: Registry[Dataset] = Registry(
     "dataset",
     "datasets",
     Dataset,
     (
-        *shipped.LOADERS,
-        gsm8k.LOADER,
-        gsm1k.LOADER,
-        mmlu_pro.LOADER,
-        mmlu.LOADER,
-        truthfulqa.LOADER,
-        arc.LOADER,
-        competition_math.LOADER,
-        trivia_qa.LOADER,
-        *humaneval.LOADERS,
-        text_files.LOADER,
-        *tables.LOADERS,
+        *in_files(f"{__name__}.benchmarks", _BENCHMARKS, "LOADER", "LOADERS"),
+        *in_files(f"{__name__}.generic", _OTHERS, "LOADER", "LOADERS"),
     ),
     dataset_fault,
 )

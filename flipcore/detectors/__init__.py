@@ -1,4 +1,4 @@
-"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one line here, or an entry
+"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one name here, or an entry
 point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap without a line."""
 
 from collections.abc import Callable, Collection, Sequence
@@ -8,11 +8,10 @@ import pandas as pd
 
 from flipcore.axes import AXES
 from flipcore.core.errors import BadInput, FlipscopeError
-from flipcore.core.plugins import SHIPPED, Origin, Registry
+from flipcore.core.plugins import SHIPPED, Origin, Registry, in_files
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as NAMED_BY_ALL
 from flipcore.core.study import RANDOM_CONTROL, Study
-from flipcore.detectors import completion, drop_gap, hardness_curve, losses, pearl, published
 from flipcore.detectors.detector import Analysis, Detector, ScoreDetector, detector_fault
 from flipcore.detectors.drop_gap import DropGap
 from flipcore.detectors.hardness_curve import HardnessCurve
@@ -23,19 +22,9 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 
 T = TypeVar("T")
+_FILES = "drop_gap published losses pearl completion hardness_curve"
 DETECTORS: Registry[Detector] = Registry(
-    "detector",
-    "detectors",
-    Detector,
-    (
-        *drop_gap.DETECTORS,
-        *published.DETECTORS,
-        *losses.DETECTORS,
-        *pearl.DETECTORS,
-        *completion.DETECTORS,
-        *hardness_curve.DETECTORS,
-    ),
-    detector_fault,
+    "detector", "detectors", Detector, in_files(__name__, _FILES, "DETECTOR", "DETECTORS"), detector_fault
 )
 
 

@@ -1,44 +1,16 @@
-"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here;
+"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one name here;
 a file that holds a family of them ends in the tuple of all. A package adds its own by an entry point `flipscope.extractors`."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from flipcore.core.contracts import VALUE, Extractor, extractor_fault
-from flipcore.core.plugins import Registry
+from flipcore.core.plugins import Registry, in_files
 from flipcore.core.records import CONTINUATION, Variant
-from flipcore.extractors import (
-    cloze,
-    continuations,
-    first_token,
-    judge,
-    losses,
-    mathematics,
-    pattern,
-    regex,
-    same_meaning,
-    text_match,
-    unit_tests,
-)
 
+_FILES = "first_token regex pattern cloze judge losses continuations text_match same_meaning mathematics unit_tests"
 EXTRACTORS: Registry[Extractor] = Registry(
-    "extractor",
-    "extractors",
-    Extractor,
-    (
-        *first_token.EXTRACTORS,
-        regex.EXTRACTOR,
-        pattern.EXTRACTOR,
-        cloze.EXTRACTOR,
-        *judge.EXTRACTORS,
-        *losses.EXTRACTORS,
-        *continuations.EXTRACTORS,
-        text_match.EXTRACTOR,
-        same_meaning.EXTRACTOR,
-        mathematics.EXTRACTOR,
-        *unit_tests.EXTRACTORS,
-    ),
-    extractor_fault,
+    "extractor", "extractors", Extractor, in_files(__name__, _FILES, "EXTRACTOR", "EXTRACTORS"), extractor_fault
 )
 
 
