@@ -144,13 +144,8 @@ def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[
 
 def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
     """The share of disputed items among those that came up at random."""
-    random = filter(None, map(_at_random, reviews.values()))
-    return accuracy([one.is_disputed for one in random])
-
-
-def _at_random(one: KeyReview) -> KeyReview | None:
-    rows = tuple(row for row in one.rows if not row["by_choice"])
-    return KeyReview(one.item, rows) if rows else None
+    random = (KeyReview(one.item, tuple(row for row in one.rows if not row["by_choice"])) for one in reviews.values())
+    return accuracy([one.is_disputed for one in random if one.rows])
 
 
 def errata(of: Sequence[Suspect], reviews: Mapping[str, KeyReview]) -> list[dict]:

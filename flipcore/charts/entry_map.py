@@ -62,7 +62,9 @@ def entry_map(
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
             points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c))
-    laid_out(figure, c, height=560, says=_words(labels), x_title=axes[0], y_title=axes[1])
+    n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
+    words = f"Entries of both sets as points, n = {n_target:,} target and {n_retro:,} retro; alike entries lie close."
+    laid_out(figure, c, height=560, says=words, x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
         hovermode="closest",
@@ -71,11 +73,6 @@ def entry_map(
         modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.text},
     )
     return figure.update_xaxes(showticklabels=False, zeroline=False).update_yaxes(showticklabels=False, zeroline=False)
-
-
-def _words(labels: np.ndarray) -> str:
-    n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
-    return f"Entries of both sets as points, n = {n_target:,} target and {n_retro:,} retro; alike entries lie close."
 
 
 def _rings(places: np.ndarray, size: int, c: Colours) -> dict:

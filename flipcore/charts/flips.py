@@ -39,7 +39,9 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     own_floors = [(one.W.value, one.W.text()) for one in cells]
-    for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, _reference_floors(cells))):
+    # the reference's total begins above the part that flips under the compared extractor alone, and so does its floor
+    above = [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
+    for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, above)):
         figure.add_scatter(
             x=axes,
             y=[at for at, _ in floors],
@@ -77,11 +79,6 @@ def markers(c: Colours) -> dict[str, dict]:
 
 def _text(one, i: int) -> str:
     return one.T.text() if one.is_reference and i == 1 else (one.A_plus, one.both, one.A_minus)[i].text()
-
-
-def _reference_floors(cells: Sequence) -> list[tuple[float, str]]:
-    """The reference's total begins above the part that flips under the compared extractor alone, and so does its floor."""
-    return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
 
 
 def split_bar(one, c: Colours) -> Figure:

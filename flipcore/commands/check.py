@@ -53,7 +53,9 @@ def act(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     margin, in_points = margin_of(settings["margin"])
-    words = [*_one_task(options.old, options.new), *options.map]
+    are_tables = all(Path(one).is_file() and tables_in([one]) for one in (options.old, options.new))
+    # without a column of tasks each table would be called by its own file, and old.csv shares none with new.csv
+    words = [*[f"dataset={Path(options.new).stem}"] * are_tables, *options.map]
     with ExitStack() as stack:
         runs = []
         for path, model in ((options.old, settings["old-model"]), (options.new, settings["new-model"])):
@@ -70,13 +72,6 @@ def act(options: argparse.Namespace) -> int:
             write(Path(out), text)
             print(f"Written: {out}", file=sys.stderr)
     return CODES[check.outcome]
-
-
-def _one_task(old: str, new: str) -> list[str]:
-    """What makes one task of two tables: without a column of tasks each would be called by its own file, and old.csv shares none with
-    new.csv."""
-    are_tables = all(Path(one).is_file() and tables_in([one]) for one in (old, new))
-    return [f"dataset={Path(new).stem}"] if are_tables else []
 
 
 def margin_of(text: str) -> tuple[float, bool]:

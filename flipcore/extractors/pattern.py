@@ -92,13 +92,11 @@ class Pattern(Extractor):
 
 
 def _answer(item: Item, variant: Variant, words: str) -> str | None:
+    """A number, a text, or the canonical option that a label, in whatever case, or an option's words name."""
     if item.kind == "number":
         return canonical_number(words)
-    return text_answer(words, variant.target) if item.kind == "text" else _option(item, variant, words)
-
-
-def _option(item: Item, variant: Variant, words: str) -> str | None:
-    """The canonical option that a label, in whatever case, or an option's words name."""
+    if item.kind == "text":
+        return text_answer(words, variant.target)
     choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(words)
     return None if choice.position is None else str(variant.order[choice.position])
 

@@ -90,7 +90,7 @@ class SameMeaning(Extractor):
         text, right = completions[0].text, (variant.target or "").split("\n")[0]
         if right and TEXT_MATCH.read(item, variant, completions[:1]).answer == right:
             return Reading(OK, answer=right)
-        words, question = _words(item, variant, text), _questions(item, variant)
+        words, question = _words(item, variant, text), f"{item.question} {asked_question(item, variant)}"
         answer, reason = short_answer(words, None, question, len(words))
         if answer is None or is_refusal(text):
             return unreadable(REFUSAL if answer is not None else reason)
@@ -187,10 +187,6 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
     ]
     names = [name if len(name) < MAX_TEXT else f"{name[:60]} {digest(text)}" for name, text in zip(names, texts, strict=True)]
     return dict(zip((one.keys[0] for one in answers), [*right[:1], *names[len(right[:1]) :]], strict=True))
-
-
-def _questions(item: Item, variant: Variant) -> str:
-    return f"{item.question} {asked_question(item, variant)}"
 
 
 def _words(item: Item, variant: Variant, text: str) -> str:

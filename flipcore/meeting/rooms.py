@@ -224,7 +224,11 @@ class Rooms:
             if math.isinf(oldest.alone_since):
                 raise Refusal(f"{MOST_ROOMS} meetings are open on this server. End one before you open another.", 1013)
             self._close(oldest)
-        code = next(code for code in iter(_new_code, "") if code not in self._rooms)
+        code = next(
+            code
+            for code in iter(lambda: "".join(secrets.choice(ALPHABET) for _ in range(LETTERS)), "")
+            if code not in self._rooms
+        )
         room = self._rooms[code] = Room(code, self._clock())
         return room, room.enter(mailbox, name_of(name), "", self._clock())
 
@@ -270,7 +274,3 @@ class Rooms:
             room.forget(now)
             if room.is_over(now):
                 self._close(room)
-
-
-def _new_code() -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(LETTERS))

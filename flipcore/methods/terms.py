@@ -1,7 +1,6 @@
 """The words of pages and reports: `terms.toml`, read once."""
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +28,7 @@ class Term:
         return f"{self.about}: {names}." if self.about else f"{names}."
 
 
-def _terms() -> Iterator[Term]:
-    for one in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["terms"]:
-        yield Term(**one | {"papers": tuple(one.get("papers", ()))})
-
-
-TERMS = tuple(_terms())
+TERMS = tuple(
+    Term(**one | {"papers": tuple(one.get("papers", ()))})
+    for one in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["terms"]
+)

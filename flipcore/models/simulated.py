@@ -144,7 +144,7 @@ class Simulated(Backend):
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         if item.kind == "choice":
             place = variant.order.index(int(answer))
-            terse = "terse" in variant.params or (variant.layout in LAYOUTS and not self._chatty(item))
+            terse = "terse" in variant.params or (variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5)
             text = (
                 f" {variant.labels[place]}"
                 if terse
@@ -168,9 +168,6 @@ class Simulated(Backend):
             cost_usd=0.0,
             latency_s=0.0,
         )
-
-    def _chatty(self, item: Item) -> bool:
-        return self._uniform(item.item_id, "chatty") < 0.5
 
     def _first_token(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
         import math

@@ -156,9 +156,9 @@ class Rotation(CallProtocol):
             first, cut = first or state, cut or state.cut
             attempt += 1
             _count(votes, state.vote, attempt)
-        final = problem or _reading(
-            votes.first_top(), f"{self._ended(votes, attempt)} Votes: {_told(history.item, votes)}.", cut
-        )
+        counts = (f"{n} for {history.item.options[i]!r}" for i, n in enumerate(votes.counts) if n)
+        reason = f"{self._ended(votes, attempt)} Votes: {', '.join(counts) or 'none'}."
+        final = problem or _reading(votes.first_top(), reason, cut)
         single = final if first is None else _reading(first.vote, "", first.cut)
         return [
             _readout(history, ROTATION_READOUTS[0], final, tuple(sources)),
@@ -294,10 +294,6 @@ def _reading(vote: int | None, reason: str, cut: Reading | None = None) -> Readi
     if vote is None:
         return unreadable(f"No attempt could be read. {reason}".strip())
     return Reading(OK, answer=str(vote), reason=reason)
-
-
-def _told(item: Item, votes: Votes) -> str:
-    return ", ".join(f"{count} for {item.options[i]!r}" for i, count in enumerate(votes.counts) if count) or "none"
 
 
 def _readout(history: History, name: str, reading: Reading, sources: tuple[str, ...]) -> Readout:

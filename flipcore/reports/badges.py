@@ -34,18 +34,15 @@ MEANINGS = {
 
 def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
-    pairs = []
-    if row["simulated"]:
-        pairs.append(("SIMULATED", "SIMULATED"))
-    if any(model.split("-")[0] == "pocket" for model in row["models"]):
-        pairs.append(("POCKET", "POCKET"))
-    if n_unreviewed:
-        pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
-    if judge_is_closed:
-        pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
-    if row["state"] == "incomplete":
-        pairs.append(("INCOMPLETE", "INCOMPLETE"))
-    elif row["state"] != "done":
+    holds = {
+        "SIMULATED": row["simulated"],
+        "POCKET": any(model.split("-")[0] == "pocket" for model in row["models"]),
+        "UNREVIEWED PARAPHRASES": n_unreviewed,
+        "JUDGE NOT PASSED": judge_is_closed,
+        "INCOMPLETE": row["state"] == "incomplete",
+    }
+    pairs = [(badge, badge) for badge, is_so in holds.items() if is_so]
+    if row["state"] not in ("incomplete", "done"):
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
     return pairs

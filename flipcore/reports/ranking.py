@@ -119,7 +119,7 @@ def ranking_report(
     own_reference = reference or default_reference(list(part["extractor"].unique()), scorers)
     contest = claims.contest(order(scores(part)), own_reference, closed_gates)
     best = claims.best_claim(contest, level)
-    pairs = tuple(_pairs(contest, level))
+    pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
     return RankingReport(
         contest,
         role,
@@ -128,11 +128,6 @@ def ranking_report(
         pairs,
         tuple(_notes(contest)),
     )
-
-
-def _pairs(contest: Contest, level: float) -> list[ModelPair]:
-    """Every pair, the model that is ahead at the study's own prompt first, in the order of that prompt."""
-    return [_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2)]
 
 
 def by_rank(contest: Contest) -> list[int]:

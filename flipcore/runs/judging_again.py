@@ -234,7 +234,7 @@ class _Judging:
     async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
         readouts: list[Readout] = []
         way, judge = self.way, self.way.judge
-        name = version_of(self.store, self.study_id, way.extractor, way.params)
+        name, _ = version_of(self.store, self.study_id, way.extractor, way.params)
         n_all = sum(len(block) for block in _blocks(self.store, self.study_id, way.kinds))
         n_done = 0
         async with self.asking:

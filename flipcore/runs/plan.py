@@ -185,7 +185,7 @@ def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None
     if not item_plans:
         raise BadInput(refusals[0] if refusals else "None of the study's axes applies to any of its items.")
     warnings += [f"Items that are left out: {len(refusals):,}. The first: {refusals[0]}"] if refusals else []
-    for note, is_warning in _notes(study, item_plans):
+    for note, is_warning in (*_option_notes(item_plans), *_paraphrase_notes(study, item_plans), *_comparison_notes(study)):
         (warnings if is_warning else notes).append(note)
     return Plan(study, tuple(item_plans), inputs.extractors, inputs.protocol, (*notes, *warnings), tuple(warnings))
 
@@ -255,13 +255,8 @@ def is_set_aside(study: Study, item: Item) -> bool:
     return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
 
 
-def _notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """(sentence, whether it says that something will be missing) about paraphrases and options, where they are asked for, and about
-    comparisons by a judge."""
-    return [*_option_notes(item_plans), *_paraphrase_notes(study, item_plans), *_comparison_notes(study)]
-
-
 def _comparison_notes(study: Study) -> list[tuple[str, bool]]:
+    """(sentence, whether it says that something will be missing), as the other notes."""
     together = [extractors.title_of(part.name) for part in study.extractors if extractors.EXTRACTORS[part.name].reads_together]
     text = "{} compares answers in pairs, both ways round: the calls are an upper bound, as if no two answers were alike."
     return [(text.format(name), False) for name in together]
@@ -346,11 +341,9 @@ def priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> c
     return cost.projected(calls, card) + replace(more, n_calls=0, seconds=0.0, n_more=more.n_calls)
 
 
-def _none_ended(item_plan: ItemPlan, model: str) -> bool:
-    return False
-
-
-def remaining(study_plan: Plan, store: Store, is_ended: Callable[[ItemPlan, str], bool] = _none_ended) -> cost.Projection:
+def remaining(
+    study_plan: Plan, store: Store, is_ended: Callable[[ItemPlan, str], bool] = lambda item_plan, model: False
+) -> cost.Projection:
     """The projection of the calls that are not stored yet. Where nothing is, that is the whole; else every item is looked at,
     because stored calls are those of the first items. `is_ended` says of an item and a model that nothing is missing, so that its
     calls need not be made up to be looked for; with a judge they are, to know how many it may be shown."""

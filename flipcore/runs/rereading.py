@@ -33,7 +33,7 @@ def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any
     if extractor not in CAN_REREAD:
         raise BadInput(f"{extractor!r} cannot read stored answers; choose one of {', '.join(CAN_REREAD)}.")
     reader = extractor_of(extractor, params)
-    name, versions = _version(store, study_id, extractor, dict(params or {}))
+    name, versions = version_of(store, study_id, extractor, dict(params or {}))
     n_read, batch = 0, []
     for readout in _readouts(store, study_id, reader, name):
         batch.append(readout)
@@ -76,16 +76,11 @@ def _key(study_id: str) -> str:
     return f"reread {study_id}"
 
 
-def version_of(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> str:
-    """The name of this re-reading, which may have been made before."""
-    return _version(store, study_id, extractor, params)[0]
-
-
 def keep_version(
     store: Store, study_id: str, name: str, extractor: str, params: dict[str, Any], readouts: Sequence[Readout]
 ) -> None:
     """Stores all readouts of a re-reading, and that it was made."""
-    versions = _version(store, study_id, extractor, params)[1]
+    versions = version_of(store, study_id, extractor, params)[1]
     for start in range(0, len(readouts), _BATCH):
         _keep(store, study_id, list(readouts[start : start + _BATCH]))
     _keep_mark(store, study_id, versions)
@@ -97,8 +92,8 @@ def _keep_mark(store: Store, study_id: str, versions: Mapping[str, Any]) -> None
     store.touch([study_id])
 
 
-def _version(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
-    """The name of this re-reading, and all versions with it."""
+def version_of(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The name of this re-reading, which may have been made before, and all versions with it."""
     versions, names = versions_of(store, study_id), studies.axes_and_extractors(store, study_id)[1]
     declared = json.loads(json.dumps({"extractor": extractor, "params": params, "version": __version__}))
     for name, one in versions.items():

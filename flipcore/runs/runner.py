@@ -130,7 +130,8 @@ def study_hash(study: Study, backends: Sequence[Backend]) -> str:
     """Of the declaration, the models and the code; `UNKNOWN` where a plug-in is another package's. `backends` hold a judge too."""
     if origins(study):
         return UNKNOWN
-    return digest(__version__, code_hash(), study.to_toml(), [_facts(one) for one in backends])
+    facts = [[one.name, one.revision, sorted(one.abilities), sorted(one.takes), one.simulated] for one in backends]
+    return digest(__version__, code_hash(), study.to_toml(), facts)
 
 
 def inputs_hash(inputs: PlanInputs, of_study: str) -> str:
@@ -152,10 +153,6 @@ def item_hash(of_study: str, item_plan: ItemPlan, model: str) -> str:
         return UNKNOWN
     ways = [(one.axis, one.key, one.variant_id, one.compared_with, one.target, one.params) for one in item_plan.variants]
     return digest(of_study, model, item_plan.item.item_id, item_plan.item.solution, ways)
-
-
-def _facts(backend: Backend) -> list[Any]:
-    return [backend.name, backend.revision, sorted(backend.abilities), sorted(backend.takes), backend.simulated]
 
 
 def _hash(parts: Iterable[str | bytes]) -> str:

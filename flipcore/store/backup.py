@@ -17,15 +17,11 @@ from flipcore.store.rows import now
 from flipcore.store.schema import tables
 
 
-def backups_folder(store: Store) -> Path:
-    """Beside the database."""
-    return Path(store.path).parent / "backups"
-
-
 def back_up(store: Store) -> Path:
     """The copy, named by this second in UTC. Raises AccessDenied for whoever is no admin, BadInput where there is one already."""
     person = require(Permission.FILES)
-    path = backups_folder(store) / f"{Path(store.path).stem}-{now():%Y%m%d-%H%M%S}.duckdb"
+    beside = Path(store.path)
+    path = beside.parent / "backups" / f"{beside.stem}-{now():%Y%m%d-%H%M%S}.duckdb"
     try:
         with whole_file(path, over=False) as draft:
             try:

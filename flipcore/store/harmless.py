@@ -23,18 +23,14 @@ IS_ANSWER = "(NOT (r.status = 'ok' AND r.answer IS NULL) AND r.extractor NOT IN 
 
 
 def comparable_params() -> dict[str, Any]:
-    """What COMPARABLE is asked with."""
-    return {"continuation": CONTINUATION, **harmless_params()}
+    """What COMPARABLE is asked with, HARMLESS in it."""
+    changing = sorted(name for name, axis in AXES.items() if not axis.harmless) or [""]
+    return {"continuation": CONTINUATION, "base": BASE, "changing": changing}
 
 
 def answer_params() -> dict[str, Any]:
     """What IS_ANSWER is asked with."""
     return {"values": sorted([*VALUES, *ROTATION_READOUTS])}
-
-
-def harmless_params() -> dict[str, Any]:
-    """What HARMLESS is asked with."""
-    return {"base": BASE, "changing": sorted(name for name, axis in AXES.items() if not axis.harmless) or [""]}
 
 
 def is_harmless(axis: str, key: str, params: str | Mapping[str, Any]) -> bool:

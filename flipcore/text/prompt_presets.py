@@ -2,7 +2,6 @@
 by character (`tests/harnesses/test_prompt_presets.py`)."""
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -20,12 +19,10 @@ class Preset:
     prompt: OwnPrompt
 
 
-def _presets() -> Iterator[tuple[str, Preset]]:
-    for name, one in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
-        yield name, Preset(one["title"], one["about"], frozenset(one["kinds"]), OwnPrompt(**one["prompt"]))
-
-
-PRESETS = dict(_presets())
+PRESETS = {
+    name: Preset(one["title"], one["about"], frozenset(one["kinds"]), OwnPrompt(**one["prompt"]))
+    for name, one in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+}
 
 
 def _as_turns(of: str) -> Preset:

@@ -38,7 +38,12 @@ def queue(
     names = {pair["pair_id"] for pair in common}
     own = [pair for pair in pairs if pair["pair_id"] not in names]
     groups = (_shuffled_in_blocks(_spread(common, seed, ""), seed, reviewer), True), (_spread(own, seed, reviewer), False)
-    places = [(*_place(pair_id, at, risk), Place(pair_id, is_shared)) for group, is_shared in groups for pair_id, at in group]
+    risks = risk or {}
+    places = [
+        (-risks.get(pair_id, 0.0), at, pair_id, Place(pair_id, is_shared))
+        for group, is_shared in groups
+        for pair_id, at in group
+    ]
     return [place for *_, place in sorted(places, key=lambda row: row[:3])]
 
 
@@ -61,10 +66,6 @@ def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Coll
         for place in order
         if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
     ]
-
-
-def _place(pair_id: str, at: float, risk: Mapping[str, float] | None) -> tuple[float, float, str]:
-    return (0.0 if risk is None else -risk.get(pair_id, 0.0)), at, pair_id
 
 
 def _spread(pairs: Sequence[Mapping], seed: int, who: str) -> list[tuple[str, float]]:

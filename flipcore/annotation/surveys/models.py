@@ -30,11 +30,6 @@ _ASK = (
 _PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
 
 
-def annotator_names(model: str, n_sheets: int) -> list[str]:
-    """One name a sheet, so that every sheet shows other entries."""
-    return [f"{model} #{i + 1}" for i in range(n_sheets)]
-
-
 def place_in(text: str) -> int | None:
     """The place 0 to 2 that a reply names, None where it names none or several."""
     places = set(_PLACE.findall(text))
@@ -77,7 +72,8 @@ class ModelAnswers:
 def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int) -> dict[tuple[str, int], Call]:
     """(annotator, question) -> its call."""
     calls = {}
-    for name in annotator_names(backend.name, n_sheets):
+    for i in range(n_sheets):
+        name = f"{backend.name} #{i + 1}"  # one a sheet, so that every sheet shows other entries
         annotator_sheet = sheet(survey, name)
         for position, question in enumerate(annotator_sheet.questions):
             request = Request(

@@ -221,7 +221,8 @@ _PARTS = re.compile(
 def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
     """Values that must stay: each mention that is frozen by itself, and small counts that the text spells out elsewhere."""
     frozen = {mention.value for mention in mentions if mention.frozen}
-    lengths = list_lengths(question) | {Fraction(_n_names(question))}
+    names = set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question))
+    lengths = list_lengths(question) | {Fraction(len(names))}
     ordinals = _ordinals(question)
     for mention in mentions:
         value = mention.value
@@ -257,10 +258,6 @@ def list_lengths(question: str) -> set[Fraction]:
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))
         lengths |= {n_pieces, n_pieces + 1} if n_pieces > 1 else set()
     return {Fraction(n) for n in lengths}
-
-
-def _n_names(question: str) -> int:
-    return len(set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question)))
 
 
 def limits(question: str, mentions: Sequence[Mention], computed_with: set[Fraction]) -> list[Fraction]:

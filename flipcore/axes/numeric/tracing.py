@@ -47,10 +47,16 @@ def sources(
     candidates: list[list[list[Source]]] = []
     for step in steps:
         row = [_candidates(value, chain, mentions, question, step, stated, fractions) for value in step.literals]
-        row = [options or _count_source(value, counts) for options, value in zip(row, step.literals, strict=True)]
+        row = [
+            options or ([Source("constant", value)] if value in counts or value == 0 else [])
+            for options, value in zip(row, step.literals, strict=True)
+        ]
         row = _as_fractions(step, row, fractions)
         if mental:
-            row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
+            row = [
+                options or ([Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else [])
+                for options, value in zip(row, step.literals, strict=True)
+            ]
         if step.is_annotated or step is steps[-1] or all(row):
             chain.append(step)
             candidates.append(row)
@@ -69,14 +75,6 @@ def _as_fractions(step: Step, row: list[list[Source]], fractions: set[Fraction])
         if step.is_product
         else row
     )
-
-
-def _count_source(value: Fraction, counts: set[Fraction]) -> list[Source]:
-    return [Source("constant", value)] if value in counts or value == 0 else []
-
-
-def _mental(value: Fraction) -> list[Source]:
-    return [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
 
 
 def _candidates(

@@ -106,7 +106,8 @@ class _Server:
         )
         took = time.perf_counter() - started
         reply = reply_of(response.text)
-        fields_of(_call(""), reply, replace(self.card, api="chat" if path.startswith("/chat") else "completions"))
+        call = Call("", "", Request("generate", "", max_tokens=FEW))
+        fields_of(call, reply, replace(self.card, api="chat" if path.startswith("/chat") else "completions"))
         self.headers |= {name.lower(): value for name, value in response.headers.items()}
         self.seconds.append(took)
         return Reply(reply, response.headers, took)
@@ -126,10 +127,6 @@ class _Server:
             return {"prompt": text, self.limit_name: n_tokens}
         first = [{"role": "system", "content": system}] if system else []
         return {"messages": [*first, {"role": "user", "content": text}], self.limit_name: n_tokens}
-
-
-def _call(prompt: str) -> Call:
-    return Call("", "", Request("generate", prompt, max_tokens=FEW))
 
 
 def probed(card: ModelCard) -> ProbeRecord:

@@ -71,13 +71,9 @@ class OpenModel(LanguageModel):
         """Where it is computed and in which precision: "cpu, float32"."""
         return f"{self._model.device.type}, {str(self._model.dtype).removeprefix('torch.')}"
 
-    @property
-    def has_chat_template(self) -> bool:
-        return bool(getattr(self._tokenizer, "chat_template", None))
-
     def chat(self, prompt: str, system: str = "") -> Text:
         """The prompt as the checkpoint's own chat template sets it; BadInput where it has none, or refuses a system prompt."""
-        if not self.has_chat_template:
+        if not getattr(self._tokenizer, "chat_template", None):
             raise BadInput("This checkpoint has no chat template. Choose the completions API, which takes raw text.")
         first = [{"role": "system", "content": system}] if system else []
         try:
@@ -176,7 +172,8 @@ class OpenModel(LanguageModel):
         text = self.words(tokens)
         places = [text.index(end) for end in stop if end in text]
         # what stands behind a stop string is padding: the batch went on without this row
-        n_out = len(tokens) if not places else _n_until(self, tokens, stop)
+        lengths = (n for n in range(1, len(tokens) + 1) if any(end in self.words(tokens[:n]) for end in stop))
+        n_out = next(lengths) if places else len(tokens)
         reason = "stop" if has_ended or places else "length"
         return Generation(text[: min(places)] if places else text, len(prompt), n_out - has_ended * (not places), reason)
 
@@ -281,11 +278,6 @@ def _finite(logits: np.ndarray) -> np.ndarray:
     if np.isnan(logits).any():
         raise BadInput(_OVERFLOW)
     return logits
-
-
-def _n_until(model: OpenModel, tokens: list[int], stop: tuple[str, ...]) -> int:
-    """The number of tokens that were generated until the first of the stop strings stood in the text."""
-    return next(n for n in range(1, len(tokens) + 1) if any(end in model.words(tokens[:n]) for end in stop))
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> set[int]:

@@ -9,6 +9,7 @@ import numpy as np
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import dragged_bound
 from flipcore.reports.memory import MemoryTest
+from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, CutoffCurve, LossTest, cutoff_curve
@@ -232,7 +233,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
         shown="{at|pp}",
         start=start,
         range=[-reach, reach],
-        rows=_numbers(rows),
+        rows=[{key: plain(value) for key, value in row.items()} for row in rows],
         positions=packed(MARGINS),
         tables={"claim": packed([words.index(text) for text in texts])},
         words={"claim": words},
@@ -243,11 +244,6 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
             else f"The 90 % interval that decides the margin is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−"),
         ],
     )
-
-
-def _numbers(rows: list[dict]) -> list[dict]:
-    """NaN has no JSON: a missing limit is None."""
-    return [{key: None if isinstance(value, float) and value != value else value for key, value in row.items()} for row in rows]
 
 
 def rule_rows(test: LossTest) -> list[dict]:

@@ -14,6 +14,7 @@ from flipcore.claims.flips import BAND
 from flipcore.core.records import IDENTITY
 from flipcore.reports.browser_data.level_limits import LEADS, QUANTITIES, LevelLimits, level_limits, stated_names
 from flipcore.reports.browser_data.verdicts import RULES, Wording, every_pairing, wordings
+from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.measured_coverage import measured_coverage
@@ -95,7 +96,8 @@ def level_board(
     pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
     kinds = {"simultaneous": BAND} if simultaneous else KINDS
     options = {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS
-    choices = _start_choice(references, next(iter(kinds)))
+    reference = default_reference(references) if references else ""
+    choices = {"reference": reference, "policy": "own_class", "kind": next(iter(kinds)), "rule": RULES[0]}
     policies: tuple[str, ...] = POLICIES
     of_kind = tuple(kinds)
     if at is not None and references:
@@ -128,7 +130,11 @@ def level_board(
     ]
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(WHISKERS)}
     arrays |= {
-        "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in policies},
+        "wording": {
+            f"{r}|{p}": {"rows": wording_of(r, p).rows(), "instead": wording_of(r, p).instead}
+            for r in references
+            for p in policies
+        },
         "options": options | {"kind": _titles(kinds, by_level)},
         "start": LEVELS.index(0.95),
         "chosen": choices,
@@ -141,17 +147,6 @@ def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, 
     fewest = int(by_level.n[by_level.n > 0].min(initial=0))
     labels = {kind: coverage_label(measured_coverage(kind, fewest)) for kind in kinds}
     return [(kind, f"{title} ({labels[kind]})" if labels[kind] else title) for kind, title in kinds.items()]
-
-
-def _wording(wording) -> dict:
-    """The sentences of each row under one reference and policy."""
-    return {"rows": wording.rows(), "instead": wording.instead}
-
-
-def _start_choice(references: Sequence[str], kind: str) -> dict[str, str]:
-    """What the board shows before anybody chooses."""
-    reference = default_reference(references) if references else ""
-    return {"reference": reference, "policy": "own_class", "kind": kind, "rule": RULES[0]}
 
 
 def at_settings(board: dict, view: dict) -> dict:
@@ -210,14 +205,14 @@ def banded(cells: Sequence[Decomposition], band_board: Board, level: float, poli
 
 def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
-    points = {name: _plain(by_level.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
+    points = {name: [plain(one) for one in by_level.values[r, p, :, i]] for i, name in enumerate(QUANTITIES)}
     places = [QUANTITIES.index(name) for name in WHISKERS]
     return {
         **points,
         "low": _packed(low[:, places]),
         "high": _packed(high[:, places]),
-        "floor_T": _plain(by_level.floors[r, p, :, 0]),
-        "floor_G": _plain(by_level.floors[r, p, :, 1]),
+        "floor_T": [plain(one) for one in by_level.floors[r, p, :, 0]],
+        "floor_G": [plain(one) for one in by_level.floors[r, p, :, 1]],
         "n": by_level.n[r, p].tolist(),
         "reference_rows": [e == by_level.references[r] for _, e in by_level.rows],
     }
@@ -261,7 +256,3 @@ def _packed(limits: np.ndarray) -> str:
     """(rows, quantities, levels) as base64 float64 in the order quantity, row, level. In single precision 0.075 would be
     printed as 0.08 here and as 0.07 in a table."""
     return base64.b64encode(np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8").tobytes()).decode()
-
-
-def _plain(values: np.ndarray) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]

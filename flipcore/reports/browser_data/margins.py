@@ -6,6 +6,7 @@ from itertools import product
 
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.records import digest
+from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.units import (
     NOTHING,
@@ -55,12 +56,6 @@ def _with(margins: list[float | None], lock_margin: float | None) -> list[float 
     return [*sorted([*numbers, lock_margin])]
 
 
-def _near(margins: Sequence[float | None], lock_margin: float | None) -> int:
-    if lock_margin is None:
-        return 0
-    return min((abs(margin - lock_margin), i) for i, margin in enumerate(margins) if margin is not None)[1]
-
-
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     margin = test.margin if margin is None else margin
     margins = _with(margins_of(test.against_margin(margin)), margin)
@@ -82,9 +77,9 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
         "sentences": [one.text for one in claims],
         "labels": [f"margin {margin_text(test.name, one)}" if one is not None else "no margin" for one in margins],
         "zones": [None if one is None else [-one if two_sided else axis[0], one] for one in margins],
-        "start": _near(margins, margin),
-        "value": _finite(test.estimate.value),
-        "bound": [_finite(low), _finite(high)],
+        "start": 0 if margin is None else min((abs(one - margin), i) for i, one in enumerate(margins) if one is not None)[1],
+        "value": plain(test.estimate.value),
+        "bound": [plain(low), plain(high)],
         "two_sided": two_sided,
         "nothing": NOTHING[test.name],
         "axis": axis,
@@ -142,7 +137,3 @@ def waiting_board(
     )
     overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
     return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}
-
-
-def _finite(x: float) -> float | None:
-    return float(x) if math.isfinite(x) else None

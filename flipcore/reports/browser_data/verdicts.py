@@ -24,6 +24,7 @@ from flipcore.claims.flips import (
     source_outcome,
 )
 from flipcore.reports.browser_data.level_limits import LEADS
+from flipcore.reports.rows import plain
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, decompositions
 from flipcore.stats.flips.pooled import across_axes
@@ -65,9 +66,9 @@ class Wording:
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 
     def _row(self, one: Decomposition, claim, verdict: Verdict | None) -> dict:
-        parts = [_plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
+        parts = [plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
         if one.is_reference:
-            parts = [0.0, _plain(one.T.value), 0.0]
+            parts = [0.0, plain(one.T.value), 0.0]
         row: dict = {"parts": parts, "detail": claim.detail}
         if verdict is None or claim.withheld:
             code = WITHHELD if claim.withheld else claim.outcome
@@ -130,10 +131,6 @@ def _lead(outcomes: Sequence[tuple[int, Verdict, str]]) -> int:
         return -1
     lead = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
     return next(row for row, verdict, _ in outcomes if verdict is lead)
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def wordings(

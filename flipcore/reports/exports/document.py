@@ -78,7 +78,8 @@ def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str
         ],
         "\n",
     )
-    body = tag("main", _opening(c), *parts, _end(c))
+    end = tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
+    body = tag("main", _opening(c), *parts, end)
     data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
     page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
@@ -108,10 +109,6 @@ def _says(c: WholeStudy) -> list[Markup]:
     lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
     return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
-
-
-def _end(c: WholeStudy) -> Markup:
-    return tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
 
 
 def _style(boards: dict[str, Any]) -> str:

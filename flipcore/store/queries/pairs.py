@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from datetime import datetime
 from typing import Any
 
 from flipcore.stats.memory.matching import Pairs
@@ -26,15 +25,12 @@ def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> 
     control_of: dict[str, str] = {}
     how_of: dict[str, Mapping[str, Any]] = {}
     controls: set[str] = set()
-    for benchmark, control, how in store.rows(_LATEST, before=_stored_at(store, study_id, lock)):
+    before = next((one["created_at"] for one in locks(store, study_id) if one["lock_id"] == lock), None) if lock else None
+    for benchmark, control, how in store.rows(_LATEST, before=before):
         if control != UNPAIRED and control not in controls:
             controls.add(control)
             control_of[benchmark], how_of[benchmark] = control, json.loads(how)
     return Pairs(control_of, how_of)
-
-
-def _stored_at(store: Store, study_id: str, lock: str | None) -> datetime | None:
-    return next((one["created_at"] for one in locks(store, study_id) if one["lock_id"] == lock), None) if lock else None
 
 
 def store_pairs(

@@ -105,7 +105,9 @@ def as_categories(table: pa.Table) -> pd.DataFrame:
     def column(name: str) -> Any:
         if name in TEXTS:
             return texts_of(table[name].combine_chunks() if len(table) else pa.array([], pa.string()).dictionary_encode())
-        return _rights(table[name]) if name == "is_correct" else table[name].to_pandas()
+        if name == "is_correct":  # True, False and None
+            return RIGHTS[table[name].cast("int8").fill_null(2).to_numpy()]
+        return table[name].to_pandas()
 
     return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)
 
@@ -152,11 +154,6 @@ def _occurring(codes: np.ndarray, n: int) -> np.ndarray:
 def _narrow(n: int) -> type[np.signedinteger]:
     """The integers in which pandas keeps the codes of so many categories."""
     return next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if n <= np.iinfo(kind).max)
-
-
-def _rights(column: pa.ChunkedArray) -> np.ndarray:
-    """True, False and None of a column."""
-    return RIGHTS[column.cast("int8").fill_null(2).to_numpy()]
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
