@@ -214,49 +214,33 @@ def _of_files(log_survey: Survey, key: str) -> list[str]:
 
 # Which column of a recorded file is what: guessed, and corrected by hand.
 
-LABELS = {
-    "prompt": "Prompt",
-    "question": "Question alone",
-    "options": "Options shown",
-    "order": "Order of the options",
-    "item": "Item",
-    "variant": "Variant",
-    "text": "Generated text",
-    "target": "Right answer",
-    "models": "Model",
-    "axes": "Axis",
-    "role": "Item role",
-    "harmless": "Harmless change",
-    "sample": "Sample",
-    "score": "Score",
-    "scorer": "Scorer",
-    "tasks": "Task",
-    "category": "Subject",
-    "cluster": "Template or passage",
-    "pair": "Pair",
-    "finish": "Why it ended",
-}
-HELP = {
-    "prompt": "What the model was sent; several columns with commas between are joined.",
-    "question": "The question without instructions and options, if it is there.",
-    "options": "A list of the options in the order of the prompt, scores by option, or one column an option: A,B,C,D. Empty: numbers.",
-    "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
-    "item": "Rows with the same value are variants of one item.",
-    "variant": "How rows of one item are told apart.",
-    "text": "What the model wrote; it is read as the written answer.",
-    "target": "An option's text, label or place from 0, or a number.",
-    "models": "The column that names the model.",
-    "axes": "What was changed, row by row.",
-    "role": "benchmark or control, row by row.",
-    "sample": "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample.",
-    "score": "What a scorer gave the row: true or false, a share, a percentage, or a grade.",
-    "scorer": "Names the scorer, where rows have several.",
-    "tasks": "Names the task; tasks are never pooled into one score.",
-    "category": "The subject, by which scores are compared.",
-    "cluster": "Items with the same value were made from one template or passage.",
-    "pair": "A benchmark item and the control that it is paired with have the same value.",
-    "finish": "length where the model ran out of tokens: such an answer is cut off.",
-    "harmless": "False where another answer may be right: such a row is left out of the flips.",
+FIELDS = {  # column -> what it is called, and what stands in it
+    "prompt": ("Prompt", "What the model was sent; several columns with commas between are joined."),
+    "question": ("Question alone", "The question without instructions and options, if it is there."),
+    "options": (
+        "Options shown",
+        "A list of the options in the order of the prompt, scores by option, or one column an option: A,B,C,D. Empty: numbers.",
+    ),
+    "order": (
+        "Order of the options",
+        "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
+    ),
+    "item": ("Item", "Rows with the same value are variants of one item."),
+    "variant": ("Variant", "How rows of one item are told apart."),
+    "text": ("Generated text", "What the model wrote; it is read as the written answer."),
+    "target": ("Right answer", "An option's text, label or place from 0, or a number."),
+    "models": ("Model", "The column that names the model."),
+    "axes": ("Axis", "What was changed, row by row."),
+    "role": ("Item role", "benchmark or control, row by row."),
+    "harmless": ("Harmless change", "False where another answer may be right: such a row is left out of the flips."),
+    "sample": ("Sample", "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample."),
+    "score": ("Score", "What a scorer gave the row: true or false, a share, a percentage, or a grade."),
+    "scorer": ("Scorer", "Names the scorer, where rows have several."),
+    "tasks": ("Task", "Names the task; tasks are never pooled into one score."),
+    "category": ("Subject", "The subject, by which scores are compared."),
+    "cluster": ("Template or passage", "Items with the same value were made from one template or passage."),
+    "pair": ("Pair", "A benchmark item and the control that it is paired with have the same value."),
+    "finish": ("Why it ended", "length where the model ran out of tokens: such an answer is cut off."),
 }
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
@@ -295,13 +279,13 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
     mapping: dict[str, Any] = {}
     places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
     for place, field in zip(places, COLUMNS, strict=False):
-        value = getattr(first, field)
+        (label, about), value = FIELDS[field], getattr(first, field)
         names = [None, *columns, *([value] if value and value not in columns else [])]
         column = place.selectbox(
-            LABELS[field],
+            label,
             names,
             key=f"recorded-{field}-{key}",
-            help=f"{HELP[field]} {PATHS}",
+            help=f"{about} {PATHS}",
             index=names.index(value) if value in names else 0,
             accept_new_options=True,
         )

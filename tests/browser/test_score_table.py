@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.studies.import_outputs import LABELS
+from pages.studies.import_outputs import FIELDS
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -23,7 +23,7 @@ def test_the_columns_of_scores_are_named_on_the_page(page, address, tmp_path):
     page.locator("input[type=file]").first.set_input_files(str(tmp_path / "winter.csv"))
     page.get_by_text("--map score=punkte").wait_for()
     for field, column in (("score", "punkte"), ("item", "frage"), ("models", "system"), ("sample", "lauf")):
-        choose(page, LABELS[field], column)
+        choose(page, FIELDS[field][0], column)
     page.get_by_role("button", name="Import as a study").click()
     page.wait_for_url("**/audit**")
     page.get_by_text("30 items, 60 calls, m-9; read by punkte").wait_for()

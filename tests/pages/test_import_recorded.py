@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.datasets.recorded.columns import COLUMNS
 from flipcore.runs import log_import
-from pages.studies.import_outputs import HELP, LABELS
+from pages.studies.import_outputs import FIELDS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
 from tests.pages.opening import quiet, words
@@ -182,7 +182,7 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
 
 
 def test_every_column_that_a_table_may_name_has_its_field_and_its_help():
-    assert list(LABELS) and set(LABELS) == set(HELP) == set(COLUMNS)
+    assert set(FIELDS) == set(COLUMNS) and all(label and about for label, about in FIELDS.values())
 
 
 def test_tables_whose_folders_name_their_models_are_shown_under_these(app, tmp_path):
