@@ -21,13 +21,13 @@ from flipcore.stats.flips.per_readout import alone, arriving
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import judges, studies
 from pages.common import gates, modes, record, repeats, screen, session
-from pages.common.cached import cached
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.session import cached
 from pages.common.tables import show_figure, show_table
-from pages.components.boards import threshold_board
+from pages.components import boards
 from pages.flips import board_data
 
 PAGE = "decomposition"  # what locks and decisions of every release are stored under
@@ -54,18 +54,6 @@ def items(study_id: str, model: str, mode: str, row: str, reference: str) -> lis
 def opened_row() -> str:
     """The row that the link looks behind; "" without one."""
     return st.query_params.get("row", "") if st.query_params.get("item") else ""
-
-
-def open_row(study_id: str, model: str, mode: str, row: str, reference: str) -> None:
-    """Puts the row and its first item into the link."""
-    axis, extractor = row.split("|")
-    for item in items(study_id, model, mode, row, reference)[:1]:
-        open_item(item, axis=axis, readout=extractor, row=row)
-
-
-def outputs_behind(study_id: str, model: str, mode: str, reference: str) -> None:
-    """The inspector, at the item that the link opens behind its row."""
-    inspector_place(study_id, model, Steps(items(study_id, model, mode, opened_row(), reference)))
 
 
 # Each readout by itself: its flip rate with the bounds that unreadable answers leave, and the rate as results arrived.
@@ -217,17 +205,23 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
     with left:
         of_board = at_settings(board_data.board(study_id, model, mode, closed_gates, view), view)
         with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
-            moved, decision, row = threshold_board(
-                of_board, key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked", opened=opened_row()
+            moved, decision, row = boards.draw(
+                "threshold_board",
+                of_board,
+                key=f"board-{study_id}-{model}-{mode}",
+                locked=mode == "locked",
+                opened=opened_row(),
             )
         record.log_move(study_id, moved)
         record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
         st.caption(modes.note(mode, study_id, band_words(cells)))
     if right is not None:
         with right:
-            outputs_behind(study_id, model, mode, view["reference"])
+            inspector_place(study_id, model, Steps(items(study_id, model, mode, opened_row(), view["reference"])))
     if row in rows:
-        open_row(study_id, model, mode, row, view["reference"])
+        axis, extractor = row.split("|")
+        for item in items(study_id, model, mode, row, view["reference"])[:1]:
+            open_item(item, axis=axis, readout=extractor, row=row)
         st.rerun(scope="fragment")
     modes.remember(study_id, PAGE, start_of(session.declared(study_id).scorer_names), moved)
 

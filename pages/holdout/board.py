@@ -13,7 +13,7 @@ from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.store.queries import holdout, locks
 from pages.common import modes, record, screen, session
 from pages.common.notes import plain
-from pages.components.boards import margin_board
+from pages.components import boards
 from pages.holdout import cached
 from pages.holdout.cached import SETTINGS, is_kept
 
@@ -87,7 +87,7 @@ class BoardPlace:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            margin_board(waiting_board(list(tests.values()), view, about, missing), key=key, locked=True)
+            boards.draw("margin_board", waiting_board(list(tests.values()), view, about, missing), key=key, locked=True)
 
     def _settings(self, sets: Sets, view: dict) -> tuple:
         return sets.sets_id, *(view[name] for name in SETTINGS)
@@ -100,8 +100,11 @@ class BoardPlace:
         if mode == "simultaneous":
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
-            moved, decision = margin_board(
-                board(list(tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
+            moved, decision = boards.draw(
+                "margin_board",
+                board(list(tests.values()), view, about, missing),
+                key=f"board-{sets.record_id}-{mode}",
+                locked=lock is not None,
             )
             st.caption(plain(what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)

@@ -29,7 +29,7 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-from pages.common.cached import cached
+from pages.common.session import cached
 
 
 @dataclass(frozen=True)

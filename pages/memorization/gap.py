@@ -31,7 +31,7 @@ from pages.common import modes, record, screen, session
 from pages.common.identity import name_field
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.tables import show_figure, show_table
-from pages.components.boards import cutoff_line
+from pages.components import boards
 from pages.memorization.cached import View, gap, gaps_of, members, readouts_of
 from pages.memorization.items import item_table
 from pages.memorization.verdicts import detectable, say, tests
@@ -57,7 +57,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     left, right = st.columns([2, 3])
     show_figure("slopes", lambda c: slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), c), place=left)
     with right:
-        moved, decision = cutoff_line(
+        moved, decision = boards.draw(
+            "cutoff_line",
             detector_line(verdict, estimate, gaps[operator].unit, settings["margin"]),
             locked=mode == "locked",
             key=f"margin-{view}-{operator}-{extractor}-{mode}",
@@ -75,11 +76,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     _coverage(view, operator, estimate)
     _matching(view, estimate)
     _published()
-    _items(view, operator, extractor)
-    _guide(estimate)
-
-
-def _guide(estimate: DropGap) -> None:
+    st.markdown("**Benchmark items, those that broke first**")
+    rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
+    item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
     how_to_read(
         "A model that remembers loses accuracy when items are rewritten; a brittle one also on the control. The **gap** is "
         "the difference of both drops. With a *random* control it is memory at one-sided p ≤ .025; with *paired* controls "
@@ -132,12 +131,6 @@ def _published() -> None:
         st.caption(gap_notes())
         st.markdown("**What does not add up in the sources**")
         show_table("published-inconsistencies", inconsistency_rows())
-
-
-def _items(view: View, operator: str, extractor: str) -> None:
-    one = frames.rewritten(view.frame, operator, extractor, view.item_roles)
-    st.markdown("**Benchmark items, those that broke first**")
-    item_table(view, frames.drop_rows(one), operator, extractor, key=f"gap-items-{operator}")
 
 
 # What the rewrite method could rewrite: coverage, whether the covered are special, and whether numbers kept their size.

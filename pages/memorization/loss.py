@@ -13,10 +13,10 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import modes, record, screen, session
-from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.session import cached
 from pages.common.tables import show_table
-from pages.components.boards import cutoff_line
+from pages.components import boards
 from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
 from pages.memorization.items import detector_title, item_table
 from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
@@ -34,7 +34,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     sentences = say(judged_test)
     warn_without_fresh_controls(view, losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
-    moved, decision = cutoff_line(
+    moved, decision = boards.draw(
+        "cutoff_line",
         detector_line(judged_test, test, detector.unit, start, mode == "simultaneous"),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
@@ -61,7 +62,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
-    _guide(test, detector)
+    what = (
+        "how much more surprising a paraphrase is than the published text, in nats"
+        if isinstance(detector, Loss)
+        else "the score"
+    )
+    how_to_read(
+        f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
+        "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
+        example=loss_example(test, "nats" if isinstance(detector, Loss) else ""),
+    )
 
 
 def _detector(view: View, controls) -> ScoreDetector | None:
@@ -85,19 +95,6 @@ def _detector(view: View, controls) -> ScoreDetector | None:
     )
     controls.note(lines[name].title)
     return lines[name]
-
-
-def _guide(test: LossTest, detector: ScoreDetector) -> None:
-    what = (
-        "how much more surprising a paraphrase is than the published text, in nats"
-        if isinstance(detector, Loss)
-        else "the score"
-    )
-    how_to_read(
-        f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
-        "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
-        example=loss_example(test, "nats" if isinstance(detector, Loss) else ""),
-    )
 
 
 def _published() -> None:

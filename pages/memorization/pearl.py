@@ -17,7 +17,7 @@ from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, screen, session
 from pages.common.notes import how_to_read
 from pages.common.tables import show_figure
-from pages.components.boards import cutoff_line
+from pages.components import boards
 from pages.memorization.cached import View, sensitivities, setting_of
 from pages.memorization.items import item_table
 from pages.memorization.verdicts import say, say_dragged, verdict
@@ -39,11 +39,20 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     pearl = sensitivities(view, detector, rule, fpr)
     judged_test = verdict(view, settings["margin"], detector.name)
     sentences = say(judged_test, pearl.sentence())
-    warn_of_few(pearl.calibration.n, rule, fpr)
-    _warn_of_compressor(view, metric, axis)
+    n = pearl.calibration.n
+    if n < min_calibration(fpr) and rule == "tolerance":
+        st.warning(
+            f"{n:,} non-members are too few for a tolerance bound. Add some, accept a higher false-positive rate, or take the "
+            "conformal rule, which holds on average.",
+            icon=":material/warning:",
+        )
+    texts = memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
+    if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
+        st.warning(warning, icon=":material/warning:")
     start = settings["alpha"]
     start = pearl_cutoff(pearl) if start is None else start
-    moved, decision = cutoff_line(
+    moved, decision = boards.draw(
+        "cutoff_line",
         detector_line(judged_test, pearl, detector.unit, start, mode == "simultaneous"),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
@@ -62,14 +71,13 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every level, and are left out."
         )
     _items(view, metric, axis, pearl, start)
-    _guide(pearl)
-
-
-def _warn_of_compressor(view: View, metric: str, axis: str) -> None:
-    """Say so where the compressor of the similarity does not suit how long the compared texts are."""
-    texts = memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
-    if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
-        st.warning(warning, icon=":material/warning:")
+    how_to_read(
+        "Each curve is a text: how close continuations stay to the true one as more bits of its beginning are flipped. "
+        "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
+        "texts together. **α** comes from non-members: the tolerance bound holds with 95 % confidence, the conformal rule on "
+        "average, the source's quantile not.",
+        example=pearl_example(pearl),
+    )
 
 
 def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:
@@ -78,16 +86,6 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
     st.caption(
         "You are tuning α on the data it is evaluated on, so the detection rate is optimistic. "
         "Lock α before the confirmatory texts are read."
-    )
-
-
-def _guide(pearl: Pearl) -> None:
-    how_to_read(
-        "Each curve is a text: how close continuations stay to the true one as more bits of its beginning are flipped. "
-        "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
-        "texts together. **α** comes from non-members: the tolerance bound holds with 95 % confidence, the conformal rule on "
-        "average, the source's quantile not.",
-        example=pearl_example(pearl),
     )
 
 
@@ -164,13 +162,3 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
         )
     controls.note(TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g} % false positives")
     return rule, fpr
-
-
-def warn_of_few(n: int, rule: str, fpr: float) -> None:
-    """Say so where `n` non-members cannot give a tolerance bound."""
-    if n < min_calibration(fpr) and rule == "tolerance":
-        st.warning(
-            f"{n:,} non-members are too few for a tolerance bound. Add some, accept a higher false-positive rate, or take the "
-            "conformal rule, which holds on average.",
-            icon=":material/warning:",
-        )

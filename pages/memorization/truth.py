@@ -11,11 +11,10 @@ from flipcore.reports.known_doses import AGAINST_DOSES, detector_rows, record, r
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
-from flipcore.stats.memory.ground_truth import ground_truth as truth_of_scores
 from flipcore.text.counts import count_of
 from pages.common import screen, session
-from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
+from pages.common.session import cached
 from pages.common.tables import show_figure, show_table
 from pages.memorization.cached import View, scores
 from pages.memorization.items import set_title
@@ -32,23 +31,23 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 def every_detector() -> None:
     """What each detector, those that fail too, sees on every kind of the pocket model's items at every dose."""
-    rows = shipped_rows()
-    if not rows:
-        return
-    with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
-        show_table("against-doses", rows)
-        st.caption(plain(AGAINST_DOSES))
+    if rows := shipped_rows():
+        with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
+            show_table("against-doses", rows)
+            st.caption(plain(AGAINST_DOSES))
 
 
 def in_a_line(view: View) -> None:
     """Which detector Ground truth trusts most on these items, and the way there; nothing where no exposure is known."""
     if sentence := _best(view):
         st.markdown(f"**Which detector to trust, on {set_title(view.kind).lower()}:** {plain(sentence)}")
-        st.button("Open Ground truth", key="to-truth", icon=":material/fact_check:", on_click=_open_truth)
-
-
-def _open_truth() -> None:
-    st.session_state["tab"] = "truth"
+        st.button(
+            "Open Ground truth",
+            key="to-truth",
+            icon=":material/fact_check:",
+            on_click=st.session_state.update,
+            args=({"tab": "truth"},),
+        )
 
 
 @cached(max_entries=16)
@@ -56,7 +55,7 @@ def _best(view: View) -> str:
     known_scores, doses, fresh = _scores_and_doses(view)
     if not known_scores or 0 not in doses.values() or not any(doses.values()):
         return ""
-    truth = truth_of_scores(known_scores, doses, fresh, rules_of(known_scores, doses, fresh)[0])
+    truth = ground_truth(known_scores, doses, fresh, rules_of(known_scores, doses, fresh)[0])
     return truth_claim(truth).text if truth.detectors else ""
 
 

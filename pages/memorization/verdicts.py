@@ -21,9 +21,9 @@ from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
-from pages.common.cached import cached
 from pages.common.computing import computed
 from pages.common.notes import plain
+from pages.common.session import cached
 from pages.memorization.cached import View, gap, members
 
 

@@ -26,7 +26,7 @@ from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_figure, show_table
-from pages.components.boards import ranking_board
+from pages.components import boards
 from pages.ranking import cached
 from pages.ranking.cached import View
 
@@ -150,7 +150,8 @@ def board(study_id: str, mode: str, view: cached.View, level: float, report: Ran
     """The board, and behind a way of it the outputs on which two models differ."""
     of_board = cached.board(view, level)
     with screen.room("ranking", 170 + 37 * len(of_board["ways"]), 410 + 38 * len(of_board["ways"])):
-        moved, decision, way = ranking_board(
+        moved, decision, way = boards.draw(
+            "ranking_board",
             of_board,
             key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
             locked=mode == "locked",

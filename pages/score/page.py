@@ -26,7 +26,7 @@ from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import how_to_read, plain
 from pages.common.tables import show_table
-from pages.components.boards import score_board
+from pages.components import boards
 
 # Under the board: what another wording would give, whose the uncertainty is, where the next call goes, and every number.
 
@@ -147,7 +147,8 @@ def settings(study_id: str, lock: dict | None) -> dict:
 def board(study_id: str, mode: str, at: dict, view: scores.View, report: ScoreReport) -> None:
     """The board, and behind a dot of it the outputs."""
     with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
-        moved, decision, dot = score_board(
+        moved, decision, dot = boards.draw(
+            "score_board",
             scores.board(view, at["level"], mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{at['axes']}",
             locked=mode == "locked",

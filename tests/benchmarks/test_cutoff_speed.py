@@ -17,7 +17,7 @@ from flipcore.stats.memory.pearl_alpha import Setting, calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.core.randomness import generator
 import streamlit as st
-from pages.components.boards import cutoff_line
+from pages.components import boards
 
 @st.cache_resource
 def line():
@@ -28,7 +28,7 @@ def line():
     found = Pearl(tuple(map(str, range({n}))), none, judged, none, none, none, calibration(known, setting), known)
     return alpha_line(found, 0.4, "sensitivity")
 
-cutoff_line(line(), key="line")
+boards.draw("cutoff_line", line(), key="line")
 st.slider("server", 0.0, 1.0, 0.4, key="slow")
 st.markdown(f"at {{st.session_state['slow']:.3f}}")
 """

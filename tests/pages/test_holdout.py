@@ -53,7 +53,7 @@ def kept(path, *items_and_survey):
 
 def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path, monkeypatch):
     boards = []
-    monkeypatch.setattr("pages.holdout.board.margin_board", lambda board, **_: boards.append(board) or (None, None))
+    monkeypatch.setattr("pages.components.boards.draw", lambda _, board, **__: boards.append(board) or (None, None))
     app = shown(sets="halves")
     first, second, whole = boards  # what is quick stands there while the rest runs, and claims nothing
     running = [[row["name"] for row in board["rows"] if "Running" in row.get("missing", "")] for board in boards]
