@@ -244,7 +244,7 @@ OFF_SCREEN = {
         "plain": "escapes text for Streamlit's Markdown",
         "saved_upload": "takes Streamlit's upload apart",
     },
-    "pages/flips/drawing.py": {"DrawnMap": "what was drawn on this screen"},
+    "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/memorization/items.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
     "pages/studies/import_outputs.py": {"upload_folder": "takes Streamlit's uploads apart"},

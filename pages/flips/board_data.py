@@ -11,8 +11,8 @@ from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from pages.common import headline, session
-from pages.common.cached import cached
 from pages.common.notes import plain
+from pages.common.session import cached
 from pages.common.tables import show_table
 
 

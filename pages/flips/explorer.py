@@ -1,7 +1,5 @@
 """The map, and beside it in a fragment of its own what a click on it shows: a click draws the fragment and nothing else."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
@@ -17,8 +15,7 @@ from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import plain
 from pages.common.tables import show_table
 from pages.components.flip_map import flip_map, map_events
-from pages.flips.drawing import DrawnMap
-from pages.flips.map_data import View
+from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED
 
 HEIGHT_PX = 560  # what 900 px leave under the header, the answer and the controls
@@ -48,9 +45,9 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     map_events(
         key="map-events",
         selected=_selected(view),
-        n_selected=n_selected(view, flipmap),
+        n_selected=len(ids(view, flipmap)),
         on_cell=lambda clicked: _open(view, flipmap, clicked),
-        on_brush=lambda brush: _keep(view, flipmap, brush),
+        on_brush=lambda brush: keep(view, flipmap, brush),
         on_column=_turn_column,
     )
     if st.session_state.pop("column-turned", False):
@@ -73,11 +70,6 @@ def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
     if view.group == "model":
         more["of"] = flipmap.models[position]
     open_item(flipmap.items[position], axis=axis, readout=readout, **more)
-
-
-def _keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
-    if brush["version"] == flipmap.version:
-        keep(view, flipmap, brush["ranges"])
 
 
 def _model(view: View) -> str:
@@ -107,25 +99,20 @@ def _selected(view: View) -> dict | None:
 PLACE = "map-selection"
 
 
-def keep(view: View, flipmap: DrawnMap, ranges: Sequence[Sequence[int]]) -> None:
-    """The rows of a brush, as [from, to) of the map's order, become the selection; none lets it go."""
-    positions = [i for low, high in ranges for i in range(max(int(low), 0), min(int(high), len(flipmap.items)))]
+def keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
+    """The rows of a brush, as [from, to) of the map's order, become the selection; none lets it go. Nothing where the map is another
+    one now."""
+    if brush["version"] != flipmap.version:
+        return
+    positions = [i for low, high in brush["ranges"] for i in range(max(int(low), 0), min(int(high), len(flipmap.items)))]
     ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
     st.session_state[PLACE] = {"study": view.study_id, "version": flipmap.version, "ids": ids}
-
-
-def let_go() -> None:
-    st.session_state.pop(PLACE, None)
 
 
 def ids(view: View, flipmap: DrawnMap) -> list[str]:
     """The selected items; none where the map is another one now."""
     selection = st.session_state.get(PLACE, {})
     return selection["ids"] if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version) else []
-
-
-def n_selected(view: View, flipmap: DrawnMap) -> int:
-    return len(ids(view, flipmap))
 
 
 def order(view: View, flipmap: DrawnMap) -> Steps:
@@ -152,7 +139,14 @@ def bar(view: View, flipmap: DrawnMap) -> None:
             key="selection-export",
             help="Their readouts as CSV",
         )
-        st.button("Let go", key="selection-off", icon=":material/deselect:", on_click=let_go, help="Key: Escape on the map")
+        st.button(
+            "Let go",
+            key="selection-off",
+            icon=":material/deselect:",
+            on_click=st.session_state.pop,
+            args=(PLACE, None),
+            help="Key: Escape on the map",
+        )
 
 
 def _review(view: View, selection: list[str]) -> None:

@@ -12,13 +12,12 @@ from flipcore.reports.flips import ASKED_ONCE, judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
-from pages.common.cached import cached
 from pages.common.notes import how_to_read, plain
+from pages.common.session import cached
 from pages.common.tables import show_figure, show_table
 from pages.flips import map_data
-from pages.flips.drawing import drawn_map
 from pages.flips.explorer import OPENED, explorer
-from pages.flips.map_data import View, of_model
+from pages.flips.map_data import View, drawn_map, of_model
 
 
 @cached("Comparing the extractors", 16)
@@ -27,7 +26,7 @@ def _disagreements(study_id: str, model: str):
     return disagreements(frame, judges(frame))
 
 
-def disagreement(study_id: str, model: str, title_of) -> None:
+def disagreement(study_id: str, model: str) -> None:
     """The same completion read in two ways: how often do they differ?"""
     st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model)
@@ -133,7 +132,7 @@ def show_asked_once(study_id: str) -> None:
     """What the page can say where nothing was asked in a second way: how the extractors read the same answers."""
     st.markdown(f"## {ASKED_ONCE}")
     st.caption("Flips need further wordings or runs. Audit asks recorded items again; New study asks your own in several ways.")
-    disagreement(study_id, map_data.choices(study_id).models[0], title_of)
+    disagreement(study_id, map_data.choices(study_id).models[0])
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
@@ -156,7 +155,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         explorer(view, flipmap, flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles))
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
-    disagreement(study_id, view.model, title_of)
+    disagreement(study_id, view.model)
     repeats.show(study_id)
     how_to_read(
         "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "

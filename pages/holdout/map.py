@@ -68,7 +68,13 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
         colouring = _colouring(comparison, colour, store)
         _pictures(comparison, places, axes, colouring, store, lasso=pointer == LASSO, crossed=crossed, whole_id=whole_id)
-    _how_to_read()
+    how_to_read(
+        "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little else: the size of a "
+        "cluster and the distance between clusters say little. **Trustworthiness** is how far neighbours on the map are "
+        "neighbours in all dimensions; 1 is all. Components keep large distances and hide small ones. The sentence above "
+        "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions.",
+        title="How to read the map",
+    )
 
 
 def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
@@ -103,7 +109,8 @@ def _pictures(
 ) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
     key = f"{comparison.sets_id}-{comparison.described}"
-    on_map, in_bars = selection.rows_on_map(key), comparison.within(selection.spans(key))
+    choice = selection.choice_in(key)
+    on_map, in_bars = choice["rows"], comparison.within(choice["spans"])
     left, right = st.columns([3, 2])
     with left, st.container(key=selection.MAP):
         show_figure(
@@ -137,16 +144,6 @@ def _pictures(
         )
     st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")
     loners(comparison)
-
-
-def _how_to_read() -> None:
-    how_to_read(
-        "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little else: the size of a "
-        "cluster and the distance between clusters say little. **Trustworthiness** is how far neighbours on the map are "
-        "neighbours in all dimensions; 1 is all. Components keep large distances and hide small ones. The sentence above "
-        "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions.",
-        title="How to read the map",
-    )
 
 
 # How the map is drawn: seed, neighbours and distance, the map as soon as it is there, and how far it may be believed.

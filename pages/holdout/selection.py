@@ -26,7 +26,7 @@ def from_map(sets_id: str) -> None:
     """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
     the map's own figure must not change by it."""
     rows = sorted({int(row) for (row,) in _points(MAP)})
-    st.session_state[SELECTION] = {"sets": sets_id, "rows": rows, "spans": spans(sets_id)}
+    st.session_state[SELECTION] = {"sets": sets_id, "rows": rows, "spans": choice_in(sets_id)["spans"]}
 
 
 def from_bars(sets_id: str) -> None:
@@ -35,20 +35,11 @@ def from_bars(sets_id: str) -> None:
     st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
 
 
-def _choice(sets_id: str) -> dict:
-    """What was chosen in these sets; a choice in others means nothing here."""
+def choice_in(sets_id: str) -> dict:
+    """What was chosen in these sets: `rows` of entries on the map, `spans` (low, high, label) of bars; a choice in others means nothing
+    here."""
     choice = st.session_state.get(SELECTION, {})
     return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
-
-
-def rows_on_map(sets_id: str) -> list[int]:
-    """Rows of the entries that are chosen on the map."""
-    return _choice(sets_id)["rows"]
-
-
-def spans(sets_id: str) -> list[tuple[float, float, int]]:
-    """The (low, high, label) of the chosen bars."""
-    return _choice(sets_id)["spans"]
 
 
 def item_ids() -> list[str]:
