@@ -18,11 +18,11 @@ from flipcore.runs.rereading import CAN_REREAD, reread
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from pages.common import session
-from pages.common.cached import cached
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
 from pages.common.notes import RETRO, how_to_read, plain, shown_problem
+from pages.common.session import cached
 
 # What to do with a log next: read its texts again, or ask its items in other ways.
 
@@ -133,8 +133,9 @@ def card(number: int, one: Finding) -> None:
                 f"Look at {len(one.items):,}",
                 key=f"look-{number}",
                 icon=":material/search:",
-                on_click=_open,
-                args=(number, one),
+                on_click=open_item,
+                args=(one.items[0],),
+                kwargs={"axis": one.axis, "readout": one.extractor, "finding": str(number), "on": one.model},
                 help="Opens the first of the items behind this finding; j and k step through them.",
             )
 
@@ -155,10 +156,6 @@ def cards(findings: Sequence[tuple[int, Finding]], most: int) -> None:
         with st.expander(f"{len(rest):,} more of the same kinds"):
             for number, one in rest:
                 card(number, one)
-
-
-def _open(number: int, one: Finding) -> None:
-    open_item(one.items[0], axis=one.axis, readout=one.extractor, finding=str(number), on=one.model)
 
 
 study_id = page_header("audit")

@@ -46,7 +46,9 @@ def flip_verdict_bar(
     if not name.strip():
         st.caption("Give your name first, so that others can weigh your verdict.")
     for verdict in pressed:
-        _keep(flip, verdict, name)
+        with shown_problem():
+            mark_flip(session.store(), flip, verdict, name)
+            st.toast(f"Recorded: {WORDS[verdict].lower()}.")
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
     mine = own_mark(marks, flip, name)
     share = human_share(marks)
@@ -55,12 +57,6 @@ def flip_verdict_bar(
         f"{own_note}Marked so far on this axis and extractor: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
         f"artifact, {share.n_ambiguous:,} unclear)."
     )
-
-
-def _keep(flip: dict, verdict: str, name: str) -> None:
-    with shown_problem():
-        mark_flip(session.store(), flip, verdict, name)
-        st.toast(f"Recorded: {WORDS[verdict].lower()}.")
 
 
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:

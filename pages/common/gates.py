@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-import streamlit as st
-
 from flipcore.annotation import gates
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.extractors import needs_judge
 from flipcore.store.queries import judges, locks
 from pages.common import session
+from pages.common.session import cached
 
 
 def closed_gates(
@@ -26,19 +25,19 @@ def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
     return closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors), lock)
 
 
+def with_labels(study_id: str) -> tuple[int, int]:
+    """A judge's labels open its gate and are no part of the study."""
+    return session.revision(study_id), judges.n_label_rows(session.store())
+
+
+@cached(max_entries=16, revision=with_labels)
 def judge_report_of(study_id: str) -> JudgeReport:
     """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
     store = session.store()
-    return _judge_report(study_id, store.revision(study_id), judges.n_label_rows(store))
+    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))
 
 
 def judge_is_closed(study_id: str) -> bool:
     """Whether a judge has read in this study without having passed its gate."""
     readers = [one.name for one in session.declared(study_id).extractors if needs_judge(one.name)]
     return any(study_id in judges.studies_with_judge(session.store(), one) for one in closed_gates(study_id, (), readers))
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _judge_report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
-    store = session.store()
-    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))

@@ -30,13 +30,8 @@ class HeadStart:
 
             def count() -> None:
                 with acting_as(person):
-                    _count(link)
+                    if names := session.names_of_studies():
+                        headline(link if link in names else next(iter(names)))
 
             Work("Counting the flips", count)  # nobody waits for it; what goes wrong, the page says
         await self._app(scope, receive, send)
-
-
-def _count(link: str) -> None:
-    names = session.names_of_studies()
-    if names:
-        headline(link if link in names else next(iter(names)))

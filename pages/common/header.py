@@ -19,28 +19,18 @@ from pages.common.links import remember_missing, say_missing
 from pages.common.notes import plain
 from pages.navigation import BY_FOLDER, PAGES
 
-BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"]] = {
-    "SIMULATED": "orange",
-    "POCKET": "blue",
-    "EXPLORATORY": "gray",
-    "LOCKED": "violet",
-    "PARTIAL": "orange",
-    "INCOMPLETE": "orange",
-    "UNREVIEWED PARAPHRASES": "orange",
-    "JUDGE NOT PASSED": "orange",
-}
+COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {"POCKET": "blue", "EXPLORATORY": "gray", "LOCKED": "violet"}
 MOST_LETTERS = 24  # of the models' names in the header's line
 
 
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
     study_id = row["study_id"]
-    n_unreviewed = _n_unreviewed(study_id, session.store().revision(study_id))
-    return badges_of(row, n_unreviewed, gates.judge_is_closed(study_id))
+    return badges_of(row, _n_unreviewed(study_id), gates.judge_is_closed(study_id))
 
 
-@st.cache_data(show_spinner=False, max_entries=256)
-def _n_unreviewed(study_id: str, revision: int) -> int:
+@session.cached(max_entries=256)
+def _n_unreviewed(study_id: str) -> int:
     """Counted again when the study or a verdict has changed: a tenth of the time that a click on the map takes."""
     return studies.n_unreviewed(session.store(), study_id)
 
@@ -48,7 +38,7 @@ def _n_unreviewed(study_id: str, revision: int) -> int:
 def show_badges(pairs: list[tuple[str, str]]) -> None:
     with st.container(horizontal=True, gap="small", width="content"):
         for badge, text in pairs:
-            st.badge(text, color=BADGES[badge], help=MEANINGS[badge])
+            st.badge(text, color=COLOURS.get(badge, "orange"), help=MEANINGS[badge])
 
 
 def header_line(folder: str, question: str = ""):

@@ -18,7 +18,7 @@ from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, scores, session
-from pages.common.cached import cached
+from pages.common.session import cached
 
 
 @cached(max_entries=12)

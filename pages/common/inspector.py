@@ -79,7 +79,9 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
             args=("variant", f"{place}-{extractor_name}-variant-{key}"),
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
-    _put_into_link(item=item_id, axis=axis, readout=extractor_name, variant=key)
+    there = {"item": item_id, "axis": axis, "readout": extractor_name, "variant": key}
+    if changed := {name: value for name, value in there.items() if st.query_params.get(name) != value}:
+        st.query_params.update(changed)
     (base, before), (other, _) = pairs[key]
     _who_flips(view, names, key)
     left, right = st.columns(2)
@@ -128,12 +130,6 @@ def open_item(item_id: str, **rest: str) -> None:
 
 def _into_link(name: str, key: str) -> None:
     st.query_params[name] = st.session_state[key]
-
-
-def _put_into_link(**params: str) -> None:
-    changed = {name: value for name, value in params.items() if st.query_params.get(name) != value}
-    if changed:
-        st.query_params.update(changed)
 
 
 def _title(name: str) -> str:

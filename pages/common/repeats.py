@@ -9,8 +9,8 @@ from flipcore.core.records import Item
 from flipcore.reports.flips import by_wording, made_from
 from flipcore.text.templates import repeated_templates
 from pages.common import session
-from pages.common.cached import cached
 from pages.common.notes import plain
+from pages.common.session import cached
 
 
 def show(study_id: str) -> None:

@@ -10,7 +10,7 @@ from flipcore.reports.score import ScoreReport, random_axes, score_report
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.store.queries import audit, judges, scores
 from pages.common import gates, session
-from pages.common.cached import cached
+from pages.common.session import cached
 
 LEVEL = 0.95
 

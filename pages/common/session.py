@@ -1,7 +1,11 @@
-"""The open store, the running studies and cached reads: the one seam between the pages and flipcore."""
+"""The open store, the running studies and cached reads: the one seam between the pages and flipcore; and the one way in which pages
+remember what they computed, once a study, revision and settings, for all who look."""
 
+import inspect
 from collections import Counter
 from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +19,9 @@ from flipcore.store.queries import locks, scores, studies
 from pages.common.computing import computed
 from pages.common.links import remember_missing
 from pages.common.opened import opened
+
+T = TypeVar("T")
+_SIGNATURE = inspect.signature(lambda at, *settings: None)
 
 
 def store() -> Store:
@@ -30,6 +37,37 @@ def registry():
     """The runs that are in flight in this process."""
     store()
     return opened()[1]
+
+
+def revision(study_id: str) -> int:
+    """The newest revision of a study."""
+    return store().revision(study_id)
+
+
+def cached(
+    step: str = "", max_entries: int = 24, revision: Callable[[str], Any] = revision
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Above a function of a study's id, or of a view that has one, and of hashable settings: it is computed again when the study's
+    `revision` is another. What takes long says `step` meanwhile. What is remembered was read by somebody else, so who asks must be
+    allowed to read. A view's own statistics depend on what its fields say and on nothing that the session holds."""
+
+    def of(make: Callable[..., T]) -> Callable[..., T]:
+        @wraps(make)
+        def remembered(at: Any, *settings: Any) -> T:
+            return make(*settings)
+
+        remembered.__signature__ = _SIGNATURE  # type: ignore[attr-defined]  # else Streamlit takes that of `make`
+        memory = st.cache_resource(show_spinner=False, max_entries=max_entries)(remembered)
+        waited = computed(step)(memory) if step else memory
+
+        @wraps(make)
+        def read(first: Any, *settings: Any) -> T:
+            require(Permission.READ)
+            return waited(revision(first if isinstance(first, str) else first.study_id), first, *settings)
+
+        return read
+
+    return of
 
 
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
@@ -91,39 +129,23 @@ def lock_id(study_id: str, page: str) -> str:
 
 
 def readouts(
-    study_id: str,
-    revision: int | None = None,
-    *,
-    lock: str | None = None,
-    paraphrases: str = "standing",
-    everything: bool = False,
-    of_scores: bool = False,
+    study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False, of_scores: bool = False
 ) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed; under a lock those of what was set aside. `of_scores` are
     those that a score is made of: shares and grades of the log's scorers too."""
-    require(Permission.READ)  # what is remembered was read by somebody else
-    revision = store().revision(study_id) if revision is None else revision
     grades_of = scores.graders(store(), study_id, declared(study_id).scorers) if of_scores else ()
     # shallow: pandas copies what is written to, so no page changes another's rows
-    return _readouts(study_id, revision, lock, paraphrases, everything, grades_of).copy(deep=False)
+    return _readouts(study_id, lock, paraphrases, everything, grades_of).copy(deep=False)
 
 
-@computed("Reading the answers")
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _readouts(
-    study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool, grades_of: tuple[str, ...]
-) -> pd.DataFrame:
+@cached("Reading the answers")
+def _readouts(study_id: str, lock: str | None, paraphrases: str, everything: bool, grades_of: tuple[str, ...]) -> pd.DataFrame:
     return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything, grades_of=grades_of)
 
 
+@cached(max_entries=64, revision=lambda study_id: 0)  # no revision changes it
 def declared(study_id: str) -> Study:
     """The study's declaration."""
-    require(Permission.READ)
-    return _declared(study_id)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _declared(study_id: str) -> Study:
     return studies.declared(store(), study_id)
 
 
@@ -139,19 +161,18 @@ def fresh_items(study_id: str) -> set[str]:
 
 def study_items(study_id: str) -> pd.DataFrame:
     """The study's items with their roles."""
-    require(Permission.READ)
-    return _study_items(study_id, store().revision(study_id)).copy(deep=False)
+    return _study_items(study_id).copy(deep=False)
+
+
+@cached()
+def _study_items(study_id: str) -> pd.DataFrame:
+    return studies.study_items(store(), study_id)
 
 
 def roles(study_id: str) -> set[str]:
     """The roles of the study's items; of a recording, whose declaration does not say them, as they are stored."""
     study = declared(study_id)
     return set(study_items(study_id)["role"]) if study.is_recorded else study.roles
-
-
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _study_items(study_id: str, revision: int) -> pd.DataFrame:
-    return studies.study_items(store(), study_id)
 
 
 def temperature(study_id: str, model: str) -> float | None:

@@ -31,23 +31,15 @@ def _turns(turns: tuple[Turn, ...], at: int | None) -> None:
     if at:
         with st.expander(f"{count_of(at, 'turn')} before"):
             for number, turn in list(enumerate(turns[:at], 1))[-MOST_TURNS:]:
-                _turn(number, turn)
+                st.caption(plain(f"{number} · {turn.role}"))
+                _body(turn)
     for number, turn in enumerate(turns[at or 0 :][:MOST_TURNS], (at or 0) + 1):
-        with st.expander(_title(number, turn), expanded=number - 1 == at):
+        title = f"{number} · {turn.title[:MOST_LETTERS]}{'…' * (len(turn.title) > MOST_LETTERS)}"
+        with st.expander(plain(title), expanded=number - 1 == at):
             _body(turn)
     if left := len(turns) - (at or 0) - MOST_TURNS:
         if left > 0:
             st.caption(f"{count_of(left, 'further turn')} in the raw reply.")
-
-
-def _title(number: int, turn: Turn) -> str:
-    title = turn.title
-    return plain(f"{number} · {title[:MOST_LETTERS]}{'…' * (len(title) > MOST_LETTERS)}")
-
-
-def _turn(number: int, turn: Turn) -> None:
-    st.caption(plain(f"{number} · {turn.role}"))
-    _body(turn)
 
 
 def _body(turn: Turn) -> None:

@@ -75,10 +75,17 @@ STILL_RUNNING = {  # of the tests that take longest
 }
 
 
-@computed("Embedding the entries")
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _vectors(sets_id: str, embedding: str, _sets: Sets):
-    return embeddings.embedded(session.store(), [*_sets.target, *_sets.retro], embedding)
+def of_sets(step: str, max_entries: int = 8):
+    """Above a function of two sets and of hashable settings: once for what both sets hold, whatever they are called."""
+    by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.sets_id}
+    return lambda make: computed(step)(
+        st.cache_resource(show_spinner=False, max_entries=max_entries, hash_funcs=by_content)(make)
+    )
+
+
+@of_sets("Embedding the entries")
+def _vectors(sets: Sets, embedding: str):
+    return embeddings.embedded(session.store(), [*sets.target, *sets.retro], embedding)
 
 
 def vectors(sets: Sets, embedding: str):
@@ -87,27 +94,21 @@ def vectors(sets: Sets, embedding: str):
     away = embeddings.embedding_by_name(embedding).sent_to
     if away and away not in st.session_state.get("sent-away", ()):
         raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another under View.")
-    return _vectors(sets.sets_id, embedding, sets)
+    return _vectors(sets, embedding)
 
 
-@computed("Comparing the texts")
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _duplicates(sets_id: str, _sets: Sets):
-    return pairs_alike([entry_text(item) for item in (*_sets.target, *_sets.retro)])
-
-
+@of_sets("Comparing the texts")
 def duplicates(sets: Sets):
-    return _duplicates(sets.sets_id, sets)
+    return pairs_alike([entry_text(item) for item in (*sets.target, *sets.retro)])
 
 
-@computed("Regrouping the entries")
-@st.cache_resource(show_spinner=False, max_entries=24)
-def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
-    return holdout_tests.semantic(_sets, vectors(_sets, embedding), seed)
+@of_sets("Regrouping the entries", 24)
+def _semantic(sets: Sets, embedding: str, seed: int):
+    return holdout_tests.semantic(sets, vectors(sets, embedding), seed)
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def _accuracies(study_id: str, revision: int, confirmatory: bool):
+@session.cached(max_entries=16)
+def _accuracies(study_id: str, confirmatory: bool):
     lock = session.lock_id(study_id, "holdout") if confirmatory else None
     return holdout.accuracies(session.store(), study_id, lock=lock)
 
@@ -116,7 +117,7 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     """What the studies of these sets measured; of equal conditions the newest study's."""
 
     def answers(study_id: str):
-        return _accuracies(study_id, session.store().revision(study_id), confirmatory and sets.is_of_study)
+        return _accuracies(study_id, confirmatory and sets.is_of_study)
 
     return holdout_tests.all_conditions(session.store(), sets, answers, boosted)
 
@@ -139,7 +140,7 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[s
         "difficulty": lambda: holdout_tests.difficulty_of(
             sets, all_conditions(sets, confirmatory), _gates_of(sets, confirmatory), store
         ),
-        "semantic": lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets),
+        "semantic": lambda: _semantic(sets, view["embedding"], view["seed"]),
         "prediction": lambda: prediction(sets, view, vectors),
         "odd one out": lambda: holdout_tests.odd_one_out(store, sets),
     }

@@ -42,14 +42,6 @@ def share_in_link() -> float:
     return next((share for share in SHARES if text == f"{share:g}"), 0.0)
 
 
-def keep_in_link(share: float | None) -> None:
-    """Puts the chosen share into the link, or takes it out."""
-    if share:
-        st.query_params["aside"] = f"{share:g}"
-    else:
-        st.query_params.pop("aside", None)
-
-
 def choose_share_aside(sets: Sets, is_locked: bool) -> None:
     """The share of entries that only a lock opens: chosen here and kept in the link, or said where the study declares it."""
     if sets.is_of_study:
@@ -58,20 +50,22 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
             "have another share."
         )
     else:
-        keep_in_link(
-            screen.segments(
-                "Set aside for confirmation",
-                SHARES,
-                "aside",
-                default=share_in_link(),
-                bind=None,
-                label_visibility="visible",
-                disabled=is_locked or sets.share_aside > 0,
-                format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                help="For good: no page shows these entries until margins are stored in Locked mode. "
-                "Assignment depends only on the entry's own text.",
-            )
+        share = screen.segments(
+            "Set aside for confirmation",
+            SHARES,
+            "aside",
+            default=share_in_link(),
+            bind=None,
+            label_visibility="visible",
+            disabled=is_locked or sets.share_aside > 0,
+            format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+            help="For good: no page shows these entries until margins are stored in Locked mode. "
+            "Assignment depends only on the entry's own text.",
         )
+        if share:
+            st.query_params["aside"] = f"{share:g}"
+        else:
+            st.query_params.pop("aside", None)
 
 
 EXAMPLES = {

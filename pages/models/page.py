@@ -51,7 +51,10 @@ def card(model: ModelCard) -> None:
 def _actions(model: ModelCard) -> None:
     with st.container(horizontal=True):
         if st.button("Test", key=f"test-{model.name}", icon=":material/network_check:", help="about ten small calls"):
-            run_test(model)
+            # a problem is its sentence, and the card stays as it was
+            with st.spinner("Sending about ten small calls …"), shown_problem():
+                st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
+                st.rerun()
         with st.popover("Edit", icon=":material/edit:"):
             edit(model)
         with st.popover("Remove", icon=":material/delete:"):
@@ -60,13 +63,6 @@ def _actions(model: ModelCard) -> None:
                 with shown_problem():
                     own_models.remove(model.name)
                     st.rerun()
-
-
-def run_test(model: ModelCard) -> None:
-    """Asks the model and draws the page again with what came; a problem is its sentence, and the card stays as it was."""
-    with st.spinner("Sending about ten small calls …"), shown_problem():
-        st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
-        st.rerun()
 
 
 # Adding and editing a model: the server or the folder that it is in, what it is called there, and what it costs.

@@ -43,13 +43,6 @@ def draft() -> Study:
     return st.session_state["draft"]
 
 
-def offer_own() -> None:
-    """While the demo's sample stands untouched: one click to begin with items of one's own."""
-    sources = st.session_state["draft-sources"]
-    if sources == list(demo_study().items):
-        st.button("Use my own items instead of this sample", key="own-items", icon=":material/upload:", on_click=sources.clear)
-
-
 def _parent(study_id: str) -> tuple[Study | None, str]:
     """The stored study to be duplicated, or None, and why it cannot be. An import has nothing to ask."""
     try:
@@ -112,8 +105,12 @@ with steps:
             icon=":material/content_cut:",
         )
     with step(1, "Items", ":material/list:"):
-        offer_own()
-        sources = items_step(st.session_state["draft-sources"])
+        sources = st.session_state["draft-sources"]
+        if sources == list(demo_study().items):  # while the demo's sample stands untouched
+            st.button(
+                "Use my own items instead of this sample", key="own-items", icon=":material/upload:", on_click=sources.clear
+            )
+        sources = items_step(sources)
         remember(1, items_summary(sources))
         done_button(1, bool(sources))
     with step(2, "Questions", ":material/shuffle:"):

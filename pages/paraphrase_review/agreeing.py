@@ -191,7 +191,8 @@ def _settle(one: Disagreement) -> None:
         why = st.text_input("Reason", max_chars=2000, key=f"settle-why-{one.pair_id}")
         if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):
             with shown_problem():
-                _keep(pair, one, name, answers, why)
+                row = settling_row(pair, {row["reviewer"] for row in one.verdicts}, name, answers, why)
+                review.keep_verdicts(session.store(), [row])
                 st.rerun()
 
 
@@ -199,7 +200,3 @@ def _saying(row: Mapping, first: str) -> str:
     answers = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
     does = "keeps" if keeps(row) else "strikes"
     return f"**{plain(row['reviewer'])}** {first}{does} it: {answers}. {plain(row['note'])}".strip()
-
-
-def _keep(pair: dict, one: Disagreement, name: str, answers: dict, why: str) -> None:
-    review.keep_verdicts(session.store(), [settling_row(pair, {row["reviewer"] for row in one.verdicts}, name, answers, why)])

@@ -17,10 +17,10 @@ from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.cached import cached
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.session import cached
 from pages.common.tables import show_figure, show_table
 from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.judging import reviewer
@@ -31,7 +31,9 @@ def show() -> None:
     if states.empty:
         st.info("There is no paraphrase yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
         return
-    _own_acceptance()
+    if name := reviewer():
+        for sentence in own_acceptance(review.verdicts(session.store()), review.sources_of_pairs(session.store()), name):
+            st.markdown(f"**{plain(sentence)}**")
     _gates(source_gates(states))
     studies = which_pairs.studies()
     if not studies:
@@ -42,13 +44,6 @@ def show() -> None:
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     _estimate(studies)
-
-
-def _own_acceptance() -> None:
-    """What the verdicts of whoever is judging here moved."""
-    if name := reviewer():
-        for sentence in own_acceptance(review.verdicts(session.store()), review.sources_of_pairs(session.store()), name):
-            st.markdown(f"**{plain(sentence)}**")
 
 
 def _gates(gates: list[SourceGate]) -> None:

@@ -28,12 +28,12 @@ from flipcore.reports.study import with_and_without
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
-from pages.common.cached import cached
 from pages.common.differences import marked_span
 from pages.common.files import offer_file
 from pages.common.identity import name_field
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.session import cached
 from pages.common.tables import show_table
 from pages.paraphrase_review.judging import reviewer
 from pages.paraphrase_review.outputs import answer_row, way_out

@@ -26,7 +26,7 @@ from flipcore.claims.gates import judge_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.extractors import title_of
-from flipcore.reports.judges import Judges, judges_of
+from flipcore.reports.judges import judges_of
 from flipcore.reports.read_by_people import cost_words, examples, reader_errors
 from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
@@ -39,6 +39,7 @@ from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.session import cached
 from pages.common.tables import show_figure, show_table
 from pages.paraphrase_review.judging import reviewer
 
@@ -81,17 +82,13 @@ def show() -> None:
     )
 
 
+@cached(max_entries=16)
 def _queued(study_id: str) -> list[dict]:
-    return _outputs(study_id, session.store().revision(study_id))
-
-
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _outputs(study_id: str, revision: int) -> list[dict]:
     return judges.outputs(session.store(), study_id)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _sides(study_id: str, revision: int) -> list[dict]:
+@cached(max_entries=16)
+def _sides(study_id: str) -> list[dict]:
     return judges.pair_sides(session.store(), study_id)
 
 
@@ -161,7 +158,7 @@ def _label(study_id: str, name: str) -> None:
     here = {one["call_id"] for one in queued}
     labels = [row for row in judges.labels(store) if row["call_id"] in here]
     if order == "pairs":
-        open_ids = pairs_to_label(_sides(study_id, store.revision(study_id)), name, labels)
+        open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
         open_ids = ids_to_label(queued, name, labels, by_doubt=order == "doubt")
     mine = [row for row in labels if row["reviewer"] == name and (row["rule_version"] == IN_PAIRS) == (order == "pairs")]
@@ -208,8 +205,7 @@ def answer_row(
         what, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
         with st.form("typed", border=False):
             st.text_input(f"The {what}", key=key, width=260)
-            take = partial(_typed, key, on_answer)
-            st.form_submit_button(f"This {what}", type="primary", on_click=take)
+            st.form_submit_button(f"This {what}", type="primary", on_click=lambda: on_answer(st.session_state[key].strip()))
     row = st.container(horizontal=True)
     for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
         row.button(
@@ -236,10 +232,6 @@ def _take_back(row: dict) -> None:
     judges.keep_labels(session.store(), [undo_row(row)])
 
 
-def _typed(key: str, on_answer: Callable[[str], None]) -> None:
-    on_answer(st.session_state[key].strip())
-
-
 def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
     """Runs before the next text is drawn."""
     try:
@@ -248,13 +240,6 @@ def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
         )
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
-
-
-def _judges(study_id: str) -> Judges:
-    """Second judges, and a judge that is a contestant, against the labels as they are now."""
-    store, study = session.store(), session.declared(study_id)
-    labelled = labelled_readouts(store, study_id)
-    return judges_of(session.readouts(study_id), labelled, judge_models(store, study), [use.name for use in study.models])
 
 
 # The gate of a study's judge: agreement with people, the order of the options, and itself when asked again.
@@ -279,7 +264,9 @@ def judge_gate(study_id: str) -> None:
     show_table("judge-gate", gate_rows(report))
     st.markdown(plain(position))
     st.markdown(plain(again))
-    for sentence in _judges(study_id).sentences:
+    store, study = session.store(), session.declared(study_id)
+    labelled, models = labelled_readouts(store, study_id), [use.name for use in study.models]
+    for sentence in judges_of(session.readouts(study_id), labelled, judge_models(store, study), models).sentences:
         st.markdown(plain(sentence))
     if report.n_even:
         st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")

@@ -12,6 +12,7 @@ from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.links import study_choice
+from pages.common.session import cached
 from pages.common.tables import show_table
 
 
@@ -33,13 +34,9 @@ def chosen_study() -> str | None:
     return study_choice("By the flips of", names, "risk-study")
 
 
+@cached(max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id))
 def moved_by(study_id: str) -> dict[str, float]:
     """Pair -> by how much the axis's flip rate moves without it, the largest of all models and readouts."""
-    return _moved_by(study_id, review.n_reworded_readouts(session.store(), study_id))
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
     store = session.store()
     return moved_by_all(queries.readouts(store, study_id, paraphrases="all"), review.materials_by_axis(store, study_id))
 

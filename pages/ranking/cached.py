@@ -6,7 +6,7 @@ from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from pages.common import gates, session
-from pages.common.cached import cached
+from pages.common.session import cached
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from flipcore.reports import decision_record
-from flipcore.reports.decision_record import Entry, count_sentence
+from flipcore.reports.decision_record import Entry, count_sentence, entries
 from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
 from pages.common import screen, session
@@ -24,10 +23,6 @@ def places() -> tuple[dict[str, str], list[str]]:
     every = decisions.record(session.store())
     names = {row["study_id"]: row["study"] or row["study_id"] for row in every.to_dict("records")}
     return names, sorted(set(every["page"]))
-
-
-def entries(study_id: str, page: str, words: str) -> list[Entry]:
-    return decision_record.entries(session.store(), study_id=study_id, page=page, words=words)
 
 
 # One decision: its sentence, who and when, whether it still holds, and what it was made from.
@@ -123,7 +118,7 @@ def show_decisions() -> None:
     """What was decided in every study, or in one, and what was left open."""
     studies, pages = places()
     choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
-    record = entries(**choices)
+    record = entries(session.store(), **choices)
     if not studies:
         st.markdown("## No decision has been written down yet.")
         st.markdown(

@@ -19,10 +19,10 @@ from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
 from pages.common import screen, session
-from pages.common.cached import cached
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain
+from pages.common.session import cached
 from pages.holdout import cached as holdout_cached
 from pages.holdout.chosen import sets_of
 from pages.memorization.cached import View, gap
