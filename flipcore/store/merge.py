@@ -6,11 +6,12 @@ the completion that it was read from. Everything is one transaction of the one w
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.ipc
 
@@ -29,6 +30,7 @@ from flipcore.text.counts import count_of
 
 _MEMORY_MB = 1_000  # of the database while it merges
 _READ_LAST = ("readouts", "readout_sources")  # they follow the completions
+Skipped = Counter[tuple[str, str]]
 _STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed")
 
 
@@ -40,7 +42,7 @@ class Merged:
     added: Counter[str] = field(default_factory=Counter)
     duplicates: Counter[str] = field(default_factory=Counter)
     replaced: int = 0
-    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    skipped: Skipped = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
         facts = [", ".join(_rows(n, table) for table, n in self.added.items() if n) + " added."] if +self.added else []
@@ -73,8 +75,6 @@ def merge(paths: Iterable[str | Path], store: Store) -> Merged:
 
 
 def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merged) -> None:
-    import duckdb
-
     part = Merged()
     try:
         union = lambda connection: _union(connection, name, files, part)  # noqa: E731
@@ -97,17 +97,16 @@ def _union(connection, file: str, files: Mapping[str, Path], report: Merged) -> 
         for name, source in maps.items():
             _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
         check_merge(connection, set(maps))
-        drop_untrue(connection, table_by_name, set(maps), report.skipped, file)
+        _drop_untrue(connection, set(maps), report.skipped, file)
         for name in maps:
             if name not in _READ_LAST and name != "completions":
                 _add(connection, table_by_name[name], report)
         if "completions" in maps:
             report.replaced = _add_completions(connection, table_by_name["completions"], report)
-        add(connection, table_by_name, set(maps), report.added, report.duplicates, report.skipped)
+        _add_readouts(connection, set(maps), report)
     finally:
-        for name in maps:
-            connection.execute(f"DROP TABLE IF EXISTS temp.theirs_{name}")
-        forget(connection)
+        for table in (*_TEMPORARY, *(f"theirs_{name}" for name in {*maps, *_READ_LAST, "completions"})):
+            connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
 
 def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
@@ -147,7 +146,7 @@ def _drop_repeated(connection, name: str, key: str) -> None:
 
 def _add(connection, table: Table, report: Merged) -> None:
     before = _count(connection, f"SELECT count(*) FROM main.{table.name}")
-    names = ", ".join(f'"{row[0]}"' for row in connection.execute(f"DESCRIBE theirs_{table.name}").fetchall())
+    names = ", ".join(f'"{name}"' for name in _columns(connection, table.name))
     connection.execute(
         f"INSERT INTO main.{table.name} ({names}) SELECT {names} FROM theirs_{table.name} ON CONFLICT DO NOTHING"
     )
@@ -162,7 +161,7 @@ def _add_completions(connection, table: Table, report: Merged) -> int:
         "CREATE OR REPLACE TEMP TABLE replaced_calls AS SELECT t.call_id FROM theirs_completions t "
         "JOIN main.completions m USING (call_id) WHERE t.status = 'ok' AND m.status <> 'ok'"
     )
-    there = {row[0] for row in connection.execute("DESCRIBE theirs_completions").fetchall()}
+    there = _columns(connection, "completions")
     values = ", ".join(f"{name} = t.{name}" for name in table.changing if name in there)
     connection.execute(
         f"UPDATE main.completions SET {values} FROM theirs_completions t WHERE completions.call_id = t.call_id "
@@ -176,6 +175,11 @@ def _add_completions(connection, table: Table, report: Merged) -> int:
 
 def _count(connection, sql: str) -> int:
     return connection.execute(sql).fetchall()[0][0]
+
+
+def _columns(connection, table: str) -> list[str]:
+    """Those of a table that the file has."""
+    return [row[0] for row in connection.execute(f"DESCRIBE theirs_{table}").fetchall()]
 
 
 # Readouts of a merged file: each comes in only with the completions that it was read from, and goes with them.
@@ -197,21 +201,14 @@ WHERE m.call_id IS NULL OR t.call_id IS NULL OR m.status <> t.status OR m.text <
 """
 
 
-def add(
-    connection,
-    table_by_name: Mapping[str, Table],
-    there: set[str],
-    added: Counter[str],
-    duplicates: Counter[str],
-    skipped: Counter[tuple[str, str]],
-) -> None:
+def _add_readouts(connection, there: set[str], report: Merged) -> None:
     """Readouts and their sources. Readouts here of calls that have just got their answer are replaced, or dropped: they said
     that nothing came. A study that lost or lacks readouts so is no longer done: resuming it reads them, without a call."""
     for table in ("readouts", "readout_sources", "completions"):
         if table not in there:
             connection.execute(f"CREATE OR REPLACE TEMP TABLE theirs_{table} AS SELECT * FROM main.{table} LIMIT 0")
-    drop_dangling(connection, skipped)
-    _put_late_ones_apart(connection, skipped)
+    _drop_dangling(connection, report.skipped)
+    _put_late_ones_apart(connection, report.skipped)
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced_calls (call_id TEXT)")
     connection.execute(_UNEQUAL)
     connection.execute(
@@ -229,13 +226,14 @@ def add(
         f"CREATE OR REPLACE TEMP TABLE fresh_readouts AS SELECT {_KEY} FROM theirs_readouts "
         f"EXCEPT SELECT {_KEY} FROM unfit_readouts EXCEPT SELECT {_KEY} FROM main.readouts"
     )
-    n_theirs, n_fresh = _n_rows(connection, "theirs_readouts"), _n_rows(connection, "fresh_readouts")
-    n_unfit = connection.execute(
+    n_theirs, n_fresh = (_count(connection, f"SELECT count(*) FROM {one}_readouts") for one in ("theirs", "fresh"))
+    n_unfit = _count(
+        connection,
         f"SELECT count(*) FROM theirs_readouts t JOIN unfit_readouts u USING ({_KEY}) "
-        f"WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')})"
-    ).fetchall()[0][0]
+        f"WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')})",
+    )
     for table in ("readouts", "readout_sources"):
-        names = ", ".join(row[0] for row in connection.execute(f"DESCRIBE theirs_{table}").fetchall())
+        names = ", ".join(_columns(connection, table))
         connection.execute(
             f"INSERT INTO main.{table} ({names}) SELECT {names} FROM theirs_{table} t SEMI JOIN fresh_readouts f "
             f"USING ({_KEY}) ON CONFLICT DO NOTHING"
@@ -244,13 +242,13 @@ def add(
         f"DELETE FROM main.item_runs WHERE (study_id, model, item_id) IN "
         f"(SELECT (study_id, model, item_id) FROM (SELECT {_KEY} FROM stale_readouts UNION ALL SELECT {_KEY} FROM unfit_readouts))"
     )  # what they say was read is not here
-    added["readouts"] += n_fresh
-    duplicates["readouts"] += n_theirs - n_fresh - n_unfit
-    skipped["readouts", _OTHER] += n_unfit
+    report.added["readouts"] += n_fresh
+    report.duplicates["readouts"] += n_theirs - n_fresh - n_unfit
+    report.skipped["readouts", _OTHER] += n_unfit
     _reopen(connection)
 
 
-def _put_late_ones_apart(connection, skipped: Counter[tuple[str, str]]) -> None:
+def _put_late_ones_apart(connection, skipped: Skipped) -> None:
     """Readouts of items whose state a lock has fixed come in beside it; `fixed_places` are those items, each with the extractors of
     which the lock lets in what is not here yet."""
     connection.execute("CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT, extractors TEXT[])")
@@ -264,15 +262,16 @@ def _put_late_ones_apart(connection, skipped: Counter[tuple[str, str]]) -> None:
         f"WHERE NOT list_contains(f.extractors, t.extractor) OR EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')})"
     )
     late = f"({_KEY}) IN (SELECT ({_KEY}) FROM late_keys)"
-    names = ", ".join(row[0] for row in connection.execute("DESCRIBE theirs_readouts").fetchall())
+    names = ", ".join(_columns(connection, "readouts"))
     connection.execute(
         f"INSERT INTO main.late_readouts ({names}) SELECT {names} FROM theirs_readouts t WHERE {late} "
         f"AND NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')} AND m.status = t.status "
         "AND m.answer IS NOT DISTINCT FROM t.answer AND m.value IS NOT DISTINCT FROM t.value) ON CONFLICT DO NOTHING"
     )
     same = f"SELECT 1 FROM main.readouts m WHERE {_same('m', 'theirs_readouts')}"
-    n_late = connection.execute(f"SELECT count(*) FROM theirs_readouts WHERE {late} AND NOT EXISTS ({same})").fetchall()[0][0]
-    skipped["readouts", _LOCKED] += n_late
+    skipped["readouts", _LOCKED] += _count(
+        connection, f"SELECT count(*) FROM theirs_readouts WHERE {late} AND NOT EXISTS ({same})"
+    )
     for table in ("readouts", "readout_sources"):
         connection.execute(f"DELETE FROM theirs_{table} WHERE {late}")
 
@@ -287,18 +286,8 @@ def _reopen(connection) -> None:
     )
 
 
-def forget(connection) -> None:
-    """Drops what a merge left in memory."""
-    for table in (*_TEMPORARY, "theirs_readouts", "theirs_readout_sources", "theirs_completions"):
-        connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
-
-
 def _same(left: str, right: str) -> str:
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in _KEY.split(", "))
-
-
-def _n_rows(connection, table: str) -> int:
-    return connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
 
 
 # What a file from elsewhere says of itself is checked before it comes in: an id is the hash of what it names, a row has its study. What
@@ -313,36 +302,25 @@ _OWN_BUDGET = "the study is here, and its budget is set here"
 
 OF_A_PLACE = ("acts", "invitations", "invitation_events")  # tables whose rows say from which file they came
 
-Skipped = Counter[tuple[str, str]]
 
-
-def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str], skipped: Skipped, file: str) -> None:
+def _drop_untrue(connection, there: set[str], skipped: Skipped, file: str) -> None:
     """Removes from the temporary tables what is not what its id says, and rows of studies that nobody declared."""
     if "completions" in there:
-        columns = [row[0] for row in connection.execute("DESCRIBE theirs_completions").fetchall()]
-        parent = "parent_id" if "parent_id" in columns else "NULL"
-        failing = _failing(connection, _unproven_calls(parent), _is_call)
-        _drop_where(connection, "completions", "call_id", failing, skipped, _OTHER_CALL)
-    if "studies" in there:
-        _drop_where(
-            connection,
-            "studies",
-            "study_id",
-            _failing(connection, "SELECT study_id, toml FROM theirs_studies", _is_study),
-            skipped,
-            _OTHER_STUDY,
-        )
+        parent = "parent_id" if "parent_id" in _columns(connection, "completions") else "NULL"
+        _drop_failing(connection, "completions", "call_id", _unproven_calls(parent), _is_call, skipped, _OTHER_CALL)
     declared = "SELECT study_id FROM main.studies"
     if "studies" in there:
+        sql = "SELECT study_id, toml FROM theirs_studies"
+        _drop_failing(connection, "studies", "study_id", sql, _is_study, skipped, _OTHER_STUDY)
         declared += " UNION SELECT study_id FROM theirs_studies"
     for name in sorted(there - {"studies"}):
-        if "study_id" in table_by_name[name].key:  # what has a key of its own outlives its study: purchases, locks, decisions
+        if "study_id" in tables()[name].key:  # what has a key of its own outlives its study: purchases, locks, decisions
             _drop(connection, name, f"study_id NOT IN ({declared})", skipped, _ELSEWHERE)
     if "verdicts" in there:  # how its pairs were drawn is not for a file to say
         connection.execute("ALTER TABLE theirs_verdicts ADD COLUMN IF NOT EXISTS by_choice BOOLEAN")
         connection.execute("UPDATE theirs_verdicts SET by_choice = true")
     for name in there & set(OF_A_PLACE):  # who did what there is not told as if it was done here
-        had = "origin" in [row[0] for row in connection.execute(f"DESCRIBE theirs_{name}").fetchall()]
+        had = "origin" in _columns(connection, name)
         connection.execute(f"ALTER TABLE theirs_{name} ADD COLUMN IF NOT EXISTS origin TEXT")
         before = "CASE WHEN coalesce(origin, '') = '' THEN '' ELSE ' < ' || origin END" if had else "''"
         connection.execute(f"UPDATE theirs_{name} SET origin = $file || {before}", {"file": file})
@@ -353,7 +331,7 @@ def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str],
         _drop(connection, "budgets", "study_id IN (SELECT study_id FROM main.studies)", skipped, _OWN_BUDGET)
 
 
-def drop_dangling(connection, skipped: Skipped) -> None:
+def _drop_dangling(connection, skipped: Skipped) -> None:
     """Removes readouts whose item or variant is not in their study, or that name no completion that they were read from; called
     when everything else is in. An absent readout was read from nothing."""
     key = "study_id, model, item_id, axis, variant_id, sample, extractor"
@@ -409,19 +387,17 @@ def _is_study(row: tuple) -> bool:
         return True
 
 
-def _failing(connection, sql: str, holds: Callable[[tuple], bool]) -> Iterator[str]:
-    """The ids, in the first column, of rows that do not hold."""
-    rows = connection.execute(sql)
+def _drop_failing(
+    connection, table: str, column: str, sql: str, holds: Callable[[tuple], bool], skipped: Skipped, why: str
+) -> None:
+    """Drops those of the rows of `sql` that do not hold, by their id in its first column."""
+    rows, failing = connection.execute(sql), []
     while batch := rows.fetchmany(_BATCH):
-        yield from (row[0] for row in batch if not holds(row))
-
-
-def _drop_where(connection, table: str, column: str, ids: Iterator[str], skipped: Skipped, why: str) -> None:
-    if wrong := list(ids):
-        _drop(connection, table, f"{column} IN (SELECT unnest($ids))", skipped, why, {"ids": wrong})
+        failing += [row[0] for row in batch if not holds(row)]
+    if failing:
+        _drop(connection, table, f"{column} IN (SELECT unnest($ids))", skipped, why, {"ids": failing})
 
 
 def _drop(connection, table: str, where: str, skipped: Skipped, why: str, params: dict[str, Any] | None = None) -> None:
-    before = connection.execute(f"SELECT count(*) FROM theirs_{table}").fetchall()[0][0]
-    connection.execute(f"DELETE FROM theirs_{table} WHERE {where}", params)
-    skipped[table, why] += before - connection.execute(f"SELECT count(*) FROM theirs_{table}").fetchall()[0][0]
+    [(n_dropped,)] = connection.execute(f"DELETE FROM theirs_{table} WHERE {where}", params).fetchall()
+    skipped[table, why] += n_dropped

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.ipc
 
@@ -90,8 +91,6 @@ def write_tables(copy: str, folder: str, columns_by_table: dict[str, list[str]])
 
 
 def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> None:
-    import duckdb
-
     connection = duckdb.connect(":memory:")
     connection.execute("SET memory_limit = '2GB'")
     connection.execute("SET threads = 1")

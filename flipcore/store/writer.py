@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from flipcore.access.acting import require
@@ -128,8 +129,6 @@ class Writer:
 
     def checkpoint(self) -> None:
         """Lets the file give back what was deleted; where somebody reads just now, later."""
-        import duckdb
-
         with suppress(duckdb.Error):
             self._store.own_cursor().execute("CHECKPOINT")
 
@@ -229,8 +228,6 @@ class Writer:
 
 def _transaction(connection, action: Callable[[Any], Any]) -> Any:
     """What the action returns, committed; a collision with another writer of this process is tried again."""
-    import duckdb
-
     for attempt in range(COLLISIONS):
         connection.execute("BEGIN")
         try:
@@ -258,8 +255,6 @@ def check_room(path: Path) -> None:
 def is_of_disk(error: BaseException) -> bool:
     """Whether a fault is the disk's: it is full, over a quota, or broken. DuckDB says that of a commit in the error of a collision,
     and of a checkpoint in one after which the file has to be opened again."""
-    import duckdb
-
     if isinstance(error, NotStored) and error.__cause__:
         return is_of_disk(error.__cause__)
     if isinstance(error, OSError):
@@ -270,8 +265,6 @@ def is_of_disk(error: BaseException) -> bool:
 
 def _explained(error: Exception, path: Any) -> Exception:
     """A sentence for what the disk or a value is at fault for; a fault of ours stays what it is."""
-    import duckdb
-
     if isinstance(error, duckdb.FatalException):
         explanation = NotStored(
             f"The disk of {path} is full or failing, and DuckDB has shut the file ({_brief(error)}). "

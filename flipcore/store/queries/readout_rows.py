@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
@@ -48,8 +49,6 @@ def readout_rows(
 ) -> pd.DataFrame:
     """The readouts that a reader in `scope` sees, in the order of model, item, axis, variant, sample and extractor: `COLUMNS`, those
     of `TEXTS` as Categoricals. `paraphrases`, `everything` and `grades_of` are those of `queries.studies.readouts`."""
-    import pyarrow as pa
-
     with store.cursor() as cursor:
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
@@ -66,8 +65,6 @@ def readout_rows(
 
 def _numbered(reader: pa.RecordBatchReader) -> pa.Table:
     """The rows of a query with each text as a number, and one dictionary a column."""
-    import pyarrow as pa
-
     batches = [_encoded(pa.Table.from_batches([batch])) for batch in reader]
     return pa.concat_tables(batches or [_encoded(reader.schema.empty_table())]).unify_dictionaries().combine_chunks()
 
@@ -100,8 +97,6 @@ def as_categories(table: pa.Table) -> pd.DataFrame:
     """A frame of a table whose texts are dictionaries: Categoricals whose categories stand as texts are sorted, so that sorting and
     grouping go by text. A missing text is missing; a missing right or wrong is None."""
 
-    import pyarrow as pa
-
     def column(name: str) -> Any:
         if name in TEXTS:
             return texts_of(table[name].combine_chunks() if len(table) else pa.array([], pa.string()).dictionary_encode())
@@ -121,9 +116,6 @@ def texts_of(column: pa.DictionaryArray) -> pd.Categorical:
 def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
     """The texts that occur, sorted, and each row's place among them: what nobody may see is no category either. `codes` (rows,)
     are places in `texts`, which differ from each other; -1 for none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     by_text = pc.array_sort_indices(texts).to_numpy()
     by_text = by_text[_occurring(codes, len(texts))[by_text]]
     if not np.array_equal(by_text, np.arange(len(texts))):
@@ -136,8 +128,6 @@ def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
 
 def texts_at(whole: pd.Categorical, at: np.ndarray) -> pd.Categorical:
     """The texts at these rows."""
-    import pyarrow as pa
-
     codes, names = whole.codes.take(at), whole.categories
     if _occurring(codes, len(names)).all():
         return pd.Categorical.from_codes(codes, dtype=whole.dtype, validate=False)
