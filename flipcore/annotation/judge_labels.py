@@ -224,38 +224,22 @@ def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> t
 
 def gate_rows(report: JudgeReport) -> list[dict]:
     """The gate as a table: what is asked of the judge, what came, and what must be."""
-    return [
-        {
-            "asked": "Does it read as people do? (Cohen's kappa)",
-            "found": report.gate.agreement.estimate.text(),
-            "must be": f"lower bound {number_text(report.gate.threshold)}",
-            "texts": report.gate.agreement.n_items,
-        },
-        {
-            "asked": "Raw agreement with people",
-            "found": number_text(report.gate.agreement.raw),
-            "must be": "",
-            "texts": report.gate.agreement.n_items,
-        },
-        *(
-            [
-                {
-                    "asked": "Does the order of the options move it? (exact McNemar)",
-                    "found": report.gate.position.flip_rate.text(),
-                    "must be": "no position favoured, p ≥ .05",
-                    "texts": report.gate.position.flip_rate.n,
-                }
-            ]
-            if report.gate.position
-            else []
-        ),
-        {
-            "asked": "Does it contradict itself when asked again?",
-            "found": report.again.text(),
-            "must be": "",
-            "texts": report.again.n,
-        },
+    agreement, position, least = (
+        report.gate.agreement,
+        report.gate.position,
+        f"lower bound {number_text(report.gate.threshold)}",
+    )
+    rows = [
+        ("Does it read as people do? (Cohen's kappa)", agreement.estimate.text(), least, agreement.n_items),
+        ("Raw agreement with people", number_text(agreement.raw), "", agreement.n_items),
     ]
+    if position:
+        moved = position.flip_rate
+        rows.append(
+            ("Does the order of the options move it? (exact McNemar)", moved.text(), "no position favoured, p ≥ .05", moved.n)
+        )
+    rows.append(("Does it contradict itself when asked again?", report.again.text(), "", report.again.n))
+    return [dict(zip(("asked", "found", "must be", "texts"), row, strict=True)) for row in rows]
 
 
 def _again(texts: Sequence[Mapping]) -> Estimate:

@@ -13,7 +13,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flipcore.core.records import ABILITIES, CONTINUATION, KINDS, Call, Completion, Item, Reading, Readout, Request, Variant
+from flipcore.core.records import (
+    ABILITIES,
+    CONTINUATION,
+    KINDS,
+    Call,
+    Completion,
+    Item,
+    Reading,
+    Readout,
+    Request,
+    Variant,
+    correctness,
+)
 from flipcore.core.wordings import PARAPHRASE
 
 
@@ -208,6 +220,11 @@ class History:
     completions: Mapping[str, Completion]
     judge: Backend | None = None
     sandbox: Backend | None = None
+
+    def readout(self, variant: Variant, sample: int, extractor: str, reading: Reading, sources: tuple[str, ...]) -> Readout:
+        """What was read in the answer to a variant, right or wrong by its target."""
+        place = (self.backend.name, self.item.item_id, variant.axis, variant.variant_id, sample, extractor)
+        return Readout(*place, reading, correctness(reading, variant.target), sources)
 
 
 class CallProtocol(ABC):

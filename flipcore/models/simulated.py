@@ -11,9 +11,11 @@ what a study asks as benchmark or target; an item that says itself how often it 
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from flipcore.core.contracts import Backend
 from flipcore.core.finish import LENGTH, STOP
@@ -87,16 +89,7 @@ class Simulated(Backend):
         entry = self._by_prompt.get(call.request.prompt)
         verdict = judge_reply(call.request.prompt) if entry is None and call.request.kind == "generate" else None
         if verdict:
-            return Completion(
-                call.call_id,
-                "ok",
-                verdict,
-                "stop",
-                n_tokens_in=len(call.request.prompt) // 4,
-                n_tokens_out=4,
-                cost_usd=0.0,
-                latency_s=0.0,
-            )
+            return _completion(call, 4, text=verdict, finish_reason=STOP)
         if entry is None:
             return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
         item, variant, original = entry
@@ -158,20 +151,9 @@ class Simulated(Backend):
         most = 4 * call.request.max_tokens  # a token is taken as four characters, as below
         is_cut = 0 < most < len(text)
         text = text[:most] if is_cut else text
-        return Completion(
-            call.call_id,
-            "ok",
-            text,
-            LENGTH if is_cut else STOP,
-            n_tokens_in=len(call.request.prompt) // 4,
-            n_tokens_out=len(text) // 4 + 1,
-            cost_usd=0.0,
-            latency_s=0.0,
-        )
+        return _completion(call, len(text) // 4 + 1, text=text, finish_reason=LENGTH if is_cut else STOP)
 
     def _first_token(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
-        import math
-
         mind = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
         moved = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
@@ -181,29 +163,20 @@ class Simulated(Backend):
         place = variant.order.index(int(answer))
         rest = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
         top = {f" {label}": math.log(0.7 * LABEL_MASS if i == place else rest) for i, label in enumerate(variant.labels)}
-        return Completion(
-            call.call_id,
-            "ok",
-            top_logprobs=top | {" The": math.log(1 - LABEL_MASS)},
-            n_tokens_out=1,
-            n_tokens_in=len(call.request.prompt) // 4,
-            cost_usd=0.0,
-            latency_s=0.0,
-        )
+        return _completion(call, 1, top_logprobs=top | {" The": math.log(1 - LABEL_MASS)})
 
     def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         is_answer = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
         tokens = tuple((f" {word}", -0.5 if is_answer else -2.5) for word in call.request.continuation.split())
-        return Completion(
-            call.call_id,
-            "ok",
-            tokens=tokens,
-            cost_usd=0.0,
-            n_tokens_in=len(call.request.prompt) // 4,
-            n_tokens_out=0,
-            latency_s=0.0,
-        )
+        return _completion(call, 0, tokens=tokens)
+
+
+def _completion(call: Call, n_tokens_out: int, **rest: Any) -> Completion:
+    n_tokens_in = len(call.request.prompt) // 4
+    return Completion(
+        call.call_id, "ok", **rest, n_tokens_in=n_tokens_in, n_tokens_out=n_tokens_out, cost_usd=0.0, latency_s=0.0
+    )
 
 
 _JUDGE_PROMPT = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)

@@ -20,21 +20,8 @@ from typing import ClassVar, TypeVar
 
 from flipcore.core.contracts import CallProtocol, History
 from flipcore.core.errors import BadInput
-from flipcore.core.records import (
-    CUT,
-    OK,
-    ROTATION_READOUTS,
-    Call,
-    Completion,
-    Item,
-    Prompt,
-    Reading,
-    Readout,
-    Request,
-    Variant,
-    correctness,
-)
-from flipcore.extractors.readings import absent, failure, unfinished, unreadable
+from flipcore.core.records import CUT, OK, ROTATION_READOUTS, Call, Completion, Item, Prompt, Reading, Readout, Variant
+from flipcore.extractors.readings import absent, failure, text_request, unfinished, unreadable
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
 from flipcore.text.prompts import labels_of, layout_by_name, prompt
 
@@ -216,19 +203,8 @@ def _order(item: Item, attempt: int) -> list[int]:
 
 
 def _call(history: History, attempt: int, form: str) -> Call:
-    ask, variant = history.ask, _variant(history.item, attempt, form, history.variants[0].layout)
-    request = Request(
-        "generate",
-        variant.prompt.text,
-        max_tokens=ask.max_tokens,
-        temperature=ask.temperature,
-        top_p=ask.top_p,
-        seed=ask.seed,
-        stop=tuple(ask.stop),
-        effort=ask.effort,
-        reasoning_budget=ask.reasoning_budget,
-    )
-    return Call(history.backend.name, history.backend.revision, request, attempt)
+    variant = _variant(history.item, attempt, form, history.variants[0].layout)
+    return Call(history.backend.name, history.backend.revision, text_request(variant, history.ask), attempt)
 
 
 def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
@@ -297,18 +273,7 @@ def _reading(vote: int | None, reason: str, cut: Reading | None = None) -> Readi
 
 
 def _readout(history: History, name: str, reading: Reading, sources: tuple[str, ...]) -> Readout:
-    base = history.variants[0]
-    return Readout(
-        history.backend.name,
-        history.item.item_id,
-        base.axis,
-        base.variant_id,
-        0,
-        name,
-        reading,
-        correctness(reading, base.target),
-        sources,
-    )
+    return history.readout(history.variants[0], 0, name, reading, sources)
 
 
 PROTOCOL = Rotation()

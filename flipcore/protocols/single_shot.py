@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Backend, CallProtocol, Extractor, History, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import IDENTITY, SPREAD, Call, Completion, Item, Reading, Readout, Variant, correctness
+from flipcore.core.records import IDENTITY, SPREAD, Call, Completion, Item, Reading, Readout, Variant
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
@@ -151,17 +151,7 @@ def _readout(history: History, extractor: Extractor, variant: Variant, sample: i
     else:
         reading = extractor.read(history.item, variant, so_far)
     came = tuple(call.call_id for call in calls if call.call_id in history.completions)
-    return Readout(
-        history.backend.name,
-        history.item.item_id,
-        variant.axis,
-        variant.variant_id,
-        sample,
-        extractor.name,
-        reading,
-        correctness(reading, variant.target),
-        came,
-    )
+    return history.readout(variant, sample, extractor.name, reading, came)
 
 
 PROTOCOL = SingleShot()

@@ -84,18 +84,18 @@ def call_price(call: Call, card: ModelCard | None) -> float | None:
 
 def call_bound(call: Call, card: ModelCard | None) -> float | None:
     """The most that one call can cost in any script and tokenizer: a token holds at least one byte of the text."""
-    r = call.request
-    n_bytes = len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass"))
-    return _price(card, n_bytes + TEMPLATE_TOKENS, max(r.max_tokens, 1))
+    return _price(card, _most_tokens_in(call), max(call.request.max_tokens, 1))
 
 
 def lost_price(call: Call, card: ModelCard | None) -> float:
     """What one attempt without an answer may have been billed: its input, at most; nobody knows how much of an answer was
     written."""
+    return _price(card, _most_tokens_in(call), 0) or 0.0
+
+
+def _most_tokens_in(call: Call) -> int:
     r = call.request
-    return (
-        _price(card, len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass")) + TEMPLATE_TOKENS, 0) or 0.0
-    )
+    return len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass")) + TEMPLATE_TOKENS
 
 
 def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:

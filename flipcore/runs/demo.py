@@ -52,15 +52,8 @@ def fill_store(store: Store) -> None:
     store.writer.add(
         "paraphrases",
         [
-            {
-                "pair_id": pair["pair_id"],
-                "dataset": pair["dataset"],
-                "item_id": items[pair["dataset"], pair["item_key"]],
-                "original": pair["original"],
-                "paraphrase": pair["paraphrase"],
-                "generator": pair["generator"],
-                "created_at": created_at,
-            }
+            {name: pair[name] for name in ("pair_id", "dataset", "original", "paraphrase", "generator")}
+            | {"item_id": items[pair["dataset"], pair["item_key"]], "created_at": created_at}
             for pair in pairs
             if (pair["dataset"], pair["item_key"]) in items
         ],
@@ -86,15 +79,9 @@ def declare(store: Store, demos: Sequence[Study]) -> None:
 
 
 def _verdict(row: dict, pair: dict, created_at: dt.datetime) -> dict:
-    return {
+    own = ("pair_id", "reviewer", "reviewer_kind", "meaning", "difficulty", "solution_path", "note")
+    return {name: row[name] for name in own} | {
         "verdict_id": digest(row["pair_id"], row["reviewer"], "shipped"),
-        "pair_id": row["pair_id"],
-        "reviewer": row["reviewer"],
-        "reviewer_kind": row["reviewer_kind"],
-        "meaning": row["meaning"],
-        "difficulty": row["difficulty"],
-        "solution_path": row["solution_path"],
-        "note": row["note"],
         "original_hash": digest(pair["original"]),
         "paraphrase_hash": digest(pair["paraphrase"]),
         "rule_version": RULE_VERSION,

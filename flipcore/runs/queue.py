@@ -5,7 +5,8 @@ Nothing here is stored or starts anything: the registry of runs asks, and holds 
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
@@ -70,9 +71,9 @@ class Queue:
         """The next that may start beside those that run (study -> person), no longer waiting; None where all have to wait."""
         if len(running) >= MOST_RUNNING:
             return None
-        n_running = _counts(running.values())
+        n_running = Counter(running.values())
         for person, own in self._own.items():
-            if n_running.get(person, 0) < self.at_once:
+            if n_running[person] < self.at_once:
                 turn = own.pop(0)
                 self._own[person] = self._own.pop(person)  # now behind everybody else
                 self._tidy()
@@ -86,10 +87,3 @@ class Queue:
 
     def _tidy(self) -> None:
         self._own = {person: own for person, own in self._own.items() if own}
-
-
-def _counts(people: Collection[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for person in people:
-        counts[person] = counts.get(person, 0) + 1
-    return counts

@@ -4,8 +4,9 @@ Each re-reading is a version of its own ("pattern v1", "regex v2"), so nothing t
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from flipcore.access.acting import require
@@ -34,17 +35,9 @@ def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any
         raise BadInput(f"{extractor!r} cannot read stored answers; choose one of {', '.join(CAN_REREAD)}.")
     reader = extractor_of(extractor, params)
     name, versions = version_of(store, study_id, extractor, dict(params or {}))
-    n_read, batch = 0, []
-    for readout in _readouts(store, study_id, reader, name):
-        batch.append(readout)
-        n_read += 1
-        if len(batch) >= _BATCH:
-            _keep(store, study_id, batch)
-            batch = []
-    if not n_read:
+    if not _keep(store, study_id, _readouts(store, study_id, reader, name)):
         kinds = " or ".join(sorted(reader.applies_to))
         raise BadInput(f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to read.")
-    _keep(store, study_id, batch)
     _keep_mark(store, study_id, versions)
     return name
 
@@ -81,8 +74,7 @@ def keep_version(
 ) -> None:
     """Stores all readouts of a re-reading, and that it was made."""
     versions = version_of(store, study_id, extractor, params)[1]
-    for start in range(0, len(readouts), _BATCH):
-        _keep(store, study_id, list(readouts[start : start + _BATCH]))
+    _keep(store, study_id, readouts)
     _keep_mark(store, study_id, versions)
 
 
@@ -146,6 +138,11 @@ def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iter
         yield answer.readout(name, reading, is_correct, [answer.completion.call_id])
 
 
-def _keep(store: Store, study_id: str, batch: list[Readout]) -> None:
-    readout_rows, source_rows = rows.readout_rows(study_id, batch)
-    store.writer.add_together([("readouts", readout_rows), ("readout_sources", source_rows)]).result()
+def _keep(store: Store, study_id: str, readouts: Iterable[Readout]) -> int:
+    """How many there were; a batch of them in memory at once."""
+    left, n = iter(readouts), 0
+    while batch := list(islice(left, _BATCH)):
+        readout_rows, source_rows = rows.readout_rows(study_id, batch)
+        store.writer.add_together([("readouts", readout_rows), ("readout_sources", source_rows)]).result()
+        n += len(batch)
+    return n

@@ -246,15 +246,13 @@ class _Run:
         await self.asking.each(jobs, self._item_or_none, n_open)
 
     async def _item_or_none(self, job: tuple[ItemPlan, ModelUse]) -> None:
-        if not self._passes_over(*job):
-            await self._item(*job)
-
-    def _passes_over(self, item_plan: ItemPlan, use: ModelUse) -> bool:
-        """Whether the item was asked to its end before; it is counted then."""
+        """An item that was asked to its end before is counted and passed over."""
+        item_plan, use = job
         if run := self.runs.of(item_plan, use.name):
             self.asking.count_reused(run.n_calls)
             self.cut.add_counts(use, run.n_answers, run.n_cut)
-        return run is not None
+        else:
+            await self._item(item_plan, use)
 
     async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
         completions: dict[str, Completion] = {}

@@ -50,23 +50,10 @@ COLUMNS = {
 }
 MOST_ROWS, MOST_CHARS = 50_000, 20_000
 _WORDS = {
-    "yes": "yes",
-    "y": "yes",
-    "true": "yes",
-    "1": "yes",
-    "kept": "yes",
-    "no": "no",
-    "n": "no",
-    "false": "no",
-    "0": "no",
-    "lost": "no",
-    "unsure": "unsure",
-    "u": "unsure",
-    "?": "unsure",
-    "maybe": "unsure",
-    "": None,
-    "none": None,
-    "nan": None,
+    **dict.fromkeys(("yes", "y", "true", "1", "kept"), "yes"),
+    **dict.fromkeys(("no", "n", "false", "0", "lost"), "no"),
+    **dict.fromkeys(("unsure", "u", "?", "maybe"), "unsure"),
+    **dict.fromkeys(("", "none", "nan")),
 }
 _FURNITURE = re.compile(r"\A\s*(?:Question|Q)\s*:\s*(.*?)(?:\n\s*(?:Answer|A)\s*:.*)?\Z", re.DOTALL)
 

@@ -87,10 +87,7 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
             **{name: pair[name] for name in _OF_PAIR},
             "options": list(pair["options"] or ()),
             "target": pair["target"],
-            "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]),
-            "n_kept": int(states[pair["pair_id"]]["n_kept"]),
-            "n_models": int(states[pair["pair_id"]]["n_models"]),
-            "n_models_kept": int(states[pair["pair_id"]]["n_models_kept"]),
+            **{name: int(states[pair["pair_id"]][name]) for name in ("n_reviewers", "n_kept", "n_models", "n_models_kept")},
             "is_settled": states[pair["pair_id"]]["settled_by"] is not None,
             "verdicts": by_pair.get(pair["pair_id"], []),
         }
