@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flipcore.commands.opening import open_store
+from flipcore.commands.opening import add_map, open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.runs.log_corrections import corrections_of
@@ -33,9 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "study", metavar="FILE or STUDY", nargs="+", help="logs, folders, zips or tables, as import takes them; or one study"
     )
-    parser.add_argument(
-        "--map", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="corrects a guess, as import does"
-    )
+    add_map(parser, "corrects a guess, as import does")
     parser.add_argument("--keep", action="store_true", help="store the files as a study; without it nothing is written")
     parser.add_argument("--all", action="store_true", help="every finding, and what could not be checked")
     parser.add_argument("--json", action="store_true", help="machine-readable")

@@ -8,6 +8,7 @@ import tomllib
 from contextlib import ExitStack
 from pathlib import Path
 
+from flipcore.commands.opening import add_map
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import write
@@ -31,14 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--old-model", default="", metavar="NAME", help="where the old run has several")
     parser.add_argument("--new-model", default="", metavar="NAME", help="where the new run has several")
-    parser.add_argument(
-        "--map",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="corrects a guess in both runs, as import does",
-    )
+    add_map(parser, "corrects a guess in both runs, as import does")
     parser.add_argument(
         "--config", metavar="FILE", help="TOML with any of margin, old-model and new-model; options come before it"
     )

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from flipcore.commands.opening import open_store
+from flipcore.commands.opening import add_map, open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
@@ -28,13 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever, ZeroEval, promptfoo or OpenAI evals: "
         "files, folders or zips, several become one study; or tables of any other kind (JSONL, JSON, CSV, Parquet)",
     )
-    parser.add_argument(
-        "--map",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
+    add_map(
+        parser,
+        "corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
         "control=random|paired|other (what the controls are), "
         "target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no, cluster:TASK=family|subject|none, join=id|text, "
         "prompt:FILE=base|NAME, sample:FILE=NUMBER|rows, "

@@ -20,6 +20,11 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="its id, or the start of its name")
 
 
+def add_map(parser: argparse.ArgumentParser, about: str) -> None:
+    """What a user says of logs or tables in the place of a guess."""
+    parser.add_argument("--map", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=about)
+
+
 def on_study(act: Callable[[Store, str, argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
     """A command about one study, which is handed the open database and the study's id. Raises BadInput where no study, or more
     than one, is named so."""

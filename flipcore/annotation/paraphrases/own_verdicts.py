@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from flipcore.annotation.paraphrases.effect import KEEP, decomposition_without
-from flipcore.annotation.paraphrases.ratings import blind, people, settling
+from flipcore.annotation.paraphrases.ratings import blind, by_pair, people, settling
 from flipcore.annotation.paraphrases.verdicts import keeps
 from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N
@@ -28,12 +28,12 @@ def state_of(verdicts: Sequence[Mapping]) -> str:
 def own_acceptance(verdicts: Sequence[Mapping], sources: Mapping[str, str], reviewer: str) -> list[str]:
     """One sentence for each source of which `reviewer` judged pairs: how far that moved its acceptance. `verdicts` are all that
     stand, `sources` pair -> source."""
-    by_pair = _by_pair(verdicts)
-    mine = [sources[pair] for pair, rows in by_pair.items() if pair in sources and _judged_by(rows, reviewer)]
+    rows_of = by_pair(people(verdicts))
+    mine = [sources[pair] for pair, rows in rows_of.items() if pair in sources and _judged_by(rows, reviewer)]
     sentences = []
     for source in dict.fromkeys(mine):
-        pairs = _in_sample(by_pair, [pair for pair, one in sources.items() if one == source])
-        before, after = (_acceptance([_without(by_pair[pair], one) for pair in pairs]) for one in (reviewer, None))
+        pairs = _in_sample(rows_of, [pair for pair, one in sources.items() if one == source])
+        before, after = (_acceptance([_without(rows_of[pair], one) for pair in pairs]) for one in (reviewer, None))
         n, n_pairs = mine.count(source), sum(one == source for one in sources.values())
         n_verdicts = f"{n:,} verdict{'s' * (n > 1)} of {reviewer} on the {n_pairs:,} stored paraphrases of {source}"
         moved = f"acceptance from {before} to {after}" if before != after else f"nothing: acceptance is {after}"
@@ -41,12 +41,12 @@ def own_acceptance(verdicts: Sequence[Mapping], sources: Mapping[str, str], revi
     return sentences
 
 
-def _in_sample(by_pair: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
+def _in_sample(rows_of: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
     """Those of a source's `pairs` that stand for it, as `store.queries.paraphrase_states` decides it."""
-    reviewed = [pair for pair in pairs if pair in by_pair]
+    reviewed = [pair for pair in pairs if pair in rows_of]
     if len(reviewed) == len(pairs):
         return reviewed
-    return [pair for pair in reviewed if any(not row["by_choice"] for row in blind(by_pair[pair]))]
+    return [pair for pair in reviewed if any(not row["by_choice"] for row in blind(rows_of[pair]))]
 
 
 def _acceptance(by_pair: Sequence[Sequence[Mapping]]) -> str:
@@ -58,13 +58,6 @@ def _acceptance(by_pair: Sequence[Sequence[Mapping]]) -> str:
     estimate = paraphrase_gate(states.count("accepted"), n).accepted
     share = estimate.text() if n >= MIN_N else f"{estimate.value:.2f}"
     return f"{share} of {n:,} pair{'s' * (n > 1)}"
-
-
-def _by_pair(verdicts: Sequence[Mapping]) -> dict[str, list[Mapping]]:
-    by_pair: dict[str, list[Mapping]] = {}
-    for row in people(verdicts):
-        by_pair.setdefault(row["pair_id"], []).append(row)
-    return by_pair
 
 
 def _judged_by(rows: Sequence[Mapping], reviewer: str) -> bool:
@@ -86,15 +79,15 @@ def own_effect(
 ) -> str:
     """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every wording that was asked,
     `materials` (item, variant of the axis) -> pair, `verdicts` all that stand."""
-    by_pair = _by_pair(verdicts)
+    rows_of = by_pair(people(verdicts))
     pairs = set(materials.values())
-    n_mine = sum(_judged_by(by_pair.get(pair, ()), reviewer) for pair in pairs)
+    n_mine = sum(_judged_by(rows_of.get(pair, ()), reviewer) for pair in pairs)
     if not n_mine:
         return f"{reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this study asked."
     rates = []
     for without in (reviewer, None):
         strikes = {
-            place for place, pair in materials.items() if state_of(_without(by_pair.get(pair, ()), without)) not in STANDING
+            place for place, pair in materials.items() if state_of(_without(rows_of.get(pair, ()), without)) not in STANDING
         }
         rates.append(decomposition_without(readouts, strikes, extractor, reference, axis).T)
     before, after = rates

@@ -38,6 +38,14 @@ def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
     return [row for row in verdicts if row["rule_version"] != ADJUDICATION]
 
 
+def by_pair(verdicts: Sequence[Mapping]) -> dict[str, list[Mapping]]:
+    """Pair -> the verdicts on it, in their order."""
+    rows_of: dict[str, list[Mapping]] = {}
+    for row in verdicts:
+        rows_of.setdefault(row["pair_id"], []).append(row)
+    return rows_of
+
+
 def ratings(verdicts: Sequence[Mapping], check: str) -> tuple[list[str], list[str], list[list[str | None]]]:
     """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the pair (`kept`)."""
     reviewers, pairs = (sorted({row[name] for row in verdicts}) for name in ("reviewer", "pair_id"))
@@ -130,15 +138,11 @@ class Disagreement:
 
 def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
     """Pairs on which two people who had not seen each other differ about keeping; the unsettled first."""
-    by_pair: dict[str, list[Mapping]] = {}
-    for row in people(verdicts):
-        by_pair.setdefault(row["pair_id"], []).append(row)
     conflicts = []
-    for pair_id, rows in by_pair.items():
+    for pair_id, rows in by_pair(people(verdicts)).items():
         votes = blind(rows)
         if len({keeps(row) for row in votes}) > 1:
-            settled = settling(rows)
-            conflicts.append(Disagreement(pair_id, tuple(votes), settled))
+            conflicts.append(Disagreement(pair_id, tuple(votes), settling(rows)))
     return sorted(conflicts, key=lambda one: (one.settled is not None, one.pair_id))
 
 
@@ -165,14 +169,11 @@ def settling(rows: Sequence[Mapping]) -> Mapping | None:
 def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOURCE_CHECKS) -> Estimate:
     """Share of the judged pairs that are kept: on each of `checks` the votes of its reviewers pass `rule`; a pair that was
     settled follows the verdict that settled it. A check that nobody was asked about passes."""
-    by_pair: dict[str, list[Mapping]] = {}
-    for row in verdicts:
-        by_pair.setdefault(row["pair_id"], []).append(row)
-    n_kept = 0
-    for rows in by_pair.values():
+    rows_of, n_kept = by_pair(verdicts), 0
+    for rows in rows_of.values():
         settled = settling(rows)
         rows = [settled] if settled else rows
         votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
         n_kept += all(passes(one, rule) for one in votes if one)
-    share = retention_estimate(n_kept, len(by_pair), rule)
+    share = retention_estimate(n_kept, len(rows_of), rule)
     return replace(share, note=f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.")
