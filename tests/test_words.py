@@ -63,7 +63,7 @@ IN_DOCSTRINGS = re.compile(
 # names of columns, keys and widgets, which no reader is shown, and columns in other people's files, looked for as they stand there
 EXCEPT = {
     "flipcore/annotation/paraphrases/pair_files.py": {"rewording", "reworded"},
-    "flipcore/axes/paraphrase.py": {"reworded-"},
+    "flipcore/axes/stored_wordings.py": {"reworded-"},
     "flipcore/stats/memory/frames.py": {"reworded"},
     "pages/memorization/loss.py": {"reworded"},  # a column of losses
     "pages/memorization/items.py": {"reworded"},

@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flipcore.axes import answer_format, label_set, option_order, paraphrase, prompt_format, system_prompt, typos
-from flipcore.axes.answer_format import INSTRUCTION
+from flipcore.axes.framing import INSTRUCTION, AnswerFormat, PromptFormat, SystemPrompt, with_instruction
+from flipcore.axes.options import LabelSet, OptionOrder
+from flipcore.axes.stored_wordings import ParaphraseAxis
+from flipcore.axes.typos import Typos
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
@@ -23,8 +25,8 @@ from flipcore.core.wordings import COMBINED
 from flipcore.text.prompts import layout_by_name
 
 MOST = 64
-_PARTS = (option_order, label_set, prompt_format, answer_format, paraphrase, system_prompt, typos)
-PARTS: Mapping[str, Axis] = {one.AXIS.name: one.AXIS for one in _PARTS}
+_PARTS = (OptionOrder(), LabelSet(), PromptFormat(), AnswerFormat(), ParaphraseAxis(), SystemPrompt(), Typos())
+PARTS: Mapping[str, Axis] = {one.name: one for one in _PARTS}
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _joined(item: Item, axis: str, key: str, layout: str, setting: Mapping[str, 
     one = variant(item, axis, key, setting.get("layout", layout), params=dict(params), **rest)
     prompt = one.prompt
     if "instruction" in setting:
-        prompt = answer_format.with_instruction(prompt, setting["instruction"])
+        prompt = with_instruction(prompt, setting["instruction"])
     if "system" in setting:
         prompt = Prompt(prompt.parts, setting["system"])
         one = replace(one, params={**one.params, "system": setting["system"]})

@@ -1,7 +1,7 @@
-"""Few shots: other questions of the same set with their answers stand before the question (source 002, 2.2.1).
+"""Examples before the question: with or without (few shots; source 002, 2.2.1), and in another order or choice.
 
-One of the source's ways to get more out of a weak model from before the benchmark; it changes no word of the question itself.
-The examples are the same for all items of a role, but that no item is its own example.
+Few shots are one of the source's ways to get more out of a weak model from before the benchmark; they change no word of the question
+itself. The examples are the same for all items of a role, but that no item is its own example.
 """
 
 from dataclasses import dataclass, replace
@@ -52,4 +52,30 @@ def _shot(item: Item, layout: str) -> str:
     return f"{example.prompt.text} {item.solution.strip() or item.target}\n\n"
 
 
-AXIS = FewShot()
+WHY_NOT = "The study's own prompt shows fewer than two examples, so there is no order to change. Give it examples."
+
+
+@dataclass(frozen=True)
+class ExampleOrder(Axis):
+    """A variant says in `params["examples"]` what is to be done; the study's prompt does it (`runs.own_prompts`)."""
+
+    orders: int = param(2, "other orders")
+    choices: int = param(1, "other examples")
+    name: ClassVar[str] = "example_order"
+    title: ClassVar[str] = "Order and choice of the examples"
+    about: ClassVar[str] = "The examples of the study's own prompt in another order, or others of the same split."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.orders <= MOST or not 0 <= self.choices <= MOST or not self.orders + self.choices:
+            raise BadInput(f"Order and choice of the examples take from 0 to {MOST} orders and choices, and one at least.")
+
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+        if material.n_examples < 2:
+            return [base(item, self.name, layout, params={"refusal": "no examples", "why": WHY_NOT})]
+        plain = base(item, self.name, layout)
+        keys = [*(f"order-{i + 1}" for i in range(self.orders)), *(f"choice-{i + 1}" for i in range(self.choices))]
+        return [plain, *(replace(plain, key=key, params={"examples": key}) for key in keys)]
+
+
+AXES = (FewShot(), ExampleOrder())

@@ -1,10 +1,12 @@
-"""Option order: the same options in other places. Cyclic shifts visit every position; random permutations mix more.
+"""The same options in other places, under other labels, or before their question.
 
-An option that means the others ("none of these") keeps its place at the end; see `referring`.
+An option that means the others ("none of these") keeps its place at the end; see `referring`. Cyclic shifts visit every position; random
+permutations mix more.
 """
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +15,8 @@ from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item, Variant
+from flipcore.core.records import Item, Prompt, Variant
+from flipcore.text.prompts import LABEL_SETS, labels_of
 
 
 @dataclass(frozen=True)
@@ -67,4 +70,45 @@ def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ..
     return list(orders)[1:]
 
 
-AXIS = OptionOrder()
+@dataclass(frozen=True)
+class LabelSet(Axis):
+    sets: tuple[str, ...] = param(("lower", "digits"), "label sets", tuple(LABEL_SETS))
+    name: ClassVar[str] = "label_set"
+    title: ClassVar[str] = "Label set"
+    about: ClassVar[str] = "The same options in the same order under other labels."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+
+    def __post_init__(self) -> None:
+        for one in self.sets:
+            labels_of(one, 0)
+
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+        size, why = len(item.options), referring(item.options).why_not_relabelled
+        if why:
+            return [base(item, self.name, layout, params={"refusal": "refers", "why": why})]
+        changed = [variant(item, self.name, one, layout, labels=labels_of(one, size)) for one in self.sets]
+        return collapsed([base(item, self.name, layout), *changed])
+
+
+POINTS = re.compile(r"\b(?:below|above|following|preceding|previous|next|last|first)\b", re.IGNORECASE)
+WHY_NOT = "The question points to the options by their place, or its sentence goes on in them, so it is not moved."
+
+
+@dataclass(frozen=True)
+class QuestionPosition(Axis):
+    name: ClassVar[str] = "question_position"
+    title: ClassVar[str] = "Position of the question"
+    about: ClassVar[str] = "The question stands behind the options, not before them."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+        if POINTS.search(item.question) or not item.question.rstrip().endswith("?"):
+            return [base(item, self.name, layout, params={"refusal": "points", "why": WHY_NOT})]
+        plain = base(item, self.name, layout)
+        parts = dict(plain.prompt.parts)
+        moved_parts = (("options", f"{parts['options']}\n"), ("stem", parts["stem"].rstrip("\n")), ("cue", parts["cue"]))
+        changed = replace(plain, key="behind", prompt=Prompt(moved_parts, plain.prompt.system))
+        return collapsed([plain, changed])
+
+
+AXES = (OptionOrder(), LabelSet(), QuestionPosition())
