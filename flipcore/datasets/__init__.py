@@ -11,7 +11,7 @@ from flipcore.datasets import loading
 from flipcore.datasets.dataset import Dataset, dataset_fault
 from flipcore.datasets.loading import LoadReport
 
-_BENCHMARKS = "shipped gsm8k gsm1k mmlu_pro mmlu truthfulqa arc competition_math trivia_qa humaneval"
+_BENCHMARKS = "shipped gsm mmlu truthfulqa arc competition_math trivia_qa humaneval"
 _OTHERS = "text_files tables"
 LOADERS: Registry[Dataset] = Registry(
     "dataset",

@@ -1,6 +1,7 @@
-"""MMLU: four-option questions of 57 subjects. Hendrycks et al. 2020, arXiv:2009.03300 (MIT).
+"""MMLU: four-option questions of 57 subjects (Hendrycks et al. 2020, arXiv:2009.03300, MIT). MMLU-Pro: questions of fourteen subjects
+with up to ten options (Wang et al. 2024, arXiv:2406.01574, Apache-2.0).
 
-A local copy is one CSV file without header (question, A-D, letter) named after its subject, or a folder of them.
+A local copy of MMLU is one CSV file without header (question, A-D, letter) named after its subject, or a folder of them.
 """
 
 import re
@@ -28,7 +29,7 @@ def read(path: Path) -> Iterator[Row]:
             yield replace(row, values=row.values | {"subject": subject, "choices": choices}, file=file.name)
 
 
-def item(row: Row) -> Item:
+def mmlu_item(row: Row) -> Item:
     """A row with four choices; the answer is a letter or a place from 0."""
     values = row.values
     answer = values["answer"]
@@ -45,13 +46,40 @@ def item(row: Row) -> Item:
     )
 
 
-LOADER = Dataset(
+def pro_item(row: Row) -> Item:
+    """A row with up to ten options and the place of the right one; the validation split has worked answers too."""
+    values = row.values
+    return Item.make(
+        dataset="mmlu_pro",
+        key=str(values["question_id"]),
+        kind="choice",
+        question=values["question"],
+        options=tuple(values["options"]),
+        target=str(values["answer_index"]),
+        category=values["category"],
+        solution=(values.get("cot_content") or "").removeprefix("A: Let's think step by step. "),
+        published="2024-06-03",
+        meta={"source": values.get("src", "")},
+    )
+
+
+MMLU = Dataset(
     "mmlu",
     "MMLU",
     "Four-option questions of 57 subjects, from school to professional level.",
     "choice",
-    item=item,
+    item=mmlu_item,
     hub=Hub("cais/mmlu", "all", "test"),
     license="mit",
     read=read,
 )
+MMLU_PRO = Dataset(
+    "mmlu_pro",
+    "MMLU-Pro",
+    "Questions of fourteen subjects, philosophy among them, with up to ten options.",
+    "choice",
+    item=pro_item,
+    hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"),
+    license="apache-2.0",
+)
+LOADERS = (MMLU_PRO, MMLU)
