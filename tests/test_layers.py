@@ -179,7 +179,7 @@ PLANTED = {
     "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl import perm_maxdrop"),
     "Statistics know numbers": ("stats/ranking/__init__.py", "from flipcore.datasets.loading import load_report"),
     "Axes, readouts and models": ("axes/typos.py", "from flipcore.datasets.loading import load_report"),
-    "A model is asked": ("models/slots.py", "from flipcore.extractors.regex import Regex"),
+    "A model is asked": ("models/slots.py", "from flipcore.extractors.written_answer import Regex"),
     "A figure is handed": ("charts/theme.py", "from flipcore.store.connection import Store"),
     "No circle": ("core/bounds.py", "import flipcore.core.study"),
 }

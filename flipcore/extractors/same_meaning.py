@@ -16,10 +16,9 @@ from flipcore.core.finish import REFUSAL
 from flipcore.core.records import ABSENT, OK, Completion, Item, Reading, Request, Variant, digest
 from flipcore.extractors.judge import FINAL_LINE, between_marks
 from flipcore.extractors.readings import absent, asked_question, failure, no_answer, text_request, unfinished, unreadable
-from flipcore.extractors.text_match import EXTRACTOR as TEXT_MATCH
-from flipcore.extractors.text_match import stated
 from flipcore.extractors.written.scope import is_refusal
 from flipcore.extractors.written.stated_words import short_answer, without_lead
+from flipcore.extractors.written_answer import TEXT_MATCH, stated
 from flipcore.text.answers import MAX_TEXT, plain_answer
 
 PROMPT = """You say whether two answers to a question mean the same. You do not solve the question and do not correct the answers.

@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.core.records import OK, UNREADABLE
-from flipcore.extractors.regex import read_text
+from flipcore.extractors.written_answer import read_text
 from flipcore.text.prompts import labels_of
 from tests.extractors.asking import choice, number, shown
 

@@ -9,7 +9,7 @@ import pytest
 
 from flipcore.core.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
 from flipcore.extractors.first_token import FirstTokenGated, read_first_token
-from flipcore.extractors.regex import read_text
+from flipcore.extractors.written_answer import read_text
 from flipcore.text.answers import canonical_number
 
 

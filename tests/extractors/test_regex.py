@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from flipcore.core.records import OK, UNREADABLE, Prompt
-from flipcore.extractors.regex import read_text
 from flipcore.extractors.written.scope import answer_end
+from flipcore.extractors.written_answer import read_text
 from flipcore.text.prompts import labels_of
 from tests.extractors.asking import choice, number, shown
 

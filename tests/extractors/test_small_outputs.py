@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.core.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
 from flipcore.extractors.first_token import FirstTokenGated, read_first_token
-from flipcore.extractors.regex import read_text
+from flipcore.extractors.written_answer import read_text
 from tests.extractors.test_real_outputs import asked
 
 OPTIONS = ("A great deal", "Some", "Not much", "Refused")

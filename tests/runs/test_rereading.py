@@ -81,7 +81,7 @@ def test_items_that_are_set_aside_are_in_no_difference(store):
 def test_what_cannot_read_stored_answers_is_a_sentence(tmp_path, store):
     study_id = imported(store, tmp_path / "run")
     assert "judge" not in CAN_REREAD and "first_token" not in CAN_REREAD and "regex" in CAN_REREAD
-    with pytest.raises(BadInput, match="cannot read stored answers; choose one of regex, pattern"):
+    with pytest.raises(BadInput, match="cannot read stored answers; choose one of regex, text_match, pattern"):
         reread(store, study_id, "first_token")
     with pytest.raises(BadInput, match="no written answer to a text item"):
         reread(store, study_id, "text_match")

@@ -1,4 +1,5 @@
-"""Short answers in words: the answer that the text states, matched as graders do (SQuAD, arXiv:1606.05250)."""
+"""Generated text, read by rules that abstain: the option or number that the model wrote (the default reference extractor, source 004), or
+its short answer in words, matched as graders do (SQuAD, arXiv:1606.05250)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,44 @@ from flipcore.core.records import OK, WRITTEN_WORDS, Completion, Item, Reading, 
 from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end, is_refusal
+from flipcore.extractors.written.stated_choice import ChoiceText
+from flipcore.extractors.written.stated_number import stated_number
 from flipcore.extractors.written.stated_words import short_answer, stated_span
+
+
+def read_text(item: Item, variant: Variant, text: str) -> Reading:
+    """What `text` answers: an option by label or words, or a number."""
+    if not text.strip():
+        return unreadable("The answer is empty.")
+    text = text[: answer_end(text, item.question, asked_question(item, variant))]
+    start, end = marked_answer(text) or (0, len(text))
+    answer, span, reason = _answer(item, variant, text[start:end])
+    if answer is None:
+        return unreadable(REFUSAL if is_refusal(text) else reason)
+    return Reading(OK, answer=answer, span=span and (span[0] + start, span[1] + start))
+
+
+def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
+    """(canonical answer, its span, why there is none)."""
+    if item.kind == "number":
+        return stated_number(text, item.question)
+    choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(text)
+    return None if choice.position is None else str(variant.order[choice.position]), choice.span, choice.reason
+
+
+@dataclass(frozen=True)
+class Regex(Extractor):
+    name: ClassVar[str] = "regex"
+    title: ClassVar[str] = "Written answer"
+    about: ClassVar[str] = "The label, option or number that the generated text states; none if it states several."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return [Need(text_request(variant, ask))]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        return no_answer(completions) or read_text(item, variant, completions[0].text)
 
 
 def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
@@ -50,4 +88,5 @@ class TextMatch(Extractor):
         return Reading(OK, answer=answer, span=(start + left, start + len(words.rstrip())))
 
 
-EXTRACTOR = TextMatch()
+TEXT_MATCH = TextMatch()
+EXTRACTORS = (Regex(), TEXT_MATCH)
