@@ -12,9 +12,8 @@ from flipcore.reports.exports.flips_part import flips_table, people_tables
 from flipcore.reports.exports.holdout_part import inflation_table, tests_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
 from flipcore.reports.exports.memory_part import memory_table
-from flipcore.reports.exports.models_part import ranking_tables
 from flipcore.reports.exports.record_part import decisions_table
-from flipcore.reports.exports.score_part import score_tables
+from flipcore.reports.exports.score_part import ranking_tables, score_tables
 from flipcore.reports.study import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS

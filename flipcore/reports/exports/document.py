@@ -21,10 +21,9 @@ from flipcore.reports.exports.holdout_part import holdout_part, opening_holdout
 from flipcore.reports.exports.markup import Markup, joined, paragraph, section, tag
 from flipcore.reports.exports.memory_part import memory_part, opening_memory
 from flipcore.reports.exports.methods_text import methods_part
-from flipcore.reports.exports.models_part import ranking_part
 from flipcore.reports.exports.outputs_part import outputs_part
 from flipcore.reports.exports.record_part import decisions_part, moment, settings_part
-from flipcore.reports.exports.score_part import opening_score, score_part
+from flipcore.reports.exports.score_part import opening_score, ranking_part, score_part
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 

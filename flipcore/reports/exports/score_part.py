@@ -1,15 +1,46 @@
-"""The report's part on the scores: the sentence of each model, the board that still moves, and the tables."""
+"""The report's parts on the scores and on several models: the sentence of each, the boards that still move, and the tables."""
 
 from typing import Any
 
+from flipcore.core.records import role_name
 from flipcore.extractors import title_of
+from flipcore.reports import ranking
+from flipcore.reports.browser_data import ranking as ranking_board
 from flipcore.reports.browser_data.score import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section
 from flipcore.reports.score import LEVEL, next_rows, people_rows, reader_rows, score_rows, share_rows, wording_rows
 from flipcore.reports.whole_study import WholeStudy
 
-BOARD = "scores"
+RANKING, BOARD = "ranking", "scores"
+
+
+def ranking_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
+    """(the part, its board); nothing for a single model."""
+    report = c.ranking
+    if report is None:
+        return None, {}
+    parts = [
+        *map(claimed, report.claims),
+        *(paragraph(note, cls="quiet") for note in report.notes),
+        board_place("ranking_board", RANKING),
+        *(data_table(one) for one in ranking_tables(c)),
+    ]
+    data = ranking_board.board(report, ranking.LEVEL)
+    return section("Which model is better?", RANKING, *parts), {RANKING: {"part": "ranking_board", "data": data}}
+
+
+def ranking_tables(c: WholeStudy) -> list[Table]:
+    """A row a pair of models, and a row a way of asking and reading."""
+    report = c.ranking
+    if report is None:
+        return []
+    of = f"{role_name(report.role)} items, {c.provenance}."
+    pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest)
+    return [
+        Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {of}"),
+        Table("ways", "Ways of asking and reading", ways, f"Accuracy and rank under every way; {of}"),
+    ]
 
 
 def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
