@@ -79,7 +79,7 @@ class OpenAICompatible(Backend):
         self.takes = taken_reasoning(card)
         self._pace = Pace(card, server_of(card))
         self._clients: dict[int, Any] = {}
-        self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
+        self._breaker = Breaker(self._control, lambda error: error_texts(error, card)[0])
 
     @property
     def down(self) -> str:
@@ -159,7 +159,7 @@ class OpenAICompatible(Backend):
             self._read(_CONTROL, text, 1, 0.0)
         except Exception as error:
             if exhausted(error, self.card):
-                self._breaker.down = self._error_texts(error)[0]
+                self._breaker.down = error_texts(error, self.card)[0]
             raise
 
     async def close(self) -> None:
@@ -200,11 +200,8 @@ class OpenAICompatible(Backend):
             return None
         return (parts["n_tokens_in"] * card.price_in + parts["n_tokens_out"] * card.price_out) / 1e6
 
-    def _error_texts(self, error: Exception) -> tuple[str, str]:
-        return error_texts(error, self.card)
-
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
-        sentence, raw = self._error_texts(error)
+        sentence, raw = error_texts(error, self.card)
         lost = int(may_be_billed(error))
         return Completion(
             call.call_id, "failed", error=sentence, raw_reply=raw, n_attempts=attempt, latency_s=latency_s, n_lost=lost

@@ -6,6 +6,7 @@ from typing import Any
 
 from flipcore.core.finish import OPEN, REFUSAL, STOP, finish_reason
 from flipcore.core.records import Call
+from flipcore.models.batched import prompt_of
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
@@ -72,7 +73,7 @@ def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
 
 def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
-    prompt = _prompt(call)
+    prompt = prompt_of(call)
     if request.kind == "score":
         return {
             "prompt": prompt + request.continuation,
@@ -86,10 +87,6 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
             "logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20)),
         }
     return {"prompt": prompt}
-
-
-def _prompt(call: Call) -> str:
-    return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
 
 
 def reply_of(text: str) -> Any:
@@ -209,8 +206,8 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     generated after it do not.
     """
     logprobs = choice.get("logprobs")
-    start, end = len(_prompt(call)), len(_prompt(call)) + len(call.request.continuation)
-    if not isinstance(logprobs, dict) or not text.startswith(_prompt(call) + call.request.continuation):
+    start, end = len(prompt_of(call)), len(prompt_of(call)) + len(call.request.continuation)
+    if not isinstance(logprobs, dict) or not text.startswith(prompt_of(call) + call.request.continuation):
         return None
     tokens, nats = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
     if len(tokens) != len(nats) or not tokens:

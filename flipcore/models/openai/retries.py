@@ -123,13 +123,8 @@ def may_be_billed(error: Exception) -> bool:
 
 
 def asked_wait(error: Exception) -> float | None:
-    """Seconds that the server asks for, where it does."""
-    response = getattr(error, "response", None)
-    return _retry_after(response.headers) if response is not None else None
-
-
-def _retry_after(headers) -> float | None:
-    """Seconds that the server asks for: `retry-after-ms`, or `retry-after` as seconds or as a date."""
+    """Seconds that the server asks for, where it does: `retry-after-ms`, or `retry-after` as seconds or as a date."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
     try:
         if headers.get("retry-after-ms"):
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
