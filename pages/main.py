@@ -2,10 +2,7 @@
 
 import streamlit as st
 
-from flipcore.access import policy
-from flipcore.access.acting import acting
-from flipcore.access.levels import Level, Permission
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Permission, Person, acting, is_access_on
 from pages import navigation
 from pages.common import keys, presenting, tab_title
 from pages.common.identity import entrance
@@ -41,7 +38,7 @@ def shown_pages(person: Person) -> list:
         return [st.Page(own, title="Flipscope", url_path="home", default=True), SURVEY if person.survey else REVIEW]
     if not person.may(Permission.READ):
         return [_entrance(person, one.url_path) for one in PAGES]
-    sight: Visibility = "visible" if policy.is_on() and person.may(Permission.ACCESS) else "hidden"
+    sight: Visibility = "visible" if is_access_on() and person.may(Permission.ACCESS) else "hidden"
     access = navigation.ACCESS.page(sight)
     former = [_former(one, name) for one in navigation.PAGES for name in one.was]
     return [*PAGES, access, *former, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]

@@ -1,4 +1,7 @@
-"""Who is acting now, and the one question that every read and write asks: may they?
+"""Access levels and what each may do (the one table), who is acting now, and the one question that every read and write asks: may they?
+
+A reviewer stands beside the other levels, not above the viewer. Access is on while `access.toml` is in the user's own folder; whom it
+names is in `flipcore.access.policy`.
 
 The person is taken from the context, not from an argument: the writer and the store ask at the one place that all rows pass, so
 that no function can forget to hand a person on, and an argument that comes from a page cannot name somebody else. A request or a
@@ -6,14 +9,120 @@ websocket acts inside `acting_as`; a page's session is found by what `found_by` 
 a run that was started, and the command line act for the owner of the file.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
-from flipcore.access import policy
-from flipcore.access.levels import MAY, Level, Permission, with_article
-from flipcore.access.person import OWNER, Person
 from flipcore.core.errors import AccessDenied
+from flipcore.core.paths import home
+
+
+class Level(StrEnum):
+    """What a person may do here; NONE is somebody of whom nothing is known."""
+
+    NONE = ""
+    REVIEWER = "reviewer"
+    VIEWER = "viewer"
+    ANALYST = "analyst"
+    ADMIN = "admin"
+
+
+class Permission(StrEnum):
+    """What is allowed or not, as the sentence of a refusal names it."""
+
+    READ = "read results"
+    JUDGE = "judge paraphrases"
+    ANSWER = "answer a survey"
+    DECIDE = "write decisions, locks and verdicts on flips"
+    RUN = "declare, start, stop and pay for studies"
+    BRING = "bring in files, paraphrases and surveys"
+    PUBLISH = "publish to a folder of the server or to the hub"
+    MODELS = "add, test and remove models"
+    FILES = "merge and delete"
+    ACCESS = "give access and see who did what"
+
+
+MAY: dict[Permission, frozenset[Level]] = {
+    Permission.READ: frozenset({Level.VIEWER, Level.ANALYST, Level.ADMIN}),
+    Permission.JUDGE: frozenset({Level.REVIEWER, Level.ANALYST, Level.ADMIN}),
+    Permission.ANSWER: frozenset({Level.REVIEWER, Level.ANALYST, Level.ADMIN}),
+    Permission.DECIDE: frozenset({Level.ANALYST, Level.ADMIN}),
+    Permission.RUN: frozenset({Level.ANALYST, Level.ADMIN}),
+    Permission.BRING: frozenset({Level.ANALYST, Level.ADMIN}),
+    Permission.PUBLISH: frozenset({Level.ANALYST, Level.ADMIN}),
+    Permission.MODELS: frozenset({Level.ADMIN}),
+    Permission.FILES: frozenset({Level.ADMIN}),
+    Permission.ACCESS: frozenset({Level.ADMIN}),
+}
+ABOUT = {
+    Level.REVIEWER: "their own queue or survey, and nothing else",
+    Level.VIEWER: "reads every result",
+    Level.ANALYST: "declares, runs within a budget, decides",
+    Level.ADMIN: "models, files, deletion, access",
+}
+
+
+def with_article(level: Level) -> str:
+    """ "an admin"."""
+    return f"{'an' if level[:1] in 'aeiou' else 'a'} {level}"
+
+
+QUEUE, SURVEY = "queue:", "survey:"
+EVERY = "all sources"  # the queue of every stored paraphrase
+
+
+@dataclass(frozen=True)
+class Person:
+    """`name` is "" where nobody was asked for one: alone on localhost and on the command line. `scope` is `queue:` and a source of
+    paraphrases, `survey:` and its id, or "" for no limit. `invitation` is the id of the link that they came by."""
+
+    name: str
+    level: Level
+    scope: str = ""
+    invitation: str = ""
+
+    def may(self, permission: Permission) -> bool:
+        """Whether the level allows it; a reviewer has one of the two permissions of their kind, by their scope."""
+        if self.level not in MAY[permission]:
+            return False
+        if self.level is Level.REVIEWER:
+            return self.scope.startswith(QUEUE if permission is Permission.JUDGE else SURVEY)
+        return True
+
+    @property
+    def source(self) -> str:
+        """The source of paraphrases that this person judges."""
+        return self.scope.removeprefix(QUEUE) if self.scope.startswith(QUEUE) else EVERY
+
+    @property
+    def survey(self) -> str:
+        """The one survey that this person answers; "" for any."""
+        return self.scope.removeprefix(SURVEY) if self.scope.startswith(SURVEY) else ""
+
+
+OWNER = Person("", Level.ADMIN)  # whoever holds the file: alone on localhost, and on the command line
+NOBODY = Person("", Level.NONE)
+
+
+def access_file() -> Path:
+    """Where the file is, or would be, that switches access on."""
+    return home() / "access.toml"
+
+
+def is_access_on() -> bool:
+    """Whether people are told apart here."""
+    try:
+        os.stat(access_file())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # a file that is there and cannot be read opens nothing
+    return True
+
 
 _person: ContextVar[Person | Callable[[], Person] | None] = ContextVar("person", default=None)
 _open_for: ContextVar[Permission | None] = ContextVar("open_for", default=None)
@@ -27,7 +136,7 @@ def found_by(name: str, find: Callable[[], Person | None]) -> None:
 
 def acting() -> Person:
     """Who acts: named by the context, else by the session of this thread, else the owner. The owner wherever access is off."""
-    if not policy.is_on():
+    if not is_access_on():
         return OWNER
     if (who := _person.get()) is not None:
         return who if isinstance(who, Person) else who()

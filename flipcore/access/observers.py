@@ -4,7 +4,7 @@ acts: the open store. Where access is off there is no log, and where no store is
 from typing import Protocol
 from weakref import WeakSet
 
-from flipcore.access import policy
+from flipcore.access.acting import is_access_on
 
 
 class Keeper(Protocol):
@@ -28,5 +28,5 @@ def leave(keeper: Keeper) -> None:
 
 def tell(act: str, target: str) -> None:
     """The person who acts has done this on `target`."""
-    for keeper in list(_keepers) if policy.is_on() else ():
+    for keeper in list(_keepers) if is_access_on() else ():
         keeper.told(act, target)

@@ -1,4 +1,4 @@
-"""Whether access is on, and which level a login has: `access.toml` in the user's own folder. Access is on while the file is there.
+"""Which level a login has: `access.toml` in the user's own folder. Access is on while the file is there.
 
 [levels]                          # by the e-mail address of the login; * stands for any letters
 admin = ["ada@example.org"]
@@ -21,12 +21,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, NOBODY, QUEUE, Person
+from flipcore.access.acting import EVERY, NOBODY, QUEUE, Level, Person, access_file
 from flipcore.core.errors import BadInput
-from flipcore.core.paths import home
 
-FILE = "access.toml"
 _ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)  # a person whom two lists name gets the first
 _MOST_BYTES = 1_000_000
 TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it everybody is an admin.
@@ -78,25 +75,9 @@ def _level(patterns: Mapping[Level, tuple[str, ...]], words: Iterable[str]) -> L
     return Level.NONE
 
 
-def path() -> Path:
-    """Where the file is, or would be."""
-    return home() / FILE
-
-
-def is_on() -> bool:
-    """Whether people are told apart here."""
-    try:
-        os.stat(path())
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True  # a file that is there and cannot be read opens nothing
-    return True
-
-
 def policy() -> Policy:
     """What the file says, read again when it changes. Raises BadInput with a sentence for a file that cannot be used."""
-    file = path()
+    file = access_file()
     try:
         return _read(file, os.stat(file).st_mtime_ns)
     except OSError as error:
@@ -142,4 +123,4 @@ def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, 
 
 
 def _problem(what: str) -> BadInput:
-    return BadInput(f"The access file {path()} {what}. Mend it; until then nobody but invited people may do anything.")
+    return BadInput(f"The access file {access_file()} {what}. Mend it; until then nobody but invited people may do anything.")

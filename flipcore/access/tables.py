@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flipcore.access.acting import acting, refusal, require
-from flipcore.access.levels import Permission
-from flipcore.access.person import OWNER, Person
+from flipcore.access.acting import OWNER, Permission, Person, acting, refusal, require
 from flipcore.core.errors import AccessDenied
 
 

@@ -5,9 +5,7 @@ import getpass
 from pathlib import Path
 
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, OWNER, QUEUE
+from flipcore.access.acting import EVERY, OWNER, QUEUE, Level, access_file, acting_as, is_access_on
 from flipcore.commands.opening import open_store
 from flipcore.core.paths import home
 from flipcore.core.whole_files import write
@@ -40,26 +38,26 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _on(options: argparse.Namespace) -> str:
-    path = policy.path()
-    if not policy.is_on():
+    path = access_file()
+    if not is_access_on():
         write(path, policy.TEMPLATE)
     policy.policy()
     return f"Access is on: {path} says who logs in as what. At its next start the dashboard writes a link for you to {link_file()}."
 
 
 def _off(options: argparse.Namespace) -> str:
-    path = policy.path()
-    if not policy.is_on():
+    path = access_file()
+    if not is_access_on():
         return "Access is off already."
     path.replace(path.with_suffix(".toml.off"))
     return f"Access is off; the file is kept as {path.with_suffix('.toml.off')}."
 
 
 def _status(options: argparse.Namespace) -> str:
-    if not policy.is_on():
-        return f"Access is off: there is no {policy.path()}. The dashboard serves this machine alone."
+    if not is_access_on():
+        return f"Access is off: there is no {access_file()}. The dashboard serves this machine alone."
     n_levels = sum(len(patterns) for patterns in policy.policy().levels.values())
-    return f"Access is on: {policy.path()} has {n_levels:,} patterns of addresses. Your own link: {link_file()}."
+    return f"Access is on: {access_file()} has {n_levels:,} patterns of addresses. Your own link: {link_file()}."
 
 
 def _link(options: argparse.Namespace) -> str:

@@ -5,8 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.commands.opening import on_study
 from flipcore.core.whole_files import write
 from flipcore.store.connection import Store

@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.annotation.control_matching import (
     matched_from_set,
     matched_in_study,

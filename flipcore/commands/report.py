@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.commands.opening import add_study, on_study
 from flipcore.core.whole_files import write
 from flipcore.store.connection import Store

@@ -13,10 +13,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level, Permission
+from flipcore.access.acting import NOBODY, Level, Permission, Person, acting_as, is_access_on
 from flipcore.access.origins import OWN_NAMES, is_address, is_called_so, is_same_origin
-from flipcore.access.person import NOBODY, Person
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.links import COOKIE, person_of
 from flipcore.invitations.start import ELSEWHERE, FAULT, PROXIED, PROXY_HEADERS, UNNAMED, UNTRUSTED, is_local, is_trusted
@@ -55,7 +53,7 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        is_on, headers = policy.is_on(), headers_of(scope)
+        is_on, headers = is_access_on(), headers_of(scope)
         refusal = "" if is_on else _refusal(scope, headers)
         refusal = refusal or self._unnamed(headers, is_on) or _of_a_page_from_elsewhere(headers)
         send = with_headers(send)

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from flipcore.access import signing
-from flipcore.access.acting import require
-from flipcore.access.levels import Level, Permission
-from flipcore.access.person import QUEUE, SURVEY, Person
+from flipcore.access.acting import QUEUE, SURVEY, Level, Permission, Person, require
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import invitations

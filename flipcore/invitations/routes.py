@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from flipcore.access import policy
+from flipcore.access.acting import is_access_on
 from flipcore.access.guesses import Guesser, Guesses, network_of, visit_of
 from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
@@ -65,7 +65,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         if not is_same_origin(request.headers) or not request.headers.get("content-type", "").startswith("application/json"):
             return JSONResponse({"sentence": "Open the link itself in a browser."}, 403, _HEADERS)
         token = await _token(request)
-        if not policy.is_on():
+        if not is_access_on():
             return JSONResponse({"sentence": OFF}, headers=_HEADERS)
         who = Guesser("", visit_of(request.cookies)[0], network_of(request.client.host) if request.client else "")
         if guesses.are_too_many(who):

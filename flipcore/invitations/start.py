@@ -7,9 +7,8 @@ import sys
 from collections.abc import Collection
 
 from flipcore.access import policy
-from flipcore.access.levels import with_article
+from flipcore.access.acting import Person, access_file, is_access_on, with_article
 from flipcore.access.origins import OWN_NAMES
-from flipcore.access.person import Person
 from flipcore.core.errors import BadInput
 
 TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
@@ -62,16 +61,16 @@ def is_trusted() -> bool:
 def hosts_of_sockets(hosts: Collection[str]) -> list[str]:
     """By which names Streamlit's own check lets its socket be called, behind the gate's; [] leaves it to the gate, which knows
     addresses as well."""
-    if (not hosts) if policy.is_on() else is_trusted():
+    if (not hosts) if is_access_on() else is_trusted():
         return []
     return [*OWN_NAMES, *hosts]
 
 
 def start_sentence(address: str | None) -> str:
     """What is said at the start of a server that listens on `address`, None for every one. Raises BadInput where it may not."""
-    if policy.is_on():
+    if is_access_on():
         policy.policy()
-        return f"Flipscope: access is on, as {policy.path()} says. Who comes without a login or an invitation sees nothing."
+        return f"Flipscope: access is on, as {access_file()} says. Who comes without a login or an invitation sees nothing."
     if address and is_local(address):
         return "Flipscope: it serves this machine alone, and nobody is asked anything."
     if not is_trusted():

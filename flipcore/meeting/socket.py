@@ -8,11 +8,9 @@ from contextlib import suppress
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from flipcore.access.acting import require, signature
+from flipcore.access.acting import Permission, Person, require, signature
 from flipcore.access.guesses import Guesser, network_of, visit_of
-from flipcore.access.levels import Permission
 from flipcore.access.origins import is_same_origin
-from flipcore.access.person import Person
 from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.messages import Refusal, message_of, name_of
 from flipcore.meeting.rooms import Mailbox, Member, Room, Rooms

@@ -5,8 +5,7 @@ import threading
 from dataclasses import fields, replace
 from typing import Any
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.access.observers import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml

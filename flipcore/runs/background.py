@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from flipcore.access.acting import acting, require
-from flipcore.access.levels import Level, Permission
-from flipcore.access.person import OWNER, Person
+from flipcore.access.acting import OWNER, Level, Permission, Person, acting, require
 from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
 from flipcore.core.study import Study

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.core.whole_files import write

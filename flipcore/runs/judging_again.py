@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.folders import allowed

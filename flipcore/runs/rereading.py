@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Completion, Item, Prompt, Reading, Readout, Variant, correctness

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import OverBudget
 from flipcore.core.records import SANDBOX, Completion, Readout, digest

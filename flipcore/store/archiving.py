@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from duckdb import DuckDBPyConnection
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file
 from flipcore.store.archives import TABLES, Archive, bring_in, cast, fingerprint, keep, open_folders, problem, read, text

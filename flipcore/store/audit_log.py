@@ -18,8 +18,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from flipcore.access import policy
-from flipcore.access.person import OWNER, Person
+from flipcore.access.acting import OWNER, Person, is_access_on
 from flipcore.access.tables import rule_of
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import home
@@ -51,7 +50,7 @@ def acts_of(person: Person, parts: list[Part]) -> list[Part]:
 
 def act_row(person: Person, act: str, target: str) -> list[Part]:
     """The row of one act that is no row of another table; none where access is off."""
-    return [("acts", [_row(person, act, target, 1)])] if act and policy.is_on() else []
+    return [("acts", [_row(person, act, target, 1)])] if act and is_access_on() else []
 
 
 def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from duckdb import DuckDBPyConnection
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.whole_files import whole_file
 from flipcore.store.archives import archives, bring_in, problem, text

@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file
 from flipcore.store.connection import Store

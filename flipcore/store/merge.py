@@ -15,8 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.ipc
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.records import Request, digest
 from flipcore.core.study import Study

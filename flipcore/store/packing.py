@@ -25,9 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Permission
-from flipcore.access.person import OWNER
+from flipcore.access.acting import OWNER, Permission, acting_as
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params

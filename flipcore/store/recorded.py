@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet
 from duckdb import DuckDBPyConnection
 
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission
 from flipcore.core.records import Completion, digest
 from flipcore.core.wordings import PARAPHRASE
 from flipcore.store import rows

@@ -7,8 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.whole_files import leftovers
 from flipcore.store import archives, audit_log
 from flipcore.store.connection import BESIDE, Store

@@ -18,8 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
 from flipcore.store import late_readouts, questions

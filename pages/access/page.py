@@ -4,10 +4,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from flipcore.access import policy
-from flipcore.access.acting import acting
-from flipcore.access.levels import ABOUT, Level, Permission
-from flipcore.access.person import EVERY, QUEUE, SURVEY
+from flipcore.access.acting import ABOUT, EVERY, QUEUE, SURVEY, Level, Permission, acting, is_access_on
 from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
 from flipcore.invitations.start import OFF, not_an_admin
 from flipcore.store.backup import back_up
@@ -118,7 +115,7 @@ def _replacing(names: list[str]) -> None:
 
 
 page_header("access", choose=False)
-if not policy.is_on():
+if not is_access_on():
     st.info(OFF, icon=":material/lock_open:")
     st.stop()
 if not acting().may(Permission.ACCESS):

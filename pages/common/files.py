@@ -5,7 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
-from flipcore.access import policy
+from flipcore.access.acting import is_access_on
 from flipcore.core.errors import FlipscopeError
 from pages.common import session
 from pages.common.notes import plain
@@ -34,7 +34,7 @@ def offer_file(
         type=type,
         help=help,
         disabled=disabled,
-        on_click=(lambda: _told(file_name)) if policy.is_on() else "ignore",
+        on_click=(lambda: _told(file_name)) if is_access_on() else "ignore",
     )
 
 

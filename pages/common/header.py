@@ -5,8 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
-from flipcore.access.acting import acting
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, acting
 from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.reports.declaration import items_text

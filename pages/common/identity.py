@@ -6,9 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from flipcore.access.acting import acting, found_by
-from flipcore.access.levels import ABOUT, Level, with_article
-from flipcore.access.person import Person
+from flipcore.access.acting import ABOUT, Level, Person, acting, found_by, with_article
 from flipcore.core.errors import BadInput
 from flipcore.invitations.gate import person_named
 from flipcore.invitations.links import COOKIE

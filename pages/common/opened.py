@@ -9,9 +9,7 @@ from typing import Any
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
 
-from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.person import OWNER
+from flipcore.access.acting import OWNER, acting_as, is_access_on
 from flipcore.commands.access import keep_admin_link
 from flipcore.core import early_imports
 from flipcore.core.errors import FlipscopeError
@@ -55,7 +53,7 @@ async def greeted(app: Any) -> AsyncIterator[None]:
     """Around the server's life: what the first page needs is imported, and where access is on, its owner's own link is written and
     said before anybody comes."""
     early_imports.begin()
-    if policy.is_on():
+    if is_access_on():
         try:
             print(await run_in_threadpool(lambda: keep_admin_link(store(), address())), file=sys.stderr)
         except FlipscopeError as error:

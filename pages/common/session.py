@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.store.connection import Store

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from flipcore.access.acting import acting, refusal
-from flipcore.access.levels import Level, Permission
+from flipcore.access.acting import Level, Permission, acting, refusal
 from flipcore.annotation.paraphrases.random_order import Order, order_of
 from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdict_messages import take

@@ -5,8 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from flipcore.access.acting import acting
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, acting
 from flipcore.annotation.key_review import (
     AMBIGUOUS,
     ANSWER,

@@ -7,8 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.access.acting import acting
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, acting
 from flipcore.annotation.judge_labels import (
     IN_PAIRS,
     gate_rows,

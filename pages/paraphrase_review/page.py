@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from flipcore.access.acting import acting
-from flipcore.access.levels import Level
+from flipcore.access.acting import Level, acting
 from pages.common import screen
 from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs, proposing

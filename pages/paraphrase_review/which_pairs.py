@@ -3,8 +3,7 @@ out."""
 
 import streamlit as st
 
-from flipcore.access.acting import acting
-from flipcore.access.person import EVERY
+from flipcore.access.acting import EVERY, acting
 from flipcore.annotation.paraphrases.effect import struck_rows
 from flipcore.annotation.paraphrases.queue import SHARED
 from flipcore.stats.flips.exclusion_bounds import moved_by_all

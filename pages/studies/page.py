@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from flipcore.access.acting import acting
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, acting
 from flipcore.annotation.paraphrases.from_elsewhere import merge_files
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches

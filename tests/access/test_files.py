@@ -6,8 +6,7 @@ import types
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, access_file, acting_as
 from flipcore.annotation.paraphrases.publish import publish
 from flipcore.commands import match
 from flipcore.commands.export import write_errata
@@ -101,8 +100,8 @@ def store(tmp_path_factory):
         from flipcore.runs.log_survey import survey
 
         LOG[:] = [store_logs(survey([folder / "samples_x_2025-01-01.jsonl"], corrections_of(["model=m"])), opened)]
-        policy.path().parent.mkdir(exist_ok=True)
-        policy.path().write_text(policy.TEMPLATE)
+        access_file().parent.mkdir(exist_ok=True)
+        access_file().write_text(policy.TEMPLATE)
         yield opened
         opened.close()
 

@@ -5,9 +5,7 @@ import os
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.acting import acting, acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, NOBODY, OWNER, QUEUE, Person
+from flipcore.access.acting import EVERY, NOBODY, OWNER, QUEUE, Level, Person, access_file, acting, acting_as, is_access_on
 from flipcore.core.errors import BadInput
 
 FILE = """
@@ -32,7 +30,7 @@ def level_of(**login) -> Level:
 
 
 def test_a_login_has_its_level_by_list_and_else_by_claim():
-    policy.path().write_text(FILE)
+    access_file().write_text(FILE)
     assert level_of(email="ada@example.org") is Level.ADMIN  # two lists: the first of admin, analyst, viewer, reviewer
     assert level_of(email="Bo@LAB.example.org") is Level.ANALYST
     assert level_of(email="x@other.org", groups=["staff", "x"]) is Level.VIEWER
@@ -43,12 +41,12 @@ def test_a_login_has_its_level_by_list_and_else_by_claim():
 
 
 def test_an_address_that_is_not_verified_names_nobody():
-    policy.path().write_text(FILE)
+    access_file().write_text(FILE)
     assert level_of(email="ada@example.org", email_verified=False) is Level.NONE
     assert level_of(email="ada@example.org", email_verified=True) is Level.ADMIN
     assert level_of(email="ada@example.org", email_verified=None) is Level.NONE  # a provider that says nothing is not believed
-    policy.path().write_text(FILE + "[login]\naddresses_are_verified = true\n")
-    os.utime(policy.path(), ns=(1, 1))  # a file of the same moment would be read from memory
+    access_file().write_text(FILE + "[login]\naddresses_are_verified = true\n")
+    os.utime(access_file(), ns=(1, 1))  # a file of the same moment would be read from memory
     assert level_of(email="ada@example.org", email_verified=None) is Level.ADMIN
     assert level_of(email="ada@example.org", email_verified=False) is Level.NONE
     assert policy.policy().person({}) == NOBODY
@@ -56,10 +54,10 @@ def test_an_address_that_is_not_verified_names_nobody():
 
 def test_access_is_on_while_the_file_is_there_and_follows_its_changes():
     with acting_as(NOBODY):
-        assert not policy.is_on() and acting() == OWNER
-        policy.path().write_text(policy.TEMPLATE)
-        assert policy.is_on() and acting() == NOBODY and level_of(email="ada@example.org") is Level.NONE
-        policy.path().write_text(FILE)
+        assert not is_access_on() and acting() == OWNER
+        access_file().write_text(policy.TEMPLATE)
+        assert is_access_on() and acting() == NOBODY and level_of(email="ada@example.org") is Level.NONE
+        access_file().write_text(FILE)
         assert level_of(email="ada@example.org") is Level.ADMIN
 
 
@@ -78,7 +76,7 @@ def test_access_is_on_while_the_file_is_there_and_follows_its_changes():
     ],
 )
 def test_a_file_that_cannot_be_used_is_a_sentence_and_opens_nothing(text, said):
-    policy.path().write_bytes(text.encode("utf-8", "surrogateescape"))
+    access_file().write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(BadInput, match=said):
         policy.policy()
-    assert policy.is_on()
+    assert is_access_on()

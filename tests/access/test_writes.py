@@ -5,9 +5,20 @@ from dataclasses import replace
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.acting import acting, acting_as
-from flipcore.access.levels import MAY, Level, Permission
-from flipcore.access.person import EVERY, NOBODY, OWNER, QUEUE, SURVEY, Person
+from flipcore.access.acting import (
+    EVERY,
+    MAY,
+    NOBODY,
+    OWNER,
+    QUEUE,
+    SURVEY,
+    Level,
+    Permission,
+    Person,
+    access_file,
+    acting,
+    acting_as,
+)
 from flipcore.access.tables import RULES, rule_of
 from flipcore.annotation.flip_marks import mark_flip
 from flipcore.annotation.paraphrases.publish import publish
@@ -92,7 +103,7 @@ def store(tmp_path_factory):
         patch.setattr("flipcore.models.openai.probe.open_client", _no_server)
         patch.setattr(Registry, "_run", lambda *args: None)  # what a run stores is not looked at here
         opened = Store.open()
-        policy.path().write_text(policy.TEMPLATE)
+        access_file().write_text(policy.TEMPLATE)
         yield opened
         opened.close()
 

@@ -6,9 +6,7 @@ import time
 import pytest
 
 from flipcore.access import policy, signing
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, QUEUE, Person
+from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
 from flipcore.invitations.links import ELSEWHERE, FOREIGN, REVOKED_LINK, issue, link, revoke
 from flipcore.store.connection import Store
 from tests.annotation.paraphrases.pairs import made_pairs, stored
@@ -22,7 +20,7 @@ ADMIN = Person("root", Level.ADMIN)
 def invited(folder, patch, n_people, n_pairs):
     """Database, port and links by name: a store of pairs with access on; one link more is revoked."""
     patch.setenv("FLIPSCOPE_HOME", str(folder))
-    policy.path().write_text(policy.TEMPLATE)
+    access_file().write_text(policy.TEMPLATE)
     database, port = folder / "flips.duckdb", free_port()
     store = Store.open(database)
     stored(store, made_pairs(n_pairs))

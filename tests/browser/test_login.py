@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.access import policy
+from flipcore.access.acting import access_file
 from tests.annotation.paraphrases.pairs import made_pairs, stored
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 
@@ -37,7 +37,7 @@ def address(tmp_path, monkeypatch):
     from flipcore.store.connection import Store
 
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path))
-    policy.path().write_text(LEVELS)
+    access_file().write_text(LEVELS)
     store = Store.open(tmp_path / "flips.duckdb")
     stored(store, made_pairs(3))
     store.close()

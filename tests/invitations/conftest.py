@@ -3,8 +3,7 @@
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.levels import Level
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Person, access_file
 from flipcore.store.connection import Store
 
 
@@ -14,7 +13,7 @@ def store(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIPSCOPE_HOME", str(folder))
         patch.setenv("FLIPSCOPE_DB", str(folder / "invited.duckdb"))
-        policy.path().write_text(policy.TEMPLATE)
+        access_file().write_text(policy.TEMPLATE)
         held = Store.open()
         yield held
         held.close()

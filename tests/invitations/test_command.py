@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from flipcore.__main__ import main
-from flipcore.access import policy
+from flipcore.access.acting import is_access_on
 from flipcore.commands.access import keep_admin_link, link_file
 from flipcore.invitations.links import enter
 from flipcore.store.connection import Store
@@ -20,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 def test_it_is_switched_on_and_off_and_says_where_it_stands(capsys):
     for words, said in (("status", "is off"), ("on", "is on"), ("on", "is on"), ("status", "is on"), ("off", "kept as")):
         assert main(["access", words]) == 0 and said in capsys.readouterr().out
-    assert not policy.is_on() and main(["access", "off"]) == 0
+    assert not is_access_on() and main(["access", "off"]) == 0
 
 
 def test_a_link_of_the_command_line_lets_its_person_in(capsys):

@@ -5,9 +5,7 @@ import datetime as dt
 import pytest
 
 from flipcore.access import signing
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, QUEUE, SURVEY, Person
+from flipcore.access.acting import EVERY, QUEUE, SURVEY, Level, Person, acting_as
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.invitations import links
 from flipcore.invitations.links import (

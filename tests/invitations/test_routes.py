@@ -8,10 +8,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from flipcore.access import policy
-from flipcore.access.acting import acting
+from flipcore.access.acting import Level, access_file, acting
 from flipcore.access.guesses import OF_ONE
-from flipcore.access.levels import Level
 from flipcore.invitations.gate import Gate, cookies_of
 from flipcore.invitations.links import COOKIE, ELSEWHERE, ENTER, FOREIGN
 from flipcore.invitations.routes import LEAVE, TOO_MANY, access_routes
@@ -100,7 +98,7 @@ def test_another_site_logs_nobody_in_and_nonsense_is_a_sentence(client, store, a
 
 
 def test_uploads_and_files_are_for_whoever_may(client, store, admin):
-    policy.path().write_text('[levels]\nviewer = ["v@x.org"]\nanalyst = ["a@x.org"]\n')
+    access_file().write_text('[levels]\nviewer = ["v@x.org"]\nanalyst = ["a@x.org"]\n')
     answers = {}
     for name in ("", "v@x.org", "a@x.org", "nobody@x.org"):
         client.cookies.clear()
@@ -220,7 +218,7 @@ def test_every_answer_forbids_framing_and_says_what_its_page_may_load(client, st
 
 
 def test_figures_of_the_server_need_a_level(client):
-    policy.path().write_text('[levels]\nviewer = ["v@x.org"]\nadmin = ["a@x.org"]\n')
+    access_file().write_text('[levels]\nviewer = ["v@x.org"]\nadmin = ["a@x.org"]\n')
     answers = {}
     for name in ("", "v@x.org", "a@x.org"):
         client.cookies.clear()

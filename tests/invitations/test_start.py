@@ -3,6 +3,7 @@
 import pytest
 
 from flipcore.access import policy
+from flipcore.access.acting import access_file
 from flipcore.core.errors import BadInput
 from flipcore.invitations import start
 from flipcore.invitations.start import is_local, start_sentence
@@ -34,8 +35,8 @@ def test_another_address_needs_access_or_a_trusted_network(monkeypatch):
 
 
 def test_with_access_on_it_says_so_and_refuses_a_file_that_cannot_be_used():
-    policy.path().write_text(policy.TEMPLATE)
+    access_file().write_text(policy.TEMPLATE)
     assert "access is on" in start_sentence("0.0.0.0")
-    policy.path().write_text("[")
+    access_file().write_text("[")
     with pytest.raises(BadInput, match="not valid TOML"):
         start_sentence("0.0.0.0")

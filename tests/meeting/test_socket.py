@@ -5,6 +5,7 @@ import socket as sockets
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -13,10 +14,7 @@ from starlette.middleware import Middleware
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Person, acting_as
 from flipcore.meeting.messages import MOST_CHARACTERS
 from flipcore.meeting.socket import PATH, meeting_routes
 
@@ -52,7 +50,7 @@ def server():
         port = free.getsockname()[1]
     app = Starlette(routes=meeting_routes(), middleware=[Middleware(Entrance)])
     access = pytest.MonkeyPatch()
-    access.setattr(policy, "is_on", lambda: True)
+    access.setattr("flipcore.access.acting.access_file", lambda: Path(__file__))
     running = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()

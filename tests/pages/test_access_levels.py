@@ -7,9 +7,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import EVERY, QUEUE, Person
+from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.invitations.links import enter, issue, link
 from flipcore.runs import runner
@@ -40,7 +38,7 @@ def cookies(tmp_path_factory):
         runner.run(tiny_study(name=SECRETS[2]), store)
         pairs = stored(store, made_pairs(4))
         review.keep_verdicts(store, [verdict_row(next(iter(pairs.values())), SECRETS[0], OTHER, SECRETS[1])])
-        policy.path().write_text(policy.TEMPLATE)
+        access_file().write_text(policy.TEMPLATE)
         by_level = {"": ""}
         with acting_as(ADMIN):
             for level in ("reviewer", "viewer", "analyst", "admin"):
@@ -92,10 +90,10 @@ def test_a_viewer_reads_and_a_write_is_a_sentence(visit, cookies):
     app = visit("viewer")
     assert not app.exception and SECRETS[2].split()[0] in words(app)
     app = visit("viewer", "models/page.py")
-    before = policy.path().parent.joinpath("models.toml").exists()
+    before = access_file().parent.joinpath("models.toml").exists()
     next(one for one in app.button if one.label == "Add without a test").click().run()
     assert not app.exception and "Only an admin may add, test and remove models; you are a viewer" in words(app)
-    assert policy.path().parent.joinpath("models.toml").exists() == before
+    assert access_file().parent.joinpath("models.toml").exists() == before
     app = visit("viewer", "paraphrase_review/page.py")
     assert not app.exception and "may judge paraphrases; you are a viewer" in words(app)
 
@@ -111,7 +109,7 @@ def test_an_analyst_is_signed_as_who_they_are_and_has_no_access_page(visit):
 
 
 def test_the_access_page_says_how_to_switch_access_on_while_it_is_off(visit, monkeypatch, tmp_path):
-    monkeypatch.setattr(policy, "path", lambda: tmp_path / "access.toml")
+    monkeypatch.setattr("flipcore.access.acting.access_file", lambda: tmp_path / "access.toml")
     app = visit("", "access/page.py")
     assert not app.exception and "Access is off" in words(app) and "python -m flipcore access on" in words(app)
     assert "Who did what" not in words(app) and not app.dataframe

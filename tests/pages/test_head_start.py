@@ -10,9 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from flipcore.access import policy
-from flipcore.access.acting import acting, require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, access_file, acting, require
 from flipcore.invitations.gate import Gate
 from pages.common import head_start
 
@@ -65,6 +63,6 @@ def test_nothing_is_counted_before_the_store_is_open(asked):
 
 
 def test_where_access_is_on_it_is_counted_for_who_may_read(asked):
-    policy.path().write_text('[levels]\nviewer = ["v@x.org"]\n')
+    access_file().write_text('[levels]\nviewer = ["v@x.org"]\n')
     assert asked("flips", login="v@x.org") == [("newest", "v@x.org")]
     assert asked("flips") == asked("flips", login="nobody@x.org") == []

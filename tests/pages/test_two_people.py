@@ -5,9 +5,7 @@ import pytest
 import streamlit as st
 
 from flipcore.access import policy, signing
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Person, access_file, acting_as
 from flipcore.core.study import ItemSource, ModelUse
 from flipcore.invitations.links import enter, issue, link
 from flipcore.reports.decision_record import entries
@@ -62,7 +60,7 @@ def people(tmp_path_factory):
         few_permutations(patch)
         store = Store.open()
         patch.setattr(Store, "open", classmethod(lambda *_: store))
-        policy.path().write_text(policy.TEMPLATE)
+        access_file().write_text(policy.TEMPLATE)
         mine = {}
         for name, model in MODELS.items():
             study = tiny_study(name=f"Asks {model}", models=(ModelUse(model),), items=(ItemSource("flipscope_choice", n=8),))

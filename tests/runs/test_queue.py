@@ -2,12 +2,11 @@
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import OWNER, Person
+from flipcore.access.acting import OWNER, Level, Person, acting_as
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import background, runner
@@ -174,7 +173,7 @@ def test_the_second_study_begins_when_the_first_has_ended(store, stage):
 
 
 def test_one_persons_runs_do_not_starve_anothers(store, stage, monkeypatch):
-    monkeypatch.setattr("flipcore.access.policy.is_on", lambda: True)
+    monkeypatch.setattr("flipcore.access.acting.access_file", lambda: Path(__file__))
     registry = stage.registry(store)
     for person, names_ in ((ADA, "a1 a2 a3 a4"), (BOB, "b1 b2"), (CY, "c1")):
         with acting_as(person):
@@ -188,7 +187,7 @@ def test_one_persons_runs_do_not_starve_anothers(store, stage, monkeypatch):
 
 
 def test_a_study_that_two_people_start_runs_once(store, stage, monkeypatch):
-    monkeypatch.setattr("flipcore.access.policy.is_on", lambda: True)
+    monkeypatch.setattr("flipcore.access.acting.access_file", lambda: Path(__file__))
     registry = stage.registry(store)
     for person in (ADA, BOB):
         with acting_as(person):
@@ -198,7 +197,7 @@ def test_a_study_that_two_people_start_runs_once(store, stage, monkeypatch):
 
 
 def test_a_waiting_study_is_moved_by_its_person_or_an_admin_and_by_nobody_else(store, stage, monkeypatch):
-    monkeypatch.setattr("flipcore.access.policy.is_on", lambda: True)
+    monkeypatch.setattr("flipcore.access.acting.access_file", lambda: Path(__file__))
     registry = stage.registry(store)
     with acting_as(ADA):
         for name in ("a1", "a2", "a3"):

@@ -7,9 +7,7 @@ import pytest
 
 from flipcore.__main__ import main
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Person, access_file, acting_as
 from flipcore.core.errors import BadInput
 from flipcore.store import audit_log
 from flipcore.store.audit_log import problem
@@ -26,8 +24,8 @@ ROOT_PERSON = Person("root", Level.ADMIN)
 def path(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    policy.path().parent.mkdir()
-    policy.path().write_text(policy.TEMPLATE)
+    access_file().parent.mkdir()
+    access_file().write_text(policy.TEMPLATE)
     store = Store.open()
     with acting_as(ROOT_PERSON):
         for number in range(5):

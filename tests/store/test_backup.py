@@ -6,9 +6,7 @@ import threading
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.acting import acting_as
-from flipcore.access.levels import Level
-from flipcore.access.person import Person
+from flipcore.access.acting import Level, Person, access_file, acting_as
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.store import backup
 from flipcore.store.backup import back_up
@@ -47,8 +45,8 @@ def test_what_was_stored_before_is_in_the_copy_and_writing_goes_on(store, monkey
 
 
 def test_only_the_admin_copies_it_and_the_log_says_so(store):
-    policy.path().parent.mkdir()
-    policy.path().write_text(policy.TEMPLATE)
+    access_file().parent.mkdir()
+    access_file().write_text(policy.TEMPLATE)
     with acting_as(Person("ana", Level.ANALYST)), pytest.raises(AccessDenied):
         back_up(store)
     with acting_as(Person("root", Level.ADMIN)):

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.ratings import agreement, models_sentence, people, retained
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION

@@ -11,8 +11,7 @@ until the order has reached it. Places come from hashes (`queue`), so a file can
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.access import policy
-from flipcore.access.person import EVERY
+from flipcore.access.acting import EVERY, is_access_on
 from flipcore.annotation.paraphrases.queue import SHARED, Place, queue
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, PERSON
 from flipcore.store.connection import Store
@@ -45,7 +44,7 @@ def order_of(
         pairs = [row for row in pairs if row["pair_id"] in subset]
     elif source != EVERY:
         pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
-    places = queue(pairs, reviewer if policy.is_on() else "", shared=shared, risk=risk)
+    places = queue(pairs, reviewer if is_access_on() else "", shared=shared, risk=risk)
     return Order(reviewer, tuple(places), not pair_ids and risk is None)
 
 

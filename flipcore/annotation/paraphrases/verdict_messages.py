@@ -9,8 +9,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.access.acting import require, signature
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require, signature
 from flipcore.annotation.paraphrases.random_order import Order, came_up, order_of
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput

@@ -10,8 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.annotation.proposals.checks import Check, checks, overlap, translation_checks
 from flipcore.annotation.proposals.recipes import Recipe
 from flipcore.axes.typos import Typos, misspellings

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey, answer_row, sheet
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from flipcore.access import policy
+from flipcore.access.acting import is_access_on
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.records import digest
@@ -35,7 +35,7 @@ def folder_of(model: str) -> Path:
     a named folder must be one that the admin allows. Raises BadInput with what to do."""
     path = Path(model).expanduser()
     if _is_folder(path):
-        folder = folders.allowed(path) if policy.is_on() else path.resolve()
+        folder = folders.allowed(path) if is_access_on() else path.resolve()
     else:
         folder = _cached(model)
     if not (folder / CONFIG).is_file():

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EXAMPLE_TURNS, Prompt

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.whole_files import write

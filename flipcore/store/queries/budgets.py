@@ -2,8 +2,7 @@
 
 import math
 
-from flipcore.access.acting import require, signature
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require, signature
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, digest

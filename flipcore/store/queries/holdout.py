@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from flipcore.access.acting import opened_to, signature
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, opened_to, signature
 from flipcore.core.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import sight

@@ -11,9 +11,7 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from flipcore.access.acting import acting_as, require
-from flipcore.access.levels import Level, Permission
-from flipcore.access.person import OWNER, Person
+from flipcore.access.acting import OWNER, Level, Permission, Person, acting_as, require
 from flipcore.store.audit_log import act_row, chain_again, forget_outside, problem
 from flipcore.store.connection import Store
 from flipcore.store.rows import now

@@ -4,9 +4,7 @@ keys; and what it adds."""
 import json
 from collections.abc import Mapping, Sequence
 
-from flipcore.access.acting import opened_to
-from flipcore.access.levels import Permission
-from flipcore.access.person import EVERY, Person
+from flipcore.access.acting import EVERY, Permission, Person, opened_to
 from flipcore.core.records import Item, digest
 from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
 from flipcore.store.connection import Store

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
+from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.store import packing

@@ -28,7 +28,7 @@ def test_a_folder_without_weights_and_a_name_that_is_not_in_the_cache_are_senten
 def test_on_a_network_only_the_folders_of_the_admin_are_read(tmp_path, monkeypatch):
     folder = copy(tmp_path / "elsewhere")
     assert files.folder_of(str(folder)) == folder.resolve()
-    monkeypatch.setattr("flipcore.access.policy.is_on", lambda: True)
+    monkeypatch.setattr("flipcore.models.weights.files.is_access_on", lambda: True)
     monkeypatch.setenv("FLIPSCOPE_FOLDERS", "")
     with pytest.raises(BadInput, match="outside of the folders"):
         files.folder_of(str(folder))
