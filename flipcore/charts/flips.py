@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, on_scale, text_on, whiskers
+from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, on_scale, text_on, whiskers
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.simultaneous import SequencePath
 

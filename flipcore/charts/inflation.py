@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, Figure, laid_out, whiskers
+from flipcore.charts.theme import Colours, Figure, caption, laid_out, whiskers
 from flipcore.stats.base.estimate import Estimate, number_text
 
 NAN = float("nan")

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, whiskers
+from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, whiskers
 from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 42

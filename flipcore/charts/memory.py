@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.charts.captions import caption
 from flipcore.charts.interval_rows import ROW_PX
-from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure, whiskers
+from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, whiskers
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.ground_truth import Detector, roc
 from flipcore.stats.memory.matching import WORST, Balance

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flipcore.charts.captions import caption
-from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
+from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure
 from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 104

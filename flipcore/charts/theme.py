@@ -1,9 +1,10 @@
-"""The one place that picks colours, and how every figure looks. Readable without telling red from green (Okabe and Ito's palette,
-dark and light); text from data is escaped, because Plotly reads a little HTML in hover labels and ticks."""
+"""The one place that picks colours, how every figure looks, and what stands under one that is saved. Readable without telling red from
+green (Okabe and Ito's palette, dark and light); text from data is escaped, because Plotly reads a little HTML in hover labels and
+ticks."""
 
 import html
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +146,33 @@ def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y
     figure.update_xaxes(title={"text": x_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     figure.update_yaxes(title={"text": y_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure
+
+
+def caption(words: str, estimates: Iterable[Estimate] = ()) -> str:
+    """What stands under a figure that is saved: what it shows in `words`, a sentence, and the level, kind, n and seed of its intervals; of
+    the estimates only those that are there count."""
+    there = [one for one in estimates if one.value == one.value]
+    return f"{words} {_intervals(there)}".strip()
+
+
+def n_text(ns: Iterable[int]) -> str:
+    """ "n = 20", or "n = 20 to 32" of several; "n = 0" of none."""
+    sizes = sorted(set(ns)) or [0]
+    return f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
+
+
+def _intervals(there: list[Estimate]) -> str:
+    """ "95 % intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
+    if not there:
+        return ""
+    n = n_text(one.n for one in there)
+    with_interval = [one for one in there if one.has_interval]
+    if not with_interval:
+        return f"No interval, {n}."
+    levels = ", ".join(f"{100 * level:g}" for level in sorted({one.level for one in with_interval}))
+    methods = ", ".join(sorted({one.method.replace("_", " ") for one in with_interval}))
+    seeds = ", ".join(str(seed) for seed in sorted({one.seed for one in with_interval if one.seed is not None}))
+    return f"{levels} % intervals ({methods}), {n}{f', seed {seeds}' if seeds else ''}."
 
 
 MOST_CHARS = 280

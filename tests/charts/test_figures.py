@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.charts.captions import caption
 from flipcore.charts.flips import decomposition_bars, flip_panels, matrix, sequence, split_bar
 from flipcore.charts.holdout import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
@@ -24,7 +23,7 @@ from flipcore.charts.memory import (
     slopes,
 )
 from flipcore.charts.score import ScoreBars, score_figure
-from flipcore.charts.theme import DARK, LIGHT
+from flipcore.charts.theme import DARK, LIGHT, caption
 from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.cutoffs import loss_line, packed
 from flipcore.reports.browser_data.flip_map import UNDEFINED, permille

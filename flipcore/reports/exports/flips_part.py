@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flipcore.charts.captions import n_text
+from flipcore.charts.theme import n_text
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import board
 from flipcore.reports.exports.data_tables import Table, data_table

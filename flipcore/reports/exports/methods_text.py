@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flipcore.axes import AXES
-from flipcore.charts.captions import n_text
+from flipcore.charts.theme import n_text
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.core.version import __version__
