@@ -41,14 +41,14 @@ def items(store: Store, study_id: str) -> pd.DataFrame:
 
 
 _PROMPTS = f"""
-SELECT i.item_id, any_value(array_to_string(w.parts->>'$[*][1]', '')) AS prompt
+SELECT i.item_id, min(array_to_string(w.parts->>'$[*][1]', '')) AS prompt
 FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN variants w USING (variant_id)
 WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i.position ORDER BY i.position, i.item_id
 """
 
 
 def prompts(store: Store, study_id: str) -> pd.DataFrame:
-    """The prompt of each item that its other versions are compared with."""
+    """The prompt of each item that its other versions are compared with; where models have their own, the same one for all items."""
     return store.frame(_PROMPTS, study_id=study_id)
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from flipcore.datasets.reading.log_files import sources
 from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from flipcore.store.queries.audit import prompts
 
 QUESTIONS = [(f"What is {n} plus {n + 17}?", str(2 * n + 17)) for n in range(12)]
 
@@ -147,3 +149,25 @@ def test_a_prompt_that_is_the_base_of_one_model_and_a_version_of_another_stays_b
     place = ["model", "item_id", "axis", "variant", "sample", "extractor"]
     assert not frame.duplicated(place).any() and set(frame["model"]) == {"oak", "tin"}
     assert frame.groupby(["model", "variant"], observed=True)["item_id"].nunique().to_list() == [12, 12, 12]
+
+
+def test_models_that_were_each_asked_in_a_wording_of_their_own_are_no_change_on_the_way(tmp_path):
+    def table(start):
+        return [
+            {
+                "id": n,
+                "question": f"What is {n} plus {n + 17}?",
+                "prompt": f"{start} What is {n} plus {n + 17}?",
+                "response": "One.",
+            }
+            | {"answer": str(2 * n + 17)}
+            for n in range(400)
+        ]
+
+    folder = folder_of(tmp_path, {"oak/a.jsonl": table("Please answer:"), "tin/a.jsonl": table("You know this.")})
+    store = Store.open(":memory:")
+    study_id = store_logs(survey([folder]), store)
+    starts = {str(one)[:6] for one in prompts(store, study_id)["prompt"]}
+    said = [one.about for one in audit(store, study_id).findings]
+    store.close()
+    assert len(starts) == 1 and "wordings" not in said
