@@ -14,11 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Extractor, Need
-from flipcore.core.errors import BadInput
 from flipcore.core.finish import REFUSAL
-from flipcore.core.records import OK, WRITTEN_MATH, Completion, Item, Reading, Variant
-from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
+from flipcore.core.records import OK, WRITTEN_MATH, Item, Reading, Variant
+from flipcore.extractors.readings import TextReader, asked_question, unreadable
 from flipcore.extractors.written import expressions
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end, is_refusal
@@ -130,27 +128,16 @@ def _expression(text: str, is_stated: bool) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class Mathematics(Extractor):
+class Mathematics(TextReader):
     name: ClassVar[str] = WRITTEN_MATH
     title: ClassVar[str] = "Mathematics"
     about: ClassVar[str] = "The expression that the text states; ½, .5 and \\frac12 are one answer. Needs math-verify."
     applies_to: ClassVar[frozenset[str]] = frozenset({"number", "text"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
     def why_not(self) -> str:
         return why_not()
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        if why_not():
-            raise BadInput(why_not())
-        return [Need(text_request(variant, ask))]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        if why_not():
-            raise BadInput(why_not())
-        return no_answer(completions) or self._read(item, variant, completions[0].text)
-
-    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
         text = text[: answer_end(text, item.question, question)]
         start, end, is_stated = _stated(text)

@@ -2,16 +2,15 @@
 
 import math
 import re as stdlib_re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import regex
 
-from flipcore.core.contracts import Ask, Extractor, Need, param
+from flipcore.core.contracts import param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Completion, Item, Reading, Variant
-from flipcore.extractors.readings import no_answer, text_request, unreadable
+from flipcore.core.records import OK, Item, Reading, Variant
+from flipcore.extractors.readings import TextReader, unreadable
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.text.answers import canonical_number, text_answer
 
@@ -24,7 +23,7 @@ FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot ma
 
 
 @dataclass(frozen=True)
-class Pattern(Extractor):
+class Pattern(TextReader):
     """`expression` is a regular expression; its `group` (a number, 0 is the whole match, or a name) in the first or last
     match holds a label, an option's text, a number or a short answer in words."""
 
@@ -36,7 +35,6 @@ class Pattern(Extractor):
     title: ClassVar[str] = "Own pattern"
     about: ClassVar[str] = "Your own regular expression over the written answer; what its group holds is the answer."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
     def __post_init__(self) -> None:
         self.compiled()
@@ -66,16 +64,10 @@ class Pattern(Extractor):
             raise BadInput(f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to {pattern.groups}.")
         return pattern
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [Need(text_request(variant, ask))]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        return no_answer(completions) or self._read(item, variant, completions[0].text)
-
     def _group(self) -> int | str:
         return int(self.group) if self.group.isdecimal() else self.group
 
-    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         """The answer that the group holds; unreadable where nothing matches, or not in time."""
         try:
             matches = self.compiled().finditer(text, timeout=TIME_LIMIT_S)

@@ -1,8 +1,11 @@
 """What every extractor needs: the shared generate request, and readings for what could not be read."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
-from flipcore.core.contracts import Ask
+from flipcore.core.contracts import Ask, Extractor, Need
+from flipcore.core.errors import BadInput
 from flipcore.core.finish import REFUSAL, cut_reason
 from flipcore.core.records import ABSENT, CUT, UNREADABLE, Completion, Item, Reading, Request, Variant
 
@@ -22,6 +25,28 @@ def text_request(variant: Variant, ask: Ask) -> Request:
         reasoning_budget=ask.reasoning_budget,
         turns=variant.prompt.turns,
     )
+
+
+class TextReader(Extractor):
+    """One that reads a whole answer in words and asks for nothing else. Raises BadInput where it cannot read here."""
+
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        self._check()
+        return [Need(text_request(variant, ask))]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        self._check()
+        return no_answer(completions) or self.read_text(item, variant, completions[0].text)
+
+    @abstractmethod
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
+        """What a text says that came back and was not cut off."""
+
+    def _check(self) -> None:
+        if why := self.why_not():
+            raise BadInput(why)
 
 
 def asked_question(item: Item, variant: Variant) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Extractor, Need, param
+from flipcore.core.contracts import Need, param
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import ABSENT, OK, Completion, Item, Reading, Request, Variant, digest
 from flipcore.extractors.judge import FINAL_LINE, between_marks
-from flipcore.extractors.readings import absent, asked_question, failure, no_answer, text_request, unfinished, unreadable
+from flipcore.extractors.readings import TextReader, absent, asked_question, failure, unfinished, unreadable
 from flipcore.extractors.written.scope import is_refusal
 from flipcore.extractors.written.stated_words import short_answer, without_lead
 from flipcore.extractors.written_answer import TEXT_MATCH, stated
@@ -61,7 +61,7 @@ class _Answer:
 
 
 @dataclass(frozen=True)
-class SameMeaning(Extractor):
+class SameMeaning(TextReader):
     """`max_tokens` bounds the judge's reply."""
 
     max_tokens: int = param(16, "most tokens")
@@ -69,25 +69,18 @@ class SameMeaning(Extractor):
     title: ClassVar[str] = "Same meaning"
     about: ClassVar[str] = "A judge says which answers to an item mean the same, with or without a key; it needs its own gate."
     applies_to: ClassVar[frozenset[str]] = frozenset({"text"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
     needs_judge: ClassVar[bool] = True
     reads_together: ClassVar[bool] = True
-
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [Need(text_request(variant, ask))]
 
     def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
         n = len(requests)
         longest = " " * max((4 * one.max_tokens for one in requests), default=0)
         return [self._request(item.question, longest, longest)] * (n * (n - 1 if item.target is None else n + 1))
 
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         """The answer by itself, before any is compared: the right one where `text_match` reads it, else its words."""
-        nothing = no_answer(completions)
-        if nothing:
-            return nothing
-        text, right = completions[0].text, (variant.target or "").split("\n")[0]
-        if right and TEXT_MATCH.read(item, variant, completions[:1]).answer == right:
+        right = (variant.target or "").split("\n")[0]
+        if right and TEXT_MATCH.read_text(item, variant, text).answer == right:
             return Reading(OK, answer=right)
         words, question = _words(item, variant, text), f"{item.question} {asked_question(item, variant)}"
         answer, reason = short_answer(words, None, question, len(words))

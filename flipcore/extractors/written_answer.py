@@ -1,14 +1,12 @@
 """Generated text, read by rules that abstain: the option or number that the model wrote (the default reference extractor, source 004), or
 its short answer in words, matched as graders do (SQuAD, arXiv:1606.05250)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.finish import REFUSAL
-from flipcore.core.records import OK, WRITTEN_WORDS, Completion, Item, Reading, Variant
-from flipcore.extractors.readings import asked_question, no_answer, text_request, unreadable
+from flipcore.core.records import OK, WRITTEN_WORDS, Item, Reading, Variant
+from flipcore.extractors.readings import TextReader, asked_question, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end, is_refusal
 from flipcore.extractors.written.stated_choice import ChoiceText
@@ -37,18 +35,14 @@ def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[
 
 
 @dataclass(frozen=True)
-class Regex(Extractor):
+class Regex(TextReader):
     name: ClassVar[str] = "regex"
     title: ClassVar[str] = "Written answer"
     about: ClassVar[str] = "The label, option or number that the generated text states; none if it states several."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [Need(text_request(variant, ask))]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        return no_answer(completions) or read_text(item, variant, completions[0].text)
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
+        return read_text(item, variant, text)
 
 
 def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
@@ -58,7 +52,7 @@ def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class TextMatch(Extractor):
+class TextMatch(TextReader):
     """`most_words` bounds what counts as a short answer: a longer text states none. All right answers are one answer, so that a
     synonym is no flip."""
 
@@ -67,15 +61,8 @@ class TextMatch(Extractor):
     title: ClassVar[str] = "Text match"
     about: ClassVar[str] = "The short answer in words, without case, punctuation and articles; any right answer counts."
     applies_to: ClassVar[frozenset[str]] = frozenset({"text"})
-    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
-        return [Need(text_request(variant, ask))]
-
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        return no_answer(completions) or self._read(item, variant, completions[0].text)
-
-    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+    def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
         start, end = stated(item, variant, text)
         words = text[start:end]
