@@ -8,7 +8,7 @@ from flipcore.core.contracts import VALUE, Extractor, extractor_fault
 from flipcore.core.plugins import Registry, in_files
 from flipcore.core.records import CONTINUATION, Variant
 
-_FILES = "first_token written_answer pattern cloze judge losses continuations same_meaning mathematics unit_tests"
+_FILES = "first_token written_answer pattern judge losses continuations same_meaning mathematics unit_tests"
 EXTRACTORS: Registry[Extractor] = Registry(
     "extractor", "extractors", Extractor, in_files(__name__, _FILES, "EXTRACTOR", "EXTRACTORS"), extractor_fault
 )

@@ -3,7 +3,8 @@
 Answer loss (source 001): how surprising the published answer is after this wording. Question loss: how surprising the wording of
 the item itself is. Min-k % (Shi et al. 2024): the mean log-probability of a text's least likely tokens; high where nothing
 surprises. Min-k %++ (Zhang et al. 2024): the same of log-probabilities that are measured in standard deviations from their mean over
-the vocabulary, so that a token is compared with what could have stood in its place.
+the vocabulary, so that a token is compared with what could have stood in its place. Cloze: the option whose text is the likeliest
+continuation of the prompt.
 """
 
 import math
@@ -14,10 +15,11 @@ from typing import ClassVar
 from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import KINDS, OK, SPREAD, Completion, Item, Reading, Request, Variant
-from flipcore.extractors.readings import absent, failure
+from flipcore.extractors.readings import absent, failure, unreadable
 from flipcore.text.logprobs import usable_tokens
 
 NORMS = ("sum", "token")
+CLOZE_NORMS = (*NORMS, "char")
 
 
 def question_need(variant: Variant) -> Need:
@@ -151,4 +153,48 @@ class MinKPlus(MinK):
         return self.of([(x - mean) / sd if sd > 0 else 0.0 for x, (mean, sd) in zip(values, spread, strict=True)])
 
 
-EXTRACTORS = (AnswerLoss(), QuestionLoss(), MinK(), MinKPlus())
+@dataclass(frozen=True)
+class Cloze(Extractor):
+    """`norm`: mean log-probability a token or a character of the option's text, or the sum (under which long options lose)."""
+
+    norm: str = param("token", "likelihood per", CLOZE_NORMS)
+    name: ClassVar[str] = "cloze"
+    title: ClassVar[str] = "Option text (cloze)"
+    about: ClassVar[str] = "The option whose text the model finds the likeliest continuation; labels play no part."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
+
+    def __post_init__(self) -> None:
+        if self.norm not in CLOZE_NORMS:
+            raise BadInput(f"Cloze has the norm {self.norm!r}; choose one of {', '.join(CLOZE_NORMS)}.")
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return [
+            Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=f" {item.options[option]}"))
+            for option in variant.order
+        ]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        failed = failure(completions, len(variant.order))
+        if failed:
+            return failed
+        scores = {}
+        for option, completion in zip(variant.order, completions, strict=True):
+            tokens = usable_tokens(completion.tokens)
+            if tokens is None:
+                return absent(f"The server gave no log-probabilities of option {option + 1}, or placeholders only.")
+            scores[str(option)] = self._score(tokens, item.options[option])
+        best = max(scores.values())
+        total = sum(math.exp(score - best) for score in scores.values())
+        shares = tuple((option, math.exp(score - best) / total) for option, score in scores.items())
+        winners = [option for option, score in scores.items() if score == best]
+        if len(winners) > 1:
+            return unreadable(f"{len(winners)} options have the same score.", probabilities=shares)
+        return Reading(OK, answer=winners[0], value=best, probabilities=shares)
+
+    def _score(self, tokens, text: str) -> float:
+        nats = math.fsum(value for _, value in tokens)
+        return nats / {"sum": 1, "token": len(tokens), "char": max(1, len(text))}[self.norm]
+
+
+EXTRACTORS = (Cloze(), AnswerLoss(), QuestionLoss(), MinK(), MinKPlus())

@@ -17,7 +17,7 @@ from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
-from flipcore.extractors.cloze import Cloze
+from flipcore.extractors.losses import Cloze
 from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_corrections import corrected, model_of
 from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged

@@ -183,13 +183,9 @@ def replace_name(store: Store, name: str) -> str:
 
     def rename(connection: Any) -> None:
         is_whole = not problem(connection, store.path)
-        for table, column in _places():
+        for table, column in (*_places(), ("acts", "target")):  # the target of an invitation is whom it was for
             sql = f"UPDATE {table} SET {column} = $number WHERE {column} = $name"
             connection.execute(sql, {"number": number, "name": name})
-        for table, column in _TARGETS:
-            connection.execute(
-                f"UPDATE {table} SET {column} = $number WHERE {column} = $name", {"number": number, "name": name}
-            )
         if is_whole:
             chain_again(connection)
             forget_outside(store.path)
@@ -197,6 +193,3 @@ def replace_name(store: Store, name: str) -> str:
     store.writer.transact(rename, Permission.ACCESS, "replaced a name", number, changes=()).result(60)
     store.touch([TOUCHED, ""])
     return number
-
-
-_TARGETS = (("acts", "target"),)  # whom an invitation was for
