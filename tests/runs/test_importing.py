@@ -214,7 +214,7 @@ def test_several_tables_are_one_study_whose_items_meet_and_corrections_reach_a_t
     for name, turn in (("m-1", ""), ("m-2", "B")):
         rows = [row | ({"text": f"The answer is {turn}."} if turn else {}) for row in ROWS]
         written(tmp_path, [row | {"model": name} for row in rows], f"{name}.jsonl")
-    words = ["item=id", "options=shown", "target=gold", "role:m-1=control", "axis:option_order=turned"]
+    words = ["item=id", "options=shown", "target=gold", f"role:{tmp_path.name}=control", "axis:option_order=turned"]
     study_id = store_logs(survey([tmp_path], corrections_of(words, of_tables=True)), store)
     frame = studies.readouts(store, study_id, everything=True)
     assert set(frame["model"]) == {"m-1", "m-2"} and frame["item_id"].nunique() == 3 and set(frame["axis"]) == {"turned"}

@@ -154,6 +154,7 @@ _NAMES = {
         "finish": "finish_reason stop_reason finishReason stopReason",
     }.items()
 }
+QUESTIONS = (*_NAMES["prompt"], *_NAMES["question"])
 _OPTIONS = ("options", "choices")
 _WRAPPED = ("inputs", "outputs", "reference_outputs", "feedback", "scores", "metadata")
 _BESIDE = (
@@ -168,6 +169,7 @@ _BESIDE = (
 _IMAGES = ("image", "image_path", "img", "image_file", "audio", "video")  # by name: which one a question is about
 LONGEST_PATH = 300  # characters; what is longer is the image itself
 _ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")
+OUTPUTS = frozenset((*_NAMES["text"], *_ANSWERS))
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
 LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them
@@ -180,7 +182,7 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
     every = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
-    rows: list[Mapping[str, Any]] = [_with_inner(with_messages(row).values) for row in every if not row.problem]
+    rows: list[Mapping[str, Any]] = _with_inner([with_messages(row).values for row in every if not row.problem])
     if not rows:
         first = f" {every[0].place} {every[0].problem.removesuffix('.')}." if every else ""
         raise BadInput(
@@ -190,10 +192,21 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _with_inner(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_inner(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The columns inside of those that platforms of evaluations wrap theirs in, beside them."""
-    wrapped = {name: values[name] for name in _WRAPPED if isinstance(values.get(name), Mapping)}
-    return {**values, **{f"{name}.{key}": one for name, inner in wrapped.items() for key, one in inner.items()}}
+    wrapped = [name for name in _WRAPPED if name != "scores" or _are_scorers(rows, name)]
+    inner = (
+        {f"{name}.{key}": one for name in wrapped if isinstance(row.get(name), Mapping) for key, one in row[name].items()}
+        for row in rows
+    )
+    return [{**row, **more} for row, more in zip(rows, inner, strict=True)]
+
+
+def _are_scorers(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether an object of scores has one a scorer, the same in every row, and not one an option, which is a label or stands in a text."""
+    (names, *others) = {frozenset(map(str, row[name])) for row in rows if isinstance(row.get(name), Mapping)} or {frozenset()}
+    texts = [text for row in rows for text in row.values() if isinstance(text, str)]
+    return not others and all(len(one) > 2 for one in names) and not any(one in text for one in names for text in texts)
 
 
 def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
@@ -753,7 +766,11 @@ def _marker(variants: Sequence[Mapping], text: str) -> str:
 def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field, ...]:
     """The first column of scores is the first token's; further ones, and columns of what was said, are named after
     themselves."""
-    scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
+    scored = [
+        name
+        for name in columns
+        if any(_is_scores(values.get(name)) for values in variants) and not (name == "scores" and _are_scorers(variants, name))
+    ]
     called = _by_name(columns)
     answer_columns = [
         called[name]

@@ -12,10 +12,11 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES, read_rows
-from flipcore.datasets.recorded.columns import ITEMS, columns_of, looked_at, models_named
+from flipcore.datasets.recorded.columns import ITEMS, OUTPUTS, QUESTIONS, columns_of, looked_at, models_named
 from flipcore.datasets.recorded.grouping import MOST_MB
 
 LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
+LEAST_ROWS = 10  # whose right answers two tables do not share by chance
 LONG = 20  # letters of a text that no two questions share by chance
 _N_TRIED = 5  # rows whose texts find the tables that may ask the same
 # a part of a name that counts runs or says when one was: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
@@ -150,17 +151,23 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the rows of two tables are of the same questions: a column holds the same in the same order (right answers, questions), or
-    the same long texts in any. An id or a constant says nothing."""
-    for name in (one for one in columns_of(first) if one in columns_of(other)):
+    """Whether the rows of two tables are of the same questions: these stand in the same order, or the right answers do, or the same long
+    texts stand in any. An id, a count, a constant and what was answered say nothing, and neither do a few right answers."""
+    for name in (one for one in columns_of(first) if one in columns_of(other) and one not in OUTPUTS):
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
         texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
         in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
-        if in_order and name not in ITEMS:
+        if in_order and (name in QUESTIONS or (name not in ITEMS and len(pairs) >= LEAST_ROWS and not _counts(pairs))):
             return True
         if min(map(len, texts)) > LONG and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others)):
             return True
     return False
+
+
+def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether a column counts its rows."""
+    numbers = [int(one) for one, _ in pairs if one.isdecimal()]
+    return len(numbers) == len(pairs) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -583,6 +583,16 @@ def test_exports_of_platforms_are_read_as_they_are(tmp_path, row_of, score):
     assert (record.prompt, record.text, record.targets) == ("What is 1 + 1?", "The answer is 2.", ("2",))
 
 
+def test_an_object_of_scores_is_one_a_scorer_or_one_an_option(tmp_path):
+    row = {"input": "What is 1 + 1?", "output": "The answer is 2.", "expected": "2"}
+    scorers = [row | {"scores": {"Exact": float(n > 2), "Tone": 0.25}} for n in range(8)]
+    recording = guessed(str(made.lines(tmp_path / "scorers.jsonl", scorers)))
+    assert recording.score == "scores.Exact" and not recording.fields
+    options = [row | {"scores": {"A": 0.75, "B": 0.25}} for n in range(8)]
+    recording = guessed(str(made.lines(tmp_path / "options.jsonl", options)))
+    assert recording.score == "" and [one.column for one in recording.fields] == ["scores"]
+
+
 def test_turns_of_a_prompt_are_set_out_and_its_system_message_stands_first(tmp_path):
     turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 1 + 1?"}]
     seen = survey([made.lines(tmp_path / "chat.jsonl", [{"prompt": turns, "response": "The answer is 2.", "answer": "2"}] * 2)])

@@ -72,6 +72,17 @@ def test_tables_of_other_questions_keep_their_own_names(tmp_path):
     assert set(survey([folder]).kinds) == {"sums", "towns"}
 
 
+def test_a_count_or_a_few_right_answers_make_no_two_tables_alike(tmp_path):
+    asked = {task: [(f"{task} {n}?", right) for n, right in enumerate("1234")] for task in ("sums", "towns")}
+    few = folder_of(tmp_path / "few", {f"{task}.jsonl": rows(questions=one) for task, one in asked.items()})
+    assert names_of_tables(sources([few])) == {}
+    asked = {task: [(f"{task} {n}?", str(n)) for n in range(20)] for task in ("sums", "towns")}
+    counted = folder_of(tmp_path / "counted", {f"{task}.jsonl": rows(questions=one) for task, one in asked.items()})
+    assert names_of_tables(sources([counted])) == {}
+    letters = {f"{n}.jsonl": [{"shown": f"{n} {k}", "gold": "ABCA"[k % 4], "response": "A"} for k in range(20)] for n in "xy"}
+    assert len(names_of_tables(sources([folder_of(tmp_path / "keys", letters)]))) == 2
+
+
 def test_two_tasks_of_one_folder_are_called_by_the_beginning_of_their_names(tmp_path):
     other = [(f"How far is it to the town number {n} from here?", str(n)) for n in range(12)]
     tables = {

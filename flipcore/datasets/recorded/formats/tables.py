@@ -22,6 +22,7 @@ from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.columns import (
     ITEMS,
     KEYS,
+    OUTPUTS,
     SCORER,
     Recording,
     answers_in,
@@ -150,9 +151,9 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
 
 
 def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether New study would know the question, and what is right or to choose from."""
+    """Whether New study would know the question, and what is right or to choose from, and no column is called like an output."""
     mapping = guess_columns(rows)
-    return "question" in mapping and bool({"options", "target"} & {*mapping})
+    return OUTPUTS.isdisjoint(columns_of(rows)) and "question" in mapping and bool({"options", "target"} & {*mapping})
 
 
 def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> LogAbout:
