@@ -38,7 +38,6 @@ class TableName:
 @dataclass
 class _Table:
     source: Source
-    rows: Sequence[Mapping[str, Any]]
     model: str
 
     @property
@@ -124,6 +123,7 @@ def _within(part: Any, whole: Any) -> bool:
 def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
     """Tables of one model each, those that ask the same questions together."""
     several: list[list[_Table]] = []
+    firsts: list[Sequence[Mapping[str, Any]]] = []  # the rows of the first table of each, without what was answered
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
         try:
@@ -133,14 +133,15 @@ def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
         models = models_named(rows)
         if len(models) > 1:
             continue
-        table = _Table(source, rows, next(iter(models), ""))
+        rows = [{name: value for name, value in row.items() if name not in OUTPUTS} for row in rows]
         likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in holders.get(cell, ()))
-        at = next((at for at, _ in likely.most_common() if ask_alike(several[at][0].rows, rows)), len(several))
+        at = next((at for at, _ in likely.most_common() if ask_alike(firsts[at], rows)), len(several))
         if at == len(several):
             several.append([])
+            firsts.append(rows)
             for cell in _cells(rows):
                 holders[cell].append(at)
-        several[at].append(table)
+        several[at].append(_Table(source, next(iter(models), "")))
     return iter(several)
 
 
@@ -152,8 +153,8 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the rows of two tables are of the same questions: these stand in the same order, or the right answers do, or the same long
-    texts stand in any. An id, a count, a constant and what was answered say nothing, and neither do a few right answers."""
-    for name in (one for one in columns_of(first) if one in columns_of(other) and one not in OUTPUTS):
+    texts stand in any. An id, a count and a constant say nothing, and neither do a few right answers."""
+    for name in (one for one in columns_of(first) if one in columns_of(other)):
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
         texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
         in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
