@@ -48,9 +48,11 @@ class Truncation:
         verb = "was" if self.n_cut == 1 else "were"
         share = share_text(self.n_cut, n_endings)
         sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."
-        if np.isnan(self.as_asked.value) or np.isnan(self.among_finished.value):
+        none_ended = self.n_cut == n_endings
+        if np.isnan(self.as_asked.value) or (np.isnan(self.among_finished.value) and not none_ended):
             return sentence
-        accuracies = f"{self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers"
+        among = "none finished" if none_ended else f"{self.among_finished.text()} among finished answers"
+        accuracies = f"{self.as_asked.text()} as asked, {among}"
         return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
 
     def as_dict(self) -> dict:

@@ -118,7 +118,7 @@ def test_its_accuracy_is_that_of_score_and_mixes_no_roles(store):
     whole = whole_study(store, study.study_id)
     (one,), (cut,) = whole.score.models, whole.cut
     assert cut.as_asked.n == 10 and cut.as_asked.value == pytest.approx(one.bar.value)
-    assert "own prompt (benchmark items)" in cut.sentence()
+    assert "own prompt (benchmark items)" in cut.sentence() and cut.sentence().endswith(" as asked, none finished.")
 
 
 def test_stop_texts_can_be_declared_and_change_no_id_of_a_study_without_them(store):
