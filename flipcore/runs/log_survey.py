@@ -333,7 +333,7 @@ def recognised(
     every = sources(paths)
     tables = _tables(every, (corrections or {}).get("format", ""))
     before = first_states(tables)
-    names = names_of_tables(tables)
+    names = names_of_tables(one for one in tables if one.name not in before)
     for source in (one for one in every if one.name not in before):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."

@@ -14,7 +14,16 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import BY_PROGRAM, OF_SAMPLE, Field, rows_apart, score_of, with_messages, with_paths
+from flipcore.datasets.recorded.fields import (
+    BY_PROGRAM,
+    OF_SAMPLE,
+    Field,
+    rows_apart,
+    score_of,
+    value_at,
+    with_messages,
+    with_paths,
+)
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
@@ -214,10 +223,12 @@ def answers_in(path: str, recording: "Recording") -> list[Mapping[str, Any]]:
     return apart(looked_at(path), recording.models_beside, recording.lists)
 
 
-def models_named(rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The models that rows name themselves."""
-    column = next((name for name in _NAMES["models"] if name in columns_of(rows)), "")
-    return {str(row[column]) for row in rows if row.get(column)} if column else set()
+def models_named(path: str) -> frozenset[str]:
+    """The models that the rows of a table name themselves, of all rows: the first may be of one. Raises BadInput for a file without any."""
+    called = _by_name(columns_of(looked_at(path)))
+    column = next((called[name] for name in _NAMES["models"] if name in called), "")
+    rows = read_rows(path, most_mb=MOST_MB) if column else ()
+    return frozenset(str(model) for row in rows if not row.problem and (model := value_at(row.values, column)))
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
@@ -278,6 +289,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         else next((called[name] for name in _NAMES["item"] if name in called), "")
         or _repeated(variants, guess["question"] or guess["prompt"], guess["variant"])
     )
+    if not (guess["item"] or nested) and guess["models"] and len(models_named(path)) > 1:
+        guess["item"] = guess["question"] or guess["prompt"]  # which each model was asked
     guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     guess["options"] = _options(variants, columns, guess["prompt"], guess["target"])
     pattern = "" if guess["options"] else _pattern(variants, guess["prompt"])

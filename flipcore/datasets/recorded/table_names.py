@@ -29,16 +29,18 @@ _RUN = re.compile(
 
 @dataclass(frozen=True)
 class TableName:
-    """The `task` of a table, and how its `model` is called; "" as the table itself says."""
+    """The `task` of a table; how its `model` is called where its rows name none; the `condition` under which those were asked that they
+    name. "" for neither."""
 
     task: str
     model: str = ""
+    condition: str = ""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Table:
     source: Source
-    model: str
+    models: frozenset[str]
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -49,42 +51,38 @@ class _Table:
         return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
 
 
-def names_of_tables(sources: Sequence[Source]) -> dict[str, TableName]:
+def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
     """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
-    called like what tells these apart. Different files of one model are different conditions, unless their names only count runs.
-    Nothing is renamed where a table names several models."""
+    called like what tells these apart. Different files of one model are different conditions, unless their names only count runs."""
     names: dict[str, TableName] = {}
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
     alone: list[_Table] = []
-    before = first_states(sources)
-    every = list(_asking_alike(one for one in sources if one.name not in before))
+    every = _asking_alike(sources)
     tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
     n_called = Counter(names[0] for names in tasks)
     for tables, called in zip(every, tasks, strict=True):
         task = next((name for name in called if n_called[name] < 2), called[0])
-        label_of = dict(zip((one.source.name for one in tables), _labels([one.parts for one in tables]), strict=True))
-        of_model: dict[str, list[_Table]] = defaultdict(list)
         for one in tables:
-            of_model[one.model].append(one)
-        for model, own in of_model.items():
-            labels = _labels([one.parts for one in own]) if model else [label_of[one.source.name] for one in own]
-            names |= {
-                one.source.name: TableName(task, _called(model, label)) for one, label in zip(own, labels, strict=True) if task
-            }
-            (conditions if model else models).update(labels)
-            alone += own if not any(labels) else []
+            own = [other for other in tables if one.models & other.models] if one.models else tables
+            label = _labels([other.parts for other in own])[own.index(one)]
+            if task:
+                names[one.source.name] = _table_name(one, task, label)
+            if label:
+                (conditions if one.models else models).add(label)
+            else:
+                alone.append(one)
     for one in alone:
-        (label, *others) = [part for part in one.parts if part and part in (conditions if one.model else models)] or [""]
+        (label, *others) = [part for part in one.parts if part in (conditions if one.models else models)] or [""]
         if label and not others:
             task = next((part for part in one.parts if part and part != label), "outputs")
             task = names[one.source.name].task if one.source.name in names else task
-            names[one.source.name] = TableName(task, _called(one.model, label))
+            names[one.source.name] = _table_name(one, task, label)
     return names
 
 
-def _called(model: str, label: str) -> str:
-    return f"{model} ({label})" if model and label else "" if model else label
+def _table_name(one: _Table, task: str, label: str) -> TableName:
+    return TableName(task, condition=label) if one.models else TableName(task, model=label)
 
 
 def first_states(sources: Sequence[Source]) -> dict[str, str]:
@@ -120,20 +118,17 @@ def _within(part: Any, whole: Any) -> bool:
     return part == whole
 
 
-def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
-    """Tables of one model each, those that ask the same questions together."""
+def _asking_alike(sources: Iterable[Source]) -> list[list[_Table]]:
+    """The tables, those that ask the same questions together."""
     several: list[list[_Table]] = []
     firsts: list[Sequence[Mapping[str, Any]]] = []  # the rows of the first table of each, without what was answered
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
         try:
-            rows = looked_at(str(source.path))
+            table = _Table(source, models_named(str(source.path)))
+            rows = [{name: one for name, one in row.items() if name not in OUTPUTS} for row in looked_at(str(source.path))]
         except (BadInput, OSError):
             continue  # its reader says why
-        models = models_named(rows)
-        if len(models) > 1:
-            continue
-        rows = [{name: value for name, value in row.items() if name not in OUTPUTS} for row in rows]
         likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in holders.get(cell, ()))
         at = next((at for at, _ in likely.most_common() if ask_alike(firsts[at], rows)), len(several))
         if at == len(several):
@@ -141,12 +136,12 @@ def _asking_alike(sources: Iterable[Source]) -> Iterator[list[_Table]]:
             firsts.append(rows)
             for cell in _cells(rows):
                 holders[cell].append(at)
-        several[at].append(_Table(source, next(iter(models), "")))
-    return iter(several)
+        several[at].append(table)
+    return several
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """What finds tables that may ask the same: long texts, and the cells of the first row of which the rows do not all hold one."""
+    """What finds tables that may ask the same: long texts, and the cells of the first row."""
     texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
     return texts | {hash((name, str(rows[0].get(name)))) for name in columns_of(rows[:1]) if name not in ITEMS}
 

@@ -105,13 +105,33 @@ def test_what_tells_files_apart_is_known_where_a_table_asks_alone(tmp_path):
     (folder / "more").mkdir()
     for name, table in named.items():
         folder_of(tmp_path, {f"more/{name}": table})
-    assert {one.model for one in names_of_tables(sources([folder / "more"])).values()} == {"m (rag)", "m (plain)", "n (plain)"}
+    assert set(survey([folder / "more"]).models) == {"m (rag)", "m (plain)", "n (plain)"}
 
 
 def test_a_table_of_several_models_names_them_itself(tmp_path):
     folder = folder_of(tmp_path, {"both.jsonl": rows("a") + rows("b"), "more.jsonl": rows("c"), "rest.jsonl": rows("d")})
-    assert set(names_of_tables(sources([folder]))) == {"results/more.jsonl", "results/rest.jsonl"}
-    assert set(survey([folder]).models) == {"a", "b", "c", "d"}
+    assert set(survey([folder]).models) == {"a", "b", "c", "d"} and len(survey([folder]).kinds) == 1
+
+
+@pytest.mark.parametrize("n", [12, 240])  # of the longer the rows that are looked at are all of the first model
+@pytest.mark.parametrize("column", ["model", "Model"])
+def test_each_row_keeps_its_model_beside_the_condition_of_its_file(tmp_path, store, n, column):
+    """Two files of two models each: the second model's rows were once the first's, as its second run."""
+    asked = [(f"What is {k} plus {k + 17}?", str(2 * k + 17)) for k in range(n)]
+    tables = {f"{name}.jsonl": rows("a", asked) + rows("b", asked, wrong=n) for name in ("cot", "direct")}
+    tables = {
+        name: [{column if key == "model" else key: one for key, one in row.items()} for row in table]
+        for name, table in tables.items()
+    }
+    frame = studies.readouts(store, store_logs(survey([folder_of(tmp_path, tables)]), store), everything=True)
+    right = frame.groupby(frame["model"].astype(str))["is_correct"].mean().to_dict()
+    assert right == {"a (cot)": 1, "a (direct)": 1, "b (cot)": 0, "b (direct)": 0} and set(frame["sample"]) == {0}
+
+
+def test_models_of_a_table_without_ids_were_asked_the_same_questions(tmp_path, store):
+    table = [{key: one for key, one in row.items() if key != "id"} for row in rows("a") + rows("b")]
+    frame = studies.readouts(store, store_logs(survey([folder_of(tmp_path, {"x.jsonl": table})]), store), everything=True)
+    assert frame["item_id"].nunique() == len(QUESTIONS) and len(frame) == 2 * len(QUESTIONS)
 
 
 def test_shuffled_tables_are_known_by_their_questions(tmp_path):

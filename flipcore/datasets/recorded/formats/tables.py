@@ -6,7 +6,7 @@ mass. A row is read in the words of its table, so that its ids are those that su
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -85,11 +85,19 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     guess = first_guess(source)
     if name and not guess.model_columns:
-        guess = replace(guess, dataset=name.task)
-        guess = replace(guess, model=name.model, models="") if name.model else guess
+        guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
     recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = answers_in(str(source.path), recording)
-    return reader_of(_readable(recording, rows), rows)
+    reader = reader_of(_readable(recording, rows), rows)
+    return replace(reader, records=partial(_under, name.condition, reader.records)) if name and name.condition else reader
+
+
+def _under(condition: str, records: Callable, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+    """The records, with the condition beside the model of each."""
+    for one in records(source, beside):
+        if isinstance(one, LogRecord):
+            one.model = f"{one.model} ({condition})"
+        yield one
 
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = ()) -> Reader:
