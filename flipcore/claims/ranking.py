@@ -16,6 +16,7 @@ from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, Order, rank_limits
 from flipcore.stats.ranking.ways import Way
+from flipcore.text.counts import count_of
 
 WORLDS = (
     "all equal",
@@ -229,7 +230,7 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
         separating = f"{for_j or for_k} separate{'s' if for_j + for_k == 1 else ''} them {at_level}"
     else:
         separating = f"no way separates them {at_level}"
-    sentence = f"{first} leads {second} under {ahead} of {n_ways} ways of asking and reading; {separating}."
+    sentence = f"{first} leads {second} under {ahead} of {count_of(n_ways, 'way')} of asking and reading; {separating}."
     outcome = SOME if for_j or for_k else NONE
     swap = f"{second} leads under {behind}, they tie under {ties}."
     if n_open:
@@ -249,7 +250,7 @@ def winners(one: Contest) -> Claim:
         for m, model in enumerate(one.models)
     }
     there = [f"{model} {len(places)}" for model, places in firsts.items() if places]
-    n_listed = f"Of {len(ways)} ways of asking and reading, ranked first: {', '.join(there[:MOST_NAMES])}"
+    n_listed = f"Of {count_of(len(ways), 'way')} of asking and reading, ranked first: {', '.join(there[:MOST_NAMES])}"
     more = f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else ""
     ties = "; a tie counts for each" if sum(map(len, firsts.values())) > len(ways) else ""
     return description(

@@ -1,8 +1,7 @@
 """Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -124,7 +123,7 @@ def ranking_report(
         contest,
         role,
         own_reference,
-        (best, in_singular(claims.winners(contest)), *(one.claim for one in pairs)),
+        (best, claims.winners(contest), *(one.claim for one in pairs)),
         pairs,
         tuple(_notes(contest)),
     )
@@ -141,13 +140,8 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
     p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
     joint = claims.difference(contest, j, k)
-    claim = in_singular(claims.pair_claim(contest, j, k, level))
+    claim = claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
-
-
-def in_singular(claim: Claim) -> Claim:
-    """The claim with one way in place of "1 ways"."""
-    return replace(claim, sentence=re.sub(r"\b1 ways\b", "1 way", claim.sentence))
 
 
 def _notes(contest: Contest) -> list[str]:

@@ -18,6 +18,7 @@ from flipcore.claims.ranking import (
 )
 from flipcore.stats.ranking.order import order
 from flipcore.stats.ranking.ways import scores
+from flipcore.text.counts import count_of
 from tests.stats.ranking.worlds import readouts
 
 OWN, TOKEN, LOWER = ("identity", "base", "regex"), ("identity", "base", "first_token"), ("label_set", "lower", "regex")
@@ -77,7 +78,7 @@ def test_a_closed_gate_takes_its_ways_out_of_both_families(closed):
     best = best_claim(one)
     assert best.is_made is ("regex" not in closed)
     assert "regex" not in closed or best.text == "Not claimed: The judge has not passed."
-    assert np.isnan(one.at_all[2]).all() and f"of {one.claimed.sum()} ways" in pair_claim(one, 0, 1).text
+    assert np.isnan(one.at_all[2]).all() and f"of {count_of(int(one.claimed.sum()), 'way')} of" in pair_claim(one, 0, 1).text
 
 
 def test_with_every_gate_closed_no_pair_is_claimed():
@@ -130,7 +131,7 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     verbose = {OWN: "u" * 200, TOKEN: WEAK, LOWER: "c" * 200}
     said = pair_claim(contest_of({"verbose": verbose, "terse": ways}), 0, 1)
-    assert said.text == "verbose leads terse under 0 of 1 ways of asking and reading; 1 separates them at 95 %."
+    assert said.text == "verbose leads terse under 0 of 1 way of asking and reading; 1 separates them at 95 %."
     assert said.detail.startswith(
         "terse leads under 1, they tie under 0. 2 more are not compared: one of them was never read there."
     )

@@ -9,7 +9,7 @@ import numpy as np
 from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
 from flipcore.core.records import digest
 from flipcore.reports.browser_data.levels import LEVELS
-from flipcore.reports.ranking import RankingReport, accuracy, by_rank, in_singular
+from flipcore.reports.ranking import RankingReport, accuracy, by_rank
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
@@ -37,7 +37,7 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
         "best": best.ravel().tolist(),
         "worst": worst.ravel().tolist(),
         "headline": by_level([best_claim(contest, one).text for one in LEVELS]),
-        "pairs": [by_level([in_singular(pair_claim(contest, j, k, one)).text for one in LEVELS]) for j, k in pairs],
+        "pairs": [by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs],
         "detail": report.claims[0].detail,
     }
     return arrays | {"id": digest(arrays)}
