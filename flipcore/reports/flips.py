@@ -15,8 +15,9 @@ from flipcore.core.records import BASE, CUT, FIRST_TOKEN, IDENTITY, role_name
 from flipcore.datasets import LOADERS
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.reports.ranking import roles_of
+from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import accuracy_of, tasks_of
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import Estimate, missing, percent_text
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
@@ -88,7 +89,11 @@ def headline(
     else:
         sets = _sets(frame[frame["variant"] == BASE], reference, by_task)
         accuracies = {name: accuracy_of(_answers(part)) for name, part in sets.items()}
+        unread = {name: why for name, part in sets.items() if (why := _why_unread(model, part))}
+        accuracies |= {name: missing(note=f"Not claimed: {why}") for name, why in unread.items()}
         accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
+        if sets.keys() == unread.keys():
+            accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
@@ -187,16 +192,27 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
-    inflation = _inflation_words(pd.concat(sets.values())) if {"target", "retro"} <= set(sets) else ""
+    is_paired = not any(math.isnan(accuracies[name].value) if name in sets else True for name in ("target", "retro"))
+    inflation = _inflation_words(pd.concat(sets.values())) if is_paired else ""
     between = "; " if any(", " in name for name in sets) else ", "
     return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
+
+
+def _why_unread(model: str, base: pd.DataFrame) -> str:
+    """Why the answers to the own prompt, under one reader, give no accuracy; "" where they do."""
+    answers = _answers(base)
+    return why_unread(model, str(answers["extractor"].iloc[0]), unread_share(answers["status"])) if len(answers) else ""
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
     """ "retro 0.50 [0.25, 0.75] of 12 items"."""
     start = f"{role} " if role else ""
     if math.isnan(accuracy.value):
-        return f"{start}not defined"
+        return (
+            f"{start}not claimed, {percent_text(unread_share(answers['status']))} unread"
+            if len(answers)
+            else f"{start}not defined"
+        )
     n = answers["item_id"].nunique()
     families = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
     few = "" if accuracy.has_interval else ", too few for an interval"

@@ -1,5 +1,6 @@
 """Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,9 +16,10 @@ from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import role_name
 from flipcore.core.study import Study
 from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.unread import is_unread
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base import accuracy as base
-from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.estimate import Estimate, missing, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order, rank_limits
@@ -167,7 +169,7 @@ def way_rows(contest: Contest) -> list[dict[str, Any]]:
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {"way": claims.place(way), "items": int(contest.order.n[i]), "claimed": bool(contest.claimed[i])}
         for m, model in enumerate(contest.models):
-            row[model] = accuracy(contest, i, m).text()
+            row[model] = _or_why(accuracy(contest, i, m))
             row[f"rank of {model}"] = rank_text(contest.order.ranks[i, m], best[i, m], worst[i, m], bool(contest.claimed[i]))
         rows.append(row)
     return rows
@@ -188,9 +190,24 @@ def rank_text(rank: float, best: int, worst: int, is_claimed: bool) -> str:
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
-    """Of a model under a way, over the items that all of its models have."""
+    """Of a model under a way, over the items that all of its models have; missing where too little was read of it."""
     values, there = contest.order.scores, contest.order.scores.common(way)
+    unread = _unread(contest, way, model)
+    if is_unread(values.ways[way].extractor, unread):
+        return missing(note=f"not claimed, {percent_text(unread)} unread")
     return base.accuracy(values.values[way][there, model], values.families[there])
+
+
+def _unread(contest: Contest, way: int, model: int) -> float:
+    """Share of what a model answered under a way that was not read; NaN where it answered nothing."""
+    values = contest.order.scores
+    answered = ~np.isnan(values.values[way][:, model])
+    open_shares = (values.highest - values.lowest)[way][answered, model]
+    return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")  # both NaN: never read
+
+
+def _or_why(one: Estimate) -> str:
+    return one.note if math.isnan(one.value) and one.note else one.text()
 
 
 def accuracies_sentence(report: RankingReport) -> str:
@@ -198,7 +215,7 @@ def accuracies_sentence(report: RankingReport) -> str:
     contest = report.contest
     if contest.own < 0:
         return ""
-    parts = [f"{contest.models[m]} {accuracy(contest, contest.own, m).text()}" for m in by_rank(contest)]
+    parts = [f"{contest.models[m]} {_or_why(accuracy(contest, contest.own, m))}" for m in by_rank(contest)]
     of = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
     return f"Accuracy, {QUESTIONS_ONLY}, on {of}: {'; '.join(parts)}."
 

@@ -15,12 +15,13 @@ from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
-from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE, role_name
+from flipcore.core.records import BASE, IDENTITY, OK, role_name
 from flipcore.core.wordings import COMBINED
-from flipcore.extractors import EXTRACTORS, title_of
+from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
@@ -37,7 +38,6 @@ LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
 COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family", "status")]
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
-MOST_UNREAD = 0.5  # above which it is none
 LEAST_SHARED = 0.9  # of the questions of two readers, for one's score to stand beside the other's
 FEWEST_CALLS = 6  # that can be split: three wordings of two questions
 MOST_QUESTIONS = 100_000  # that a budget may be split into
@@ -487,9 +487,8 @@ def _model_score(
         for name, bar in (bars.items() if labelled else ())
     )
     statuses = pd.concat([part.loc[part["score"].notna(), "status"] for part in _base_and_rest(same, axes)])
-    unread = float(statuses.isin((UNREADABLE, CUT)).mean())
+    unread = unread_share(statuses)
     beside = frozenset(name for name, bar in bars.items() if name != reader and _is_beside(frame, name, bar, bars[reader]))
-    nothing_read = _why_unread(model, reader, unread)
     return ModelScore(
         model,
         reader,
@@ -499,23 +498,13 @@ def _model_score(
         f"{frame['axis'].iloc[0]}|{BASE}",
         own.by_questions if own else None,
         stated.get((model, reader)),
-        shut.get(reader, "") or nothing_read,
+        shut.get(reader, "") or why_unread(model, reader, unread),
         frozenset(name for name in readers if name in shut),
         tuple(filter(None, people)),
         unread,
         _gaps(own_frame, {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}, bars[reader]),
         beside,
     )
-
-
-def _why_unread(model: str, reader: str, unread: float) -> str:
-    """Why no score is claimed where a reader of ours read nothing, or less than half: the rest says more of it than of the model. What a
-    log's own scorer read is its score."""
-    if unread == 1.0:
-        return f"no answer of {model} could be read ({title_of(reader).lower()})."
-    if unread > MOST_UNREAD and reader in EXTRACTORS:
-        return f"{percent_text(unread)} of {model}'s answers could not be read ({title_of(reader).lower()})."
-    return ""
 
 
 def _is_beside(frame: pd.DataFrame, name: str, bar: ErrorBar, reference: ErrorBar) -> bool:

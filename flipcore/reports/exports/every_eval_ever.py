@@ -12,12 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.version import __version__
 from flipcore.core.whole_files import whole_file, write
+from flipcore.extractors import EXTRACTORS
+from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store
@@ -38,6 +42,7 @@ class _Result:
     items: list[str] = field(default_factory=list)
     families: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -113,6 +118,7 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
     result.items.append(row["item_id"])
     result.families.append(row["family"])
     result.scores.append(float(row["is_correct"]))
+    result.statuses.append(row["status"])
     model.n_rows += 1
     reference = [_words(row, one) for one in (row["target"] or "").split("\n") if one]
     prompt = "".join(text for _, text in json.loads(row["parts"]))
@@ -187,11 +193,19 @@ def _result_id(study: Study, model: _Model, result: _Result) -> str:
     )
 
 
+def _why_unread(model: _Model, result: _Result) -> str:
+    """Why a reader of ours gave no score; what a log's own scorer said goes out as it came."""
+    is_ours = result.extractor in EXTRACTORS
+    return why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses))) if is_ours else ""
+
+
 def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
     """The aggregate beside the instances: one result a data set, axis and extractor, with its interval by items, families as one."""
     text = model.samples.read_bytes()
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ()))
     use = next((one for one in study.models if one.name == model.name), ModelUse(model.name))
+    results = [(one, _why_unread(model, one)) for one in model.results.values()]
+    withheld = {f"not_claimed: {one.evaluation}, {one.extractor}": why for one, why in results if why}
     document = {
         "schema_version": SCHEMA,
         "evaluation_id": _evaluation_id(study, model),
@@ -209,14 +223,14 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             "id": model.model_id,
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
         },
-        "evaluation_results": [_result(study, model, use, one) for one in model.results.values()],
+        "evaluation_results": [_result(study, model, use, one) for one, why in results if not why],
         "detailed_evaluation_results": {
             "format": "jsonl",
             "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples.name]),
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(text).hexdigest(),
             "total_rows": model.n_rows,
-            "additional_details": {"readouts_without_a_score": str(model.n_without)},
+            "additional_details": {"readouts_without_a_score": str(model.n_without)} | withheld,
         },
     }
     path = model.folder / f"{model.stem}.json"

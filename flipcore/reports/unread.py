@@ -1,0 +1,30 @@
+"""Where a reader of ours read less than half of a model's answers: what it did read says more of the reader than of the model."""
+
+import pandas as pd
+
+from flipcore.core.records import CUT, UNREADABLE
+from flipcore.extractors import EXTRACTORS, title_of
+from flipcore.stats.base.estimate import percent_text
+
+MOST_UNREAD = 0.5  # of a model's answers, above which a reader of ours gives no score
+
+
+def unread_share(statuses: pd.Series) -> float:
+    """The share of answers that state none or were cut off, 0 of no answers; a call that failed is no answer."""
+    return float(statuses.isin((UNREADABLE, CUT)).mean()) if len(statuses) else 0.0
+
+
+def is_unread(reader: str, share: float) -> bool:
+    """Whether no score may be given of answers of which `share` was not read. What a log's own scorer read is its score, unless that is
+    nothing."""
+    return share == 1.0 or (share > MOST_UNREAD and reader in EXTRACTORS)
+
+
+def why_unread(model: str, reader: str, share: float) -> str:
+    """Why no score is given; "" where one is."""
+    if not is_unread(reader, share):
+        return ""
+    by = f"({title_of(reader).lower()})"
+    if share == 1.0:
+        return f"no answer of {model} could be read {by}."
+    return f"{percent_text(share)} of {model}'s answers could not be read {by}."
