@@ -18,6 +18,7 @@ from flipcore.datasets.recorded.fields import (
     BY_PROGRAM,
     OF_SAMPLE,
     Field,
+    own_key,
     rows_apart,
     score_of,
     value_at,
@@ -124,7 +125,7 @@ COLUMNS = tuple(  # keys that name a column
 )
 SCORES = tuple(
     "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved solved "
-    "is_solved true_false is_match result verdict value".split()
+    "is_solved true_false is_match result verdict value rewards accs scores".split()
 )
 _SCORE_ENDS = tuple(f"_{name}" for name in SCORES if "_" not in name)
 _OF_SCORES = {  # what a table of scores alone may name besides
@@ -148,7 +149,7 @@ _NAMES = {
         "inputs.question inputs.input inputs.prompt inputs.query inputs.messages",
         "question": "original_question question question_text stem problem",
         "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction "
-        "outputs.answer outputs.output outputs.response outputs.text text",
+        "outputs.answer outputs.output outputs.response outputs.text text responses completions generations outputs",
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
@@ -181,6 +182,7 @@ _ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")
 OUTPUTS = frozenset((*_NAMES["text"], *_ANSWERS))
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
+LEAST_ASKED_AGAIN = 5  # questions, whose rows are no runs of one by chance
 LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them
 MOST_OF_NAME = 60  # characters of a task's name
 LEAST_WORDS = 8  # of a cell that is more than an answer
@@ -247,9 +249,14 @@ def guessed(path: str) -> Recording:
         return _guessed(path, rows, models=objects)
     if lists := _lists_of_samples(rows):
         return _guessed(path, rows, lists=lists)
+    if models := _models_with_scores(rows):
+        return _guessed(path, rows, models=models)
     guess = _guessed(path, rows)
-    if guess.text or guess.fields or guess.score or objects_in_lists(rows):
+    if guess.text or guess.fields or guess.score:
         return guess
+    if objects := objects_in_lists(rows):
+        outputs = [name for name in objects if _SEVERAL.fullmatch(name)]
+        return _guessed(path, rows, lists=outputs) if len(outputs) == 1 else guess
     answers = _answers_of_models(rows, guess)
     return _guessed(path, rows, models=answers) if answers else guess
 
@@ -283,6 +290,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         (called[name] for name in _NAMES["question"] if name in called and called[name] != guess["prompt"]), ""
     )
     guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
+    if guess["text"] and not guess["prompt"]:
+        guess["prompt"], guess["question"] = guess["question"], ""
     guess["item"] = (
         ""
         if nested
@@ -291,6 +300,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     )
     if not (guess["item"] or nested) and guess["models"] and len(models_named(path)) > 1:
         guess["item"] = guess["question"] or guess["prompt"]  # which each model was asked
+    if not (guess["item"] or guess["variant"] or nested or models or lists):
+        guess["item"] = _column_of_runs(path, guess["question"] or guess["prompt"], guess["target"])
     guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     guess["options"] = _options(variants, columns, guess["prompt"], guess["target"])
     pattern = "" if guess["options"] else _pattern(variants, guess["prompt"])
@@ -340,7 +351,20 @@ def _by_name(columns: Sequence[str]) -> dict[str, str]:
 # A row that holds several answers: a column a model, or a list with an entry a sample.
 
 _LEAST_LABELS = 0.9  # of a column's cells are labels of options, where a model's answers stand in it
-_NO_MODEL = re.compile(r"majority|consensus|vote|gold|truth|human|correct|expected|reference|entropy", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"majority|consensus|vote|gold|truth|human|correct|expected|reference|entropy|judge|rater|annotator|grader", re.IGNORECASE
+)
+_SEVERAL = re.compile(
+    r"(?:model_)?(?:responses|outputs|completions|generations|predictions|preds|samples|rollouts|runs|attempts|trials|results)",
+    re.IGNORECASE,
+)
+_OF_MODELS = re.compile(
+    r"\b(?:chat)?(?:gpt|claude|llama|qwen|gemini|gemma|mistral|mixtral|deepseek|phi|grok|command-r|olmo|falcon|vicuna|alpaca|palm|pythia|"
+    r"bloom|internlm|baichuan|glm|yi|kimi|o[134])(?=\b|[\d_-])",
+    re.IGNORECASE,
+)
+_OWN_KEYS = (*SCORES, "response", "output", "completion", "generation", "prediction", "answer")
+_USUAL = {*SCORES, *ITEMS, *(name for names in _NAMES.values() for name in names)}
 _ANSWER_NAME = re.compile(
     r"(?:^|[_ .-])(response|output|completion|generation|prediction|pred|answer)s?(?:[_ .-]|$)", re.IGNORECASE
 )
@@ -368,6 +392,23 @@ def _lists_of_samples(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         ):
             return names
     return []
+
+
+def _models_with_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How two models or more are called that have columns of their own, a score among them: gpt-4o and gpt-4o correct, or llama_response
+    and llama_score. Without outputs beside the scores they are called as models are."""
+    columns = columns_of(rows)
+    keys: dict[str, set[str]] = {name: {name} for name in columns if "," not in name}
+    for column in columns:
+        for name in {*columns, *(match[0] for end in _OWN_KEYS if (match := re.match(rf".+(?=[ _.:/-]{end}$)", column, re.I)))}:
+            if "," not in name and (key := own_key(column, name)):
+                of_scores = key.lower().replace(" ", "_") in SCORES and _are_scores(rows, column)
+                keys.setdefault(name, set()).add("score" if of_scores else key)
+    scored = [
+        name for name, own in keys.items() if "score" in own and not _NO_MODEL.search(name) and name.lower() not in _USUAL
+    ]
+    names = [name for name in scored if keys[name] & {name, *_OWN_KEYS[len(SCORES) :]} or _OF_MODELS.search(name)]
+    return names if len(names) > 1 else []
 
 
 def _objects_of_models(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -406,14 +447,14 @@ def _answers_of_models(rows: Sequence[Mapping[str, Any]], guess: Recording) -> l
     keyed = [one for one in option_columns(columns) if any(_is_key(rows, name, one) for name in {*columns} - {*one})]
     elsewhere = {name for one in keyed for name in one}
     free = [name for name in unused(guess, columns) if "," not in name and name not in elsewhere and not _NO_MODEL.search(name)]
-    of_labels, by_name = [], []
+    of_labels, by_name, of_models = [], [], [name for name in free if _OF_MODELS.search(name)]
     for name in free:
         cells = [str(row[name]).strip() for row in rows if row.get(name) not in (None, "")]
         if cells and sum(one in labels_of("upper", n_options) for one in cells) >= _LEAST_LABELS * len(cells):
             of_labels.append(name)
         if cells and _ANSWER_NAME.search(name):
             by_name.append(name)
-    return next((several for several in (of_labels, by_name) if len(several) > 1), [])
+    return next((several for several in (of_labels, by_name) if len(several) > 1), of_models)
 
 
 # What Inspect's `analysis.samples_df` gives, alone or beside columns of `evals_df`: a row a sample and epoch, a column a scorer.
@@ -705,6 +746,21 @@ def _shared(path: str, item: str, question: str) -> str:
             items.add(hash(str(row.values.get(item))))
             questions.add(hash(str(row.values.get(question))))
     return question if question and len(items) == n and len(questions) <= n / 2 else item
+
+
+def _column_of_runs(path: str, question: str, target: str) -> str:
+    """The column of the question where every one of the whole file stands in it equally often, and more than once, with one right answer:
+    the rows are runs of it."""
+    n: Counter[int] = Counter()
+    right: set[tuple[int, int]] = set()
+    for row in read_rows(path, most_mb=MOST_MB) if question else ():
+        if not row.problem:
+            question_hash = hash(str(row.values.get(question)))
+            n[question_hash] += 1
+            right.add((question_hash, hash(str(row.values.get(target)))))
+    return (
+        question if len(n) >= LEAST_ASKED_AGAIN and len({*n.values()}) == 1 < max(n.values()) and len(right) == len(n) else ""
+    )
 
 
 def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:

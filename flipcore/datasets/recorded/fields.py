@@ -199,6 +199,12 @@ OF_MODEL, PREDICTION, OUTPUT, OF_SAMPLE = "model", "prediction", "response", "sa
 _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 
 
+def own_key(column: str, model: str) -> str:
+    """What a column that is called after the column of a model holds of it: "correct" for "gpt-4o correct" or "correct_gpt-4o"."""
+    match = re.fullmatch(rf"{re.escape(model)}[\s_.:/-]+(.+)|(.+?)[\s_.:/-]+{re.escape(model)}", column, re.IGNORECASE)
+    return (match[1] or match[2]) if match else ""
+
+
 def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
     """A row that holds several answers, as a row an answer: where each of `models` is a column, what stands there (an object with columns
     of its own, or one answer or output) beside what all share; where `lists` hold an entry a sample, the k-th entry of each. A model whose
@@ -206,17 +212,27 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
     if row.problem or not (models or lists):
         yield row
         return
-    shared = {name: value for name, value in row.values.items() if name not in (*models, *lists)}
-    cells = {name: row.values[name] for name in models if row.values.get(name) not in (None, "", {})}
-    for name, cell in cells.items():
-        own = cell if isinstance(cell, Mapping) else {OUTPUT if _OUTPUT.search(name) else PREDICTION: cell}
-        yield replace(row, values={**shared, **own, OF_MODEL: name})
+    keys = {
+        (name, model): key for name in row.values for model in models if name not in models and (key := own_key(name, model))
+    }
+    apart = {*models, *lists, *(name for name, _ in keys)}
+    shared = {name: value for name, value in row.values.items() if name not in apart}
+    n_rows = 0
+    for name in models:
+        cell = row.values.get(name)
+        beside = {key: row.values[column] for (column, model), key in keys.items() if model == name}
+        if any(one not in (None, "", {}) for one in ([cell] if name in row.values else beside.values())):
+            own = cell if isinstance(cell, Mapping) else {OUTPUT if _OUTPUT.search(name) else PREDICTION: cell}
+            n_rows += 1
+            yield replace(row, values={**shared, **(own if name in row.values else {}), **beside, OF_MODEL: name})
     several = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
     n_samples = max(map(len, several.values()), default=0)
     for sample in range(n_samples):
-        its = {name: values[sample] for name, values in several.items() if sample < len(values)}
+        cells = {name: values[sample] for name, values in several.items() if sample < len(values)}
+        inner = [(name, one) for name, one in cells.items() if isinstance(one, Mapping)]
+        its = {f"{name}.{key}" if key in shared else key: value for name, one in inner for key, value in one.items()} or cells
         yield replace(row, values={**shared, **its, OF_SAMPLE: sample})
-    if not cells and not n_samples:
+    if not n_rows and not n_samples:
         yield replace(row, problem="holds no answer")
 
 

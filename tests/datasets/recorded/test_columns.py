@@ -597,3 +597,92 @@ def test_turns_of_a_prompt_are_set_out_and_its_system_message_stands_first(tmp_p
     turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 1 + 1?"}]
     seen = survey([made.lines(tmp_path / "chat.jsonl", [{"prompt": turns, "response": "The answer is 2.", "answer": "2"}] * 2)])
     assert seen.first[0].prompt == "Be brief.\n\nWhat is 1 + 1?"
+
+
+def of_several():
+    """Rows that hold several answers, from (question, right answer, texts, rights) of two: name -> (row, models, runs)."""
+
+    def objects(q, a, texts, rights):
+        several = [{"text": text, "is_correct": right} for text, right in zip(texts, rights, strict=True)]
+        return {"id": q, "prompt": q, "reference": a, "generations": several}
+
+    def wide(*columns):
+        return lambda q, a, texts, rights: (
+            {"Question": q, "Expected": a} | dict(zip(columns, [*texts, *rights] if len(columns) > 2 else texts, strict=True))
+        )
+
+    yield (
+        "plural",
+        lambda q, a, texts, rights: {
+            "problem": q,
+            "answer": a,
+            "completions": texts,
+            "rewards": [float(one) for one in rights],
+        },
+        ["recorded model"],
+        2,
+    )
+    yield (
+        "questions",
+        lambda q, a, texts, rights: {"problem": q, "answer": a, "responses": texts, "correct": rights},
+        ["recorded model"],
+        2,
+    )
+    yield ("objects", objects, ["recorded model"], 2)
+    yield ("models and scores", wide("gpt-4o", "llama", "gpt-4o correct", "llama correct"), ["gpt-4o", "llama"], 1)
+    yield ("called after models", wide("a_output", "b_output", "a_score", "b_score"), ["a", "b"], 1)
+    yield ("models alone", wide("gpt-4o", "Claude 3.5"), ["Claude 3.5", "gpt-4o"], 1)
+
+
+@pytest.mark.parametrize(("row_of", "models", "n_runs"), [pytest.param(*one, id=name) for name, *one in of_several()])
+def test_a_row_of_several_answers_is_read_as_people_write_it(tmp_path, store, row_of, models, n_runs):
+    rows = []
+    for n in range(20):
+        rights = [n % 5 > 0, n % 2 > 0]
+        rows.append(row_of(f"What is {n} + {n}?", str(2 * n), [f"The sum is {2 * n + (not one)}." for one in rights], rights))
+    path = made.lines(tmp_path / "several.jsonl", rows)
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    apart = ["model", "extractor"] if n_runs == 1 else ["sample", "extractor"]
+    shares = frame.groupby(apart, observed=True)["is_correct"].apply(lambda one: one.astype(float).mean())
+    assert sorted(frame["model"].unique()) == models and frame["sample"].nunique() == n_runs
+    assert set(frame["extractor"]) >= {"regex"} and frame["item_id"].nunique() == 20
+    first = dict(zip(models if n_runs == 1 else range(2), (0.8, 0.5), strict=True))
+    first = {"Claude 3.5": 0.5, "gpt-4o": 0.8} if "Claude 3.5" in models else first
+    assert shares.to_dict() == {(one, name): share for one, share in first.items() for name in set(frame["extractor"])}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {
+            "question": "q",
+            "response": "It is so.",
+            "judge1_score": 1,
+            "judge1_answer": "yes",
+            "judge2_score": 0,
+            "judge2_answer": "no",
+        },
+        {"query": "q", "query_score": 1, "response": "It is so.", "response_score": 0},
+    ],
+    ids=["judges", "a question and its answer"],
+)
+def test_what_is_scored_twice_is_no_two_models(tmp_path, row):
+    path = made.lines(tmp_path / "twice.jsonl", [row | {"n": n} for n in range(6)])
+    assert guessed(str(path)).model_columns == ""
+
+
+def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
+    rows = [
+        {
+            "input": f"What is {n} + {n}?",
+            "output": f"It is {2 * n + (k == n % 3)}.",
+            "score": float(k != n % 3),
+            "gts": str(2 * n),
+        }
+        for n in range(8)
+        for k in range(3)
+    ]
+    runs, uneven = (made.lines(tmp_path / name, some) for name, some in (("runs.jsonl", rows), ("uneven.jsonl", rows[:-1])))
+    assert guessed(str(runs)).item == "input" and guessed(str(uneven)).item == ""
+    frame = studies.readouts(store, store_logs(survey([runs]), store), everything=True)
+    assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
