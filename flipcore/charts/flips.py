@@ -93,7 +93,7 @@ def split_bar(one, c: Colours) -> Figure:
             x=[start + floor],
             y=[""],
             mode="markers",
-            name="noise floor (◇ reference, from the blue)",
+            name="noise floor (◇ reference)",
             showlegend=i == 0,
             marker=floor_marker(c, "ns", 18, 3) if name == "compared" else floor_marker(c),
             hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
