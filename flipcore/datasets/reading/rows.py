@@ -20,7 +20,10 @@ from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-_WRAPPERS = tuple("rows data Data items examples outputs predictions results samples records responses".split())
+_WRAPPERS = tuple(
+    "rows data Data items examples outputs predictions results samples records responses testCases test_cases".split()
+)
+_INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
 _BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows
@@ -170,7 +173,7 @@ def _document(path: Path) -> Iterator[Row]:
                 wrapper, number = key, number + 1
                 yield _row(number, value, _for_all(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
-        rows = _by_column(values) or _by_id(values) or [values]
+        rows = _below_header(values) or _by_outcome(values) or _by_column(values) or _by_id(values) or [values]
         yield from (_row(number, row) for number, row in enumerate(rows, start=1))
     for value in values.get(wrapper) or () if wrapper else ():  # what stood before the first object
         number += 1
@@ -180,6 +183,26 @@ def _document(path: Path) -> Iterator[Row]:
 def _for_all(values: dict[str, Any]) -> dict[str, Any]:
     """What a document says of each of its rows."""
     return {key: values[key] for key in ("model", "model_name", "model_id") if isinstance(values.get(key), str)}
+
+
+def _below_header(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of a header and of lists below it, as MLflow and Weights & Biases write tables."""
+    header, rows = values.get("columns"), values.get("data")
+    if not isinstance(header, list) or not isinstance(rows, list) or not rows:
+        return []
+    is_table = all(isinstance(one, list) and len(one) == len(header) for one in rows)
+    return [dict(zip(map(str, header), one, strict=True)) for one in rows] if is_table else []
+
+
+def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row an instance of a report of SWE-bench, which lists the ids of those that were resolved and of the others."""
+    of = {key: values[key] for key in _INSTANCES if isinstance(values.get(key), list)}
+    if "resolved_ids" not in of or len(of) < 2:
+        return []
+    resolved = set(map(str, of["resolved_ids"]))
+    return [
+        {"instance_id": one, "resolved": one in resolved} for one in dict.fromkeys(str(x) for ids in of.values() for x in ids)
+    ]
 
 
 def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:

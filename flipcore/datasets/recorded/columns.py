@@ -125,7 +125,7 @@ COLUMNS = tuple(  # keys that name a column
 )
 SCORES = tuple(
     "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved solved "
-    "is_solved true_false is_match result verdict value rewards accs scores".split()
+    "is_solved true_false is_match result verdict value rewards accs scores graded_list follow_all_instructions".split()
 )
 _SCORE_ENDS = tuple(f"_{name}" for name in SCORES if "_" not in name)
 _OF_SCORES = {  # what a table of scores alone may name besides
@@ -146,18 +146,20 @@ _NAMES = {
     key: tuple(names.split())
     for key, names in {
         "prompt": "prompt prompt_used full_prompt formatted_prompt origin_prompt input inputs query question instruction "
-        "inputs.question inputs.input inputs.prompt inputs.query inputs.messages",
+        "question_content inputs.question inputs.input inputs.prompt inputs.query inputs.messages "
+        "input.question input.input input.prompt input.query input.messages",
         "question": "original_question question question_text stem problem",
         "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction "
-        "outputs.answer outputs.output outputs.response outputs.text text responses completions generations outputs",
+        "outputs.answer outputs.output outputs.response outputs.text text responses completions generations outputs "
+        "actual_output output_list output.answer output.output output.response output.text",
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
         "target": "target gold gold_answer correct_answer correct_option ground_truth ground_truth_answer groundtruth "
         "groundtruth_answer reference_answer expected_answer answer_key answer gt "
         "expected expected_output reference_output reference ideal reference_outputs.answer reference_outputs.output "
-        "reference_outputs.expected",
-        "models": "model model_name model_id metadata.model",
+        "reference_outputs.expected reference_output.answer expected.answer expected.output",
+        "models": "model model_name model_id metadata.model generator",
         "axes": "axis perturbation_type",
         "role": "role item_role",
         "harmless": "harmless",
@@ -166,7 +168,18 @@ _NAMES = {
 }
 QUESTIONS = (*_NAMES["prompt"], *_NAMES["question"])
 _OPTIONS = ("options", "choices")
-_WRAPPED = ("inputs", "outputs", "reference_outputs", "feedback", "scores", "metadata")
+_WRAPPED = (
+    "inputs",
+    "outputs",
+    "reference_outputs",
+    "feedback",
+    "scores",
+    "metadata",
+    "input",
+    "output",
+    "reference_output",
+    "expected",
+)
 _BESIDE = (
     "context",
     "passage",
@@ -280,8 +293,9 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     guess["text"] = guess["text"] or next((name for name in answers if _is_written(variants, name)), "")
     own = [name for name in columns if models and name not in columns_of(table)]
     guess["text"] = guess["text"] or next((name for name in own if _is_written(variants, name)), "")
+    plain = {name: column for name, column in called.items() if not isinstance(variants[0].get(column), Mapping)}
     guess |= {
-        key: next((called[name] for name in _NAMES[key] if name in called), "")
+        key: next((plain[name] for name in _NAMES[key] if name in plain), "")
         for key in ("variant", "target", "models", "axes", "harmless", "finish")
     }
     other = called.get("answer", "")  # what was said, where another column holds what is right
@@ -344,7 +358,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
 
 def _by_name(columns: Sequence[str]) -> dict[str, str]:
     """What a column may be called -> the first that is: by its own name, or however its words are written (Model Answer, Correct?)."""
-    names = {re.sub(r"[^a-z0-9.]+", "_", name.lower()).strip("_"): name for name in reversed(columns)}
+    apart = {name: re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name) for name in reversed(columns)}  # actualOutput
+    names = {re.sub(r"[^a-z0-9.]+", "_", one.lower()).strip("_"): name for name, one in apart.items()}
     return names | {name: name for name in columns}
 
 
@@ -386,7 +401,7 @@ def _lists_of_samples(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             alike.setdefault(tuple(len(one) for one in cells if isinstance(one, list)), []).append(name)
     for lengths, names in alike.items():
         if (
-            (max(lengths) > 1 or {*names} & {*BY_PROGRAM})
+            (max(lengths) > 1 or {*names} & {*BY_PROGRAM} or ({*names} & {*SCORES} and {*names} & {*_NAMES["text"]}))
             and not {*names} & {*_OPTIONS, *_NAMES["order"]}
             and {*names} & {*SCORES, *_NAMES["text"], *_ANSWERS}
         ):
@@ -416,6 +431,8 @@ def _objects_of_models(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     are variants of one model."""
     alike: dict[frozenset[str], list[str]] = {}
     for name in columns_of(rows):
+        if name.partition(".")[0] in _WRAPPED:
+            continue
         cells = [row[name] for row in rows if row.get(name) not in (None, "", {})]
         shapes = {frozenset(one) if isinstance(one, Mapping) else frozenset() for one in cells}
         if len(shapes) == 1 and any(shapes) and "," not in name and not any(map(_is_scores, cells)):
@@ -508,10 +525,11 @@ def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
 def score_columns(rows: Sequence[Mapping[str, Any]], elsewhere: Iterable[str] = ()) -> list[str]:
     """The columns that are called like a score and hold numbers, rights and wrongs, or grades, or else those whose name ends so
     (binary_correct) and that hold rights and wrongs alone; those that hold something else are `elsewhere`."""
-    columns = [name for name in columns_of(rows) if name not in set(elsewhere)]
+    wrapped = {name for name in _WRAPPED if isinstance(rows[0].get(name), Mapping)} if rows else set()
+    columns = [name for name in columns_of(rows) if name not in {*elsewhere, *wrapped}]
     by_name = _by_name(columns)
     called = [by_name[name] for name in SCORES if name in by_name and _are_scores(rows, by_name[name])]
-    ends = (*_SCORE_ENDS, *(f".{name}" for name in SCORES))
+    ends = (*_SCORE_ENDS, *(f"{sign}{name}" for name in SCORES for sign in "./"))
     return called or [
         name
         for name in holders_of_scores(rows)

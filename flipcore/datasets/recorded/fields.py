@@ -38,7 +38,10 @@ _WORDS = {
 
 
 def score_of(value: Any) -> float | None:
-    """A score as a table writes it: a number, a percentage as a share, true or false, passed or failed, Inspect's C, P, I and N."""
+    """A score as a table writes it: a number, a percentage as a share, true or false, passed or failed, Inspect's C, P, I and N; or an
+    object of one of these, as scorers of Weave write it."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        (value,) = value.values()
     if isinstance(value, str):
         text = value.strip().lower()
         share = number_of(text[:-1]) if text.endswith("%") else None

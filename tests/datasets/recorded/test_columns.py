@@ -566,6 +566,42 @@ def of_platforms():
         "Correct?",
     )
     yield (
+        "Weave",
+        lambda q, a, t, ok: {
+            "inputs": {"question": q},
+            "expected": {"answer": a},
+            "output": {"answer": t},
+            "scores": {"correct": {"correct": bool(ok)}},
+        },
+        "scores.correct",
+    )
+    yield (
+        "Phoenix",
+        lambda q, a, t, ok: {"input": {"question": q}, "reference_output": {"answer": a}, "output": t, "error": None},
+        "",
+    )
+    yield (
+        "DeepEval",
+        lambda q, a, t, ok: {"name": "t", "input": q, "actualOutput": t, "expectedOutput": a, "success": bool(ok)},
+        "success",
+    )
+    yield (
+        "LiveCodeBench",
+        lambda q, a, t, ok: {
+            "question_title": "t",
+            "question_content": q,
+            "output_list": [t],
+            "graded_list": [bool(ok)],
+            "answer": a,
+        },
+        "graded_list",
+    )
+    yield (
+        "IFEval",
+        lambda q, a, t, ok: {"key": q, "prompt": q, "response": t, "follow_all_instructions": bool(ok), "target": a},
+        "follow_all_instructions",
+    )
+    yield (
         "OpenCompass",
         lambda q, a, t, ok: {"origin_prompt": [{"role": "HUMAN", "prompt": q}], "prediction": t, "gold": a},
         "",
@@ -686,3 +722,31 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     assert guessed(str(runs)).item == "input" and guessed(str(uneven)).item == ""
     frame = studies.readouts(store, store_logs(survey([runs]), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {
+            "testCases": [{"input": f"What is {n}?", "actualOutput": "It.", "success": n > 3} for n in range(8)],
+            "metricsScores": [],
+        },
+        {
+            "columns": ["inputs", "outputs", "exact_match/v1/score"],
+            "data": [[f"What is {n}?", "It.", float(n > 3)] for n in range(8)],
+        },
+        {
+            "total_instances": 8,
+            "resolved_ids": ["a-4", "a-5", "a-6", "a-7"],
+            "unresolved_ids": ["a-0", "a-1"],
+            "error_ids": ["a-2", "a-3"],
+        },
+    ],
+    ids=["DeepEval", "MLflow", "SWE-bench"],
+)
+def test_documents_of_harnesses_are_their_rows(tmp_path, store, document):
+    path = tmp_path / "document.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    scores = frame[frame["is_correct"].notna()]
+    assert scores["item_id"].nunique() == 8 and scores["is_correct"].astype(float).mean() == 0.5
