@@ -18,8 +18,8 @@ from flipcore.meeting.socket import meeting_routes
 from pages.common.first_style import FirstStyle
 from pages.common.head_start import HeadStart
 from pages.common.identity import login_of
-from pages.common.notes import tell
 from pages.common.opened import greeted, store
+from pages.common.showing import tell
 
 try:
     print(start_sentence(st.get_option("server.address")), file=sys.stderr)

@@ -240,7 +240,7 @@ def test_a_page_holds_no_sql_numpy_or_figure_code():
 
 # What a page's function may do without touching the screen: words and drawings of the page itself, and what Streamlit hands over
 OFF_SCREEN = {
-    "pages/common/notes.py": {
+    "pages/common/showing.py": {
         "plain": "escapes text for Streamlit's Markdown",
         "saved_upload": "takes Streamlit's upload apart",
     },
@@ -368,4 +368,4 @@ def test_the_top_level_is_the_agreed_list():
 def test_every_file_that_is_taken_away_goes_by_the_one_button():
     """It tells the log of acts who saved what."""
     buttons = [path.name for path in (ROOT / "pages").rglob("*.py") if ".download_button(" in path.read_text(encoding="utf-8")]
-    assert buttons == ["files.py"]
+    assert buttons == ["showing.py"]

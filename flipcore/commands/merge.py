@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Merges them one after another, and says what each added."""
-    from flipcore.annotation.paraphrases.from_elsewhere import merge_files
+    from flipcore.annotation.paraphrases.pair_files import merge_files
 
     with open_store() as store:
         print("\n".join(merge_files(options.files, store)))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.annotation.gates import closed_gates
-from flipcore.annotation.surveys.results import survey_results
+from flipcore.annotation.surveys.sheets import survey_results
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.errors import BadInput, FlipscopeError

@@ -12,8 +12,7 @@ from flipcore.store.queries import holdout, invitations, review
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.identity import who_line
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.showing import how_to_read, plain, show_table, shown_problem
 
 # Invitations: issue one, copy its link, see who came by it and when, revoke it.
 

@@ -21,8 +21,7 @@ from pages.common import session
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
-from pages.common.notes import RETRO, how_to_read, plain, shown_problem
-from pages.common.session import cached
+from pages.common.showing import RETRO, how_to_read, plain, shown_problem
 
 # What to do with a log next: read its texts again, or ask its items in other ways.
 
@@ -65,7 +64,7 @@ def _ask_again(study_id: str) -> None:
 WAYS = {JUDGE: "By a prompt of your own"}
 
 
-@cached("Counting the calls", 8)
+@session.cached("Counting the calls", 8)
 def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
     """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
     most = AT_MOST if extractor in TOGETHER else ""
@@ -117,7 +116,7 @@ def _judge(study_id: str, judge: str, prompt: str, extractor: str, budget: float
     st.info(plain(judge_run.sentence), icon=":material/pause_circle:")
 
 
-@cached("Looking at every row", 8)
+@session.cached("Looking at every row", 8)
 def audit_of(study_id: str) -> Audit:
     return audit(session.store(), study_id)
 

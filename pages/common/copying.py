@@ -4,7 +4,7 @@ of its study."""
 import streamlit as st
 
 from flipcore.core.version import __version__
-from pages.common.notes import shown_problem
+from pages.common.showing import shown_problem
 from pages.components import component
 
 _sentence = component("copy_sentence")

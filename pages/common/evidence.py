@@ -8,8 +8,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 from flipcore.text.answers import answer_text
 from pages.common.differences import differences, marked_span, share_bars
-from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.showing import plain, show_table
 
 MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 

@@ -10,7 +10,7 @@ from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.identity import name_field
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import plain, shown_problem
 
 KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}

@@ -7,7 +7,6 @@ from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.extractors import needs_judge
 from flipcore.store.queries import judges, locks
 from pages.common import session
-from pages.common.session import cached
 
 
 def closed_gates(
@@ -30,7 +29,7 @@ def with_labels(study_id: str) -> tuple[int, int]:
     return session.revision(study_id), judges.n_label_rows(session.store())
 
 
-@cached(max_entries=16, revision=with_labels)
+@session.cached(max_entries=16, revision=with_labels)
 def judge_report_of(study_id: str) -> JudgeReport:
     """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
     store = session.store()

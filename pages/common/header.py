@@ -15,7 +15,7 @@ from flipcore.text.counts import count_of
 from pages.common import gates, session, tab_title
 from pages.common.copying import offer_copy
 from pages.common.links import remember_missing, say_missing
-from pages.common.notes import plain
+from pages.common.showing import plain
 from pages.navigation import BY_FOLDER, PAGES
 
 COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {"POCKET": "blue", "EXPLORATORY": "gray", "LOCKED": "violet"}

@@ -18,17 +18,16 @@ from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, scores, session
-from pages.common.session import cached
 
 
-@cached(max_entries=12)
+@session.cached(max_entries=12)
 def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
     """The coded answers of one model, under a lock where one is named."""
     frame = session.readouts(study_id, lock=lock)
     return coded_answers(frame[frame["model"] == model])
 
 
-@cached()
+@session.cached()
 def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
     """T, G and A of every axis and extractor, without tests, as the headline and the map read them."""
     return decompositions(answers(study_id, model), reference, tests=False)
@@ -70,7 +69,7 @@ def headline(study_id: str) -> Headline:
     return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), heat, is_begun)
 
 
-@cached("Reading the answers", 64, _revision)
+@session.cached("Reading the answers", 64, _revision)
 def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None, is_begun: bool) -> Headline:
     start = time.monotonic()
     frame = session.readouts(study_id)
@@ -110,7 +109,7 @@ def memory_headline(study_id: str) -> str:
     return _memory_headline(study_id, tuple(closed_gates.items()))
 
 
-@cached("Testing for memory", 64, _revision)
+@session.cached("Testing for memory", 64, _revision)
 def _memory_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, everything=True), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id)
@@ -125,7 +124,7 @@ def ranking_headline(study_id: str) -> tuple[str, str]:
     return _ranking_headline(study_id, tuple(gates.closed_in(study_id).items()))
 
 
-@cached("Comparing the models", 64, _revision)
+@session.cached("Comparing the models", 64, _revision)
 def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
     scorers = session.declared(study_id).scorer_names
     report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates), scorers=scorers)
@@ -153,7 +152,7 @@ def error_bar(study_id: str) -> ErrorBar | None:
     return next((one.bar for one in report.models if one.shares), None) if report else None
 
 
-@cached("Adding up the error bar", 64, _revision)
+@session.cached("Adding up the error bar", 64, _revision)
 def _score(view: scores.View) -> ScoreReport | None:
     return scores.report(view, scores.LEVEL)
 
@@ -163,7 +162,7 @@ def harness_headline(study_id: str) -> str:
     return _harness_headline(study_id) if session.declared(study_id).protocol.name == "rotation" else ""
 
 
-@cached("Counting the rotations", 64, _revision)
+@session.cached("Counting the rotations", 64, _revision)
 def _harness_headline(study_id: str) -> str:
     frame = session.readouts(study_id, everything=True)
     accuracy = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None

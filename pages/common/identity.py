@@ -10,8 +10,8 @@ from flipcore.access.acting import ABOUT, Level, Person, acting, found_by, with_
 from flipcore.core.errors import BadInput
 from flipcore.invitations.gate import person_named
 from flipcore.invitations.links import COOKIE
-from pages.common.notes import plain
 from pages.common.opened import store
+from pages.common.showing import plain
 
 
 def _cookie() -> str:

@@ -15,7 +15,7 @@ from pages.common import session, trajectories
 from pages.common.copying import copy_link
 from pages.common.evidence import other_side, side
 from pages.common.flip_verdicts import flip_verdict_bar
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 
 def inspector_place(

@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 
 def remember_missing(name: str, link: str, there: Collection[str], choice: str) -> None:

@@ -11,7 +11,7 @@ from flipcore.store.queries import decisions, locks
 from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import plain, shown_problem
 
 AT = "at"  # the link's parameter with the settings of the page
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}

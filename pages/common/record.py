@@ -11,7 +11,7 @@ from flipcore.store.queries import decisions
 from flipcore.store.rows import now
 from pages.common import session
 from pages.common.identity import name_field
-from pages.common.notes import plain
+from pages.common.showing import plain
 from pages.navigation import title_of
 
 NOTICE = "record-written"  # in the session: the sentence that was just stored, said once

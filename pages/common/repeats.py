@@ -9,8 +9,7 @@ from flipcore.core.records import Item
 from flipcore.reports.flips import by_wording, made_from
 from flipcore.text.templates import repeated_templates
 from pages.common import session
-from pages.common.notes import plain
-from pages.common.session import cached
+from pages.common.showing import plain
 
 
 def show(study_id: str) -> None:
@@ -29,7 +28,7 @@ def _warn(warning: str) -> None:
         st.warning(plain(warning), icon=":material/content_copy:")
 
 
-@cached()
+@session.cached()
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     warning = repeated_templates(*made_from(items))

@@ -10,7 +10,6 @@ from flipcore.reports.score import ScoreReport, random_axes, score_report
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.store.queries import audit, judges, scores
 from pages.common import gates, session
-from pages.common.session import cached
 
 LEVEL = 0.95
 
@@ -65,7 +64,7 @@ class Choices:
         return cls(readers, tuple(roles_of(frame)), axes, reader, random_axes(axes, study.is_recorded))
 
 
-@cached("Adding up the error bar", 16)
+@session.cached("Adding up the error bar", 16)
 def report(view: View, level: float) -> ScoreReport | None:
     study = session.declared(view.study_id)
     return score_report(
@@ -83,7 +82,7 @@ def report(view: View, level: float) -> ScoreReport | None:
     )
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def board(view: View, level: float, at_once: bool) -> dict:
     one = report(view, level)
     if one is None:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 ROOM_STEP_PX, MOST_ROOM = 50, 60  # a step of the room that is kept, and how many there are
 

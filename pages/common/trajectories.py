@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.reports.compared_pairs import Side
 from flipcore.reports.trajectories import Turn, trials, turns_of
 from flipcore.text.counts import count_of
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 MOST_LETTERS, MOST_TURNS, MOST_TEXT = 160, 80, 8_000
 

@@ -11,9 +11,7 @@ from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from pages.common import headline, session
-from pages.common.notes import plain
-from pages.common.session import cached
-from pages.common.tables import show_table
+from pages.common.showing import plain, show_table
 
 
 def answers(study_id: str, model: str, mode: str) -> CodedAnswers:
@@ -26,7 +24,7 @@ def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Dec
     return _decompositions(study_id, model, mode, *(view[name] for name in ("reference", "policy", "kind", "level", "rule")))
 
 
-@cached("Resampling the items")
+@session.cached("Resampling the items")
 def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
     """In simultaneous mode with the band's limits, as the board has them."""
     coded = answers(study_id, model, mode)
@@ -51,7 +49,7 @@ def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str], vi
     return _board(study_id, model, mode, tuple(closed_gates.items()), at).arrays
 
 
-@cached("Preparing the board", 12)
+@session.cached("Preparing the board", 12)
 def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple = ()) -> Board:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     coded = answers(study_id, model, mode)
@@ -61,7 +59,7 @@ def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple 
     )
 
 
-@cached("Preparing the board", 12)
+@session.cached("Preparing the board", 12)
 def every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
     """The cells that are claimed together in simultaneous mode; None in the others, where those on the page are."""
     coded = answers(study_id, model, mode)

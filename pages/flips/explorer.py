@@ -10,10 +10,8 @@ from flipcore.stats.flips.map_cells import column_id, column_parts
 from flipcore.store.export import safe
 from flipcore.store.queries import review
 from pages.common import screen, session
-from pages.common.files import offer_file
 from pages.common.inspector import inspector_place, open_item
-from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.showing import offer_file, plain, show_table
 from pages.components.flip_map import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED

@@ -12,15 +12,13 @@ from flipcore.reports.flips import ASKED_ONCE, judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
-from pages.common.notes import how_to_read, plain
-from pages.common.session import cached
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.flips import map_data
 from pages.flips.explorer import OPENED, explorer
 from pages.flips.map_data import View, drawn_map, of_model
 
 
-@cached("Comparing the extractors", 16)
+@session.cached("Comparing the extractors", 16)
 def _disagreements(study_id: str, model: str):
     frame = of_model(study_id, model)
     return disagreements(frame, judges(frame))

@@ -17,7 +17,6 @@ from flipcore.stats.flips.surface import Cells, Choices
 from pages.common import gates, session
 from pages.common import headline as shared
 from pages.common.headline import headline
-from pages.common.session import cached
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def categories(study_id: str) -> dict[str, str]:
     return _column(study_id, "category")
 
 
-@cached()
+@session.cached()
 def _column(study_id: str, name: str) -> dict[str, str]:
     items = session.study_items(study_id)
     return dict(zip(items["item_id"], items[name].fillna("").astype(str), strict=True))
@@ -74,25 +73,25 @@ def of_model(study_id: str, model: str) -> pd.DataFrame:
     return _of_model(study_id, model).copy(deep=False)
 
 
-@cached()
+@session.cached()
 def _of_model(study_id: str, model: str) -> pd.DataFrame:
     frame = session.readouts(study_id)
     return frame[frame["model"] == model]
 
 
-@cached()
+@session.cached()
 def choices(study_id: str) -> Choices:
     """What the study's readouts offer to choose from."""
     return surface.choices(session.readouts(study_id))
 
 
-@cached(max_entries=32)
+@session.cached(max_entries=32)
 def label_warnings(study_id: str, model: str) -> list[str]:
     """Where labels cannot be read as first tokens at all."""
     return label_mass.unreadable_labels(of_model(study_id, model))
 
 
-@cached(max_entries=48)
+@session.cached(max_entries=48)
 def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None = None) -> tuple[Cells, Cells]:
     """Both readouts' cells on the same rows and columns: of all axes, or of the variants of one."""
     frame = of_model(study_id, model)
@@ -107,7 +106,7 @@ def answer(study_id: str, model: str, field: str, faithful: str, axis: str | Non
     return _answer(study_id, model, field, faithful, axis, tuple(gates.closed_in(study_id).items()))
 
 
-@cached(max_entries=32)
+@session.cached(max_entries=32)
 def _answer(study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple) -> Claim:
     heat, estimates = session.temperature(study_id, model), shared.estimates(study_id, model, faithful)
     return surface_claim(of_model(study_id, model), field, faithful, axis, dict(closed_gates), heat, estimates)
@@ -129,7 +128,7 @@ class DrawnMap:
     steps: Steps
 
 
-@cached("Drawing the map", 12)
+@session.cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
     """The map of a view, made again only when something new came."""
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]

@@ -24,9 +24,7 @@ from pages.common import gates, modes, record, repeats, screen, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited
 from pages.common.inspector import inspector_place, open_item
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.session import cached
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 from pages.flips import board_data
 
@@ -35,7 +33,7 @@ PAGE = "decomposition"  # what locks and decisions of every release are stored u
 # Behind a row of the board: its items, those first on which the two extractors differ most, in the inspector.
 
 
-@cached(max_entries=64)
+@session.cached(max_entries=64)
 def _items(study_id: str, lock: str | None, model: str, extractor: str, reference: str, axis: str) -> list[str]:
     frame = session.readouts(study_id, lock=lock)
     frame = frame[frame["model"] == model]
@@ -99,12 +97,12 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
         )
 
 
-@cached("Permuting the readouts", 12)
+@session.cached("Permuting the readouts", 12)
 def _alone(study_id: str, model: str, mode: str, policy: str):
     return alone(board_data.answers(study_id, model, mode), policy)
 
 
-@cached("Following the items as they arrived", 12)
+@session.cached("Following the items as they arrived", 12)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return arriving(board_data.answers(study_id, model, mode), axis, policy)
 
@@ -112,7 +110,7 @@ def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
 # T = G + A with people's labels of pairs in it.
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def _pairs(study_id: str, n_labels: int) -> Pairs:
     return labelled_pairs(session.store(), study_id)
 
@@ -175,7 +173,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
             )
 
 
-@cached("Cross-validating", 12)
+@session.cached("Cross-validating", 12)
 def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     frame = session.readouts(study_id, lock=lock)

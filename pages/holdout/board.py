@@ -12,7 +12,7 @@ from flipcore.stats.holdout.starting_margin import StartingMargin, starting_marg
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.store.queries import holdout, locks
 from pages.common import modes, record, screen, session
-from pages.common.notes import plain
+from pages.common.showing import plain
 from pages.components import boards
 from pages.holdout import cached
 from pages.holdout.cached import SETTINGS, is_kept

@@ -15,7 +15,6 @@ from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.queries import holdout
 from flipcore.vectors import embeddings
 from pages.common import gates, session
-from pages.common.computing import computed
 
 MOST_KEPT = 24
 SETTINGS = ("classifier", "embedding", "permutations", "seed")  # of a view, those that the test depends on
@@ -78,7 +77,7 @@ STILL_RUNNING = {  # of the tests that take longest
 def of_sets(step: str, max_entries: int = 8):
     """Above a function of two sets and of hashable settings: once for what both sets hold, whatever they are called."""
     by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.sets_id}
-    return lambda make: computed(step)(
+    return lambda make: session.computed(step)(
         st.cache_resource(show_spinner=False, max_entries=max_entries, hash_funcs=by_content)(make)
     )
 

@@ -11,9 +11,8 @@ from flipcore.reports.holdout_sets import Sets, divided_sets, sets_of_sources, s
 from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import screen, session
-from pages.common.computing import computed
 from pages.common.links import remember_missing
-from pages.common.notes import shown_problem
+from pages.common.showing import shown_problem
 from pages.new_study.items import items_step
 
 SHARES = (0.0, 0.3, 0.5)
@@ -24,7 +23,7 @@ def read_sets(name: str, sources: list[ItemSource]) -> Sets:
     return _read(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
-@computed("Reading both sets")
+@session.computed("Reading both sets")
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
     return sets_of_sources(name, _sources)

@@ -11,8 +11,7 @@ import streamlit as st
 from flipcore.claims.holdout import outcome_claim
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.units import TITLES, estimate_text
-from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.showing import plain, show_table
 from pages.holdout import cached
 
 PLACE = "entries-excluded"  # the whole sets' id -> the ids of the entries that are out

@@ -8,8 +8,7 @@ from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import screen, session
-from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
 

@@ -10,8 +10,8 @@ from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
 from flipcore.vectors.embeddings import comparison
 from flipcore.vectors.map_jobs import Layouts
-from pages.common.computing import computed
-from pages.common.notes import plain
+from pages.common.session import computed
+from pages.common.showing import plain
 
 
 def embedding_choice(n_entries: int, key: str) -> str | None:

@@ -16,10 +16,9 @@ from flipcore.store.connection import Store
 from flipcore.text.counts import count_of
 from flipcore.vectors import classifiers
 from pages.common import screen
-from pages.common.computing import computed
 from pages.common.differences import differences
-from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_figure, show_table
+from pages.common.session import computed
+from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout.likeness import comparison_of, embedding_choice
 from pages.holdout.selection import item_ids as selected_ids
 

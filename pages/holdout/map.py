@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.annotation.surveys.files import file_text
-from flipcore.annotation.surveys.results import pick_column, picks
+from flipcore.annotation.surveys.sheets import pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.holdout import nearest_histogram
 from flipcore.claims.likeness import compared_claims, map_quality_text
@@ -19,9 +19,7 @@ from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
-from pages.common.files import offer_file
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, offer_file, plain, show_figure, show_table, shown_problem
 from pages.holdout import excluding, selection
 from pages.holdout.likeness import comparison_of, embedding_choice, layouts
 

@@ -11,7 +11,7 @@ from pages.common import modes, record, repeats, screen, session
 from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
-from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.showing import how_to_read, plain, shown_problem
 from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.chosen import choose_share_aside

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from flipcore.annotation.surveys import files, models
-from flipcore.annotation.surveys.results import NO_ANSWER, NO_SURVEY, survey_results
-from flipcore.annotation.surveys.sheets import Survey, most_triples, new_survey
+from flipcore.annotation.surveys.sheets import NO_ANSWER, NO_SURVEY, Survey, most_triples, new_survey, survey_results
 from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
 from flipcore.reports.holdout_sets import Sets
@@ -12,9 +11,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.files import offer_file
-from pages.common.notes import RETRO, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.showing import RETRO, offer_file, plain, show_table, shown_problem
 
 
 def show(sets: Sets) -> None:

@@ -10,8 +10,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text
 from flipcore.text.counts import count_of
-from pages.common.notes import plain
-from pages.common.tables import show_table
+from pages.common.showing import plain, show_table
 from pages.holdout import cached
 
 

@@ -8,8 +8,7 @@ from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.identity import name_field
-from pages.common.notes import plain
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import plain, show_figure, show_table
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:

@@ -5,8 +5,7 @@ import streamlit as st
 from flipcore.detectors import opened_under
 from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
 from flipcore.text.counts import count_of
-from pages.common.notes import how_to_read, plain
-from pages.common.tables import show_table
+from pages.common.showing import how_to_read, plain, show_table
 from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 

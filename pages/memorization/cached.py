@@ -29,7 +29,6 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-from pages.common.session import cached
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class View:
         return tuple(frames.roles_of(self.frame)[1])
 
 
-@cached(max_entries=8)
+@session.cached(max_entries=8)
 def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
     rows = view.all_kinds
     return rows[rows["kind"] == view.kind]
@@ -98,24 +97,24 @@ def _analysis(view: View, detector: Detector, **settings):
     return analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
 
 
-@cached("Resampling the items", 32)
+@session.cached("Resampling the items", 32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
     return _analysis(view, gaps_of(view)[operator], extractor=extractor, margin=margin)
 
 
-@cached(max_entries=32)
+@session.cached(max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row an item of the judged and of the compared, as that detector scores it."""
     detector, frame = DETECTORS[name], view.frame
     return item_scores(detector, frame, view.item_roles), item_scores(detector, frame, view.control_roles)
 
 
-@cached(max_entries=32)
+@session.cached(max_entries=32)
 def loss(view: View, measure: str) -> LossTest:
     return _analysis(view, DETECTORS[measure])
 
 
-@cached("Comparing the continuations", 32)
+@session.cached("Comparing the continuations", 32)
 def sensitivities(view: View, detector: PearlDetector, rule: str, fpr: float) -> Pearl:
     """PEARL on the judged texts, its alpha from the compared ones."""
     return _analysis(view, detector, rule=rule, fpr=fpr)

@@ -29,8 +29,7 @@ from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
 from pages.common import modes, record, screen, session
 from pages.common.identity import name_field
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 from pages.memorization.cached import View, gap, gaps_of, members, readouts_of
 from pages.memorization.items import item_table

@@ -6,7 +6,7 @@ import streamlit as st
 from flipcore.reports.memory import NAMES
 from pages.common import session
 from pages.common.inspector import open_item
-from pages.common.tables import show_table
+from pages.common.showing import show_table
 from pages.memorization.cached import View
 
 PARTS = {

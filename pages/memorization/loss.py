@@ -13,9 +13,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import modes, record, screen, session
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.session import cached
-from pages.common.tables import show_table
+from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
 from pages.memorization.items import detector_title, item_table
@@ -146,7 +144,7 @@ def _exchange(view: View, measure: str, test: LossTest) -> None:
         )
 
 
-@cached("Comparing the texts", 16)
+@session.cached("Comparing the texts", 16)
 def _diagnosis(view: View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     rows, control_rows = losses(view, measure)

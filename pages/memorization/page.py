@@ -10,7 +10,7 @@ from flipcore.stats.memory import frames
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
-from pages.common.notes import shown_problem
+from pages.common.showing import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import View
 from pages.memorization.items import PARTS, set_title

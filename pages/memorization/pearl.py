@@ -15,8 +15,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, screen, session
-from pages.common.notes import how_to_read
-from pages.common.tables import show_figure
+from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
 from pages.memorization.cached import View, sensitivities, setting_of
 from pages.memorization.items import item_table

@@ -10,8 +10,7 @@ from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.training_end import control_rows, control_sentence
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.notes import how_to_read, plain
-from pages.common.tables import offer_table, show_figure, show_table
+from pages.common.showing import how_to_read, offer_table, plain, show_figure, show_table
 from pages.memorization import truth
 from pages.memorization.cached import View, members
 from pages.memorization.items import detector_title

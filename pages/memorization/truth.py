@@ -13,9 +13,7 @@ from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from flipcore.text.counts import count_of
 from pages.common import screen, session
-from pages.common.notes import how_to_read, plain
-from pages.common.session import cached
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.memorization.cached import View, scores
 from pages.memorization.items import set_title
 
@@ -50,7 +48,7 @@ def in_a_line(view: View) -> None:
         )
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def _best(view: View) -> str:
     known_scores, doses, fresh = _scores_and_doses(view)
     if not known_scores or 0 not in doses.values() or not any(doses.values()):

@@ -21,20 +21,18 @@ from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
-from pages.common.computing import computed
-from pages.common.notes import plain
-from pages.common.session import cached
+from pages.common.showing import plain
 from pages.memorization.cached import View, gap, members
 
 
-@cached("Simulating what this study could find", 32)
+@session.cached("Simulating what this study could find", 32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
     """The study's design and the smallest gap that its rule finds four times in five."""
     design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
 
-@cached("Testing every detector", 16)
+@session.cached("Testing every detector", 16)
 def detectors(study_id: str, model: str, lock: str | None) -> list[Measurement]:
     """Every detector of one model on every kind of item."""
     frame = frames.with_reference(session.readouts(study_id, lock=lock, everything=True), session.declared(study_id))
@@ -71,7 +69,7 @@ def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
     return None
 
 
-@computed("Testing every cut-off")
+@session.computed("Testing every cut-off")
 @st.cache_data(show_spinner=False, max_entries=32)
 def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()

@@ -13,8 +13,7 @@ from flipcore.models.own_models import ask_and_keep, own_cards
 from flipcore.models.presets import PRESETS, card_from, preset_line, provenance
 from flipcore.models.probe_record import costs_text, lines, listing, record_of, speed_text, warnings
 from pages.common.header import page_header
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.tables import offer_table, show_table
+from pages.common.showing import how_to_read, offer_table, plain, show_table, shown_problem
 
 # One of the user's own models: what its test found out, and test, edit, remove.
 

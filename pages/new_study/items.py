@@ -16,9 +16,7 @@ from flipcore.store.queries import holdout
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.computing import computed
-from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload
-from pages.common.tables import show_table
+from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
@@ -42,7 +40,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
     return sources
 
 
-@computed("Reading the items")
+@session.computed("Reading the items")
 @st.cache_data(show_spinner=False, max_entries=32)
 def _cached_report(table: dict):
     """(report, None) or (None, the sentence that says what is wrong with this source)."""

@@ -12,7 +12,7 @@ from flipcore.detectors.losses import OVER_REFERENCE
 from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
 from flipcore.stats.memory.hardness_curve import MIN_REFERENCES
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 
 def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:

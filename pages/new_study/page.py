@@ -14,7 +14,7 @@ from flipcore.runs.plan import parts
 from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.notes import plain
+from pages.common.showing import plain
 from pages.new_study.items import items_step
 from pages.new_study.models import models_step, reference, references
 from pages.new_study.price import price_panel

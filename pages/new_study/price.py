@@ -26,8 +26,7 @@ from flipcore.stats.score.next_calls import assumed
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 from pages.common import headline, screen, session
-from pages.common.computing import computed
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import plain, shown_problem
 
 MOST_LOOKED_UP = 20_000  # calls whose answers are looked for while a study is put together: about a second
 
@@ -66,7 +65,7 @@ def price_panel(study: Study) -> None:
         _start(study)
 
 
-@computed("Counting the calls")
+@session.computed("Counting the calls")
 @st.cache_data(show_spinner=False, max_entries=16)
 def _study_plan(toml: str):
     return plan(Study.from_toml(toml), session.store())
@@ -81,7 +80,7 @@ def _not_stored(study: Study, whole: Projection) -> Projection:
     return rest if rest.n_calls < whole.n_calls else whole
 
 
-@computed("Looking for stored answers")
+@session.computed("Looking for stored answers")
 @st.cache_data(show_spinner=False, max_entries=16)
 def _open_calls(toml: str, n_answers: int) -> Projection:
     """What is not stored yet; counted again when more of these models' answers are."""

@@ -23,7 +23,7 @@ from flipcore.text.prompt_presets import PRESETS, resolved
 from flipcore.text.prompts import LAYOUTS
 from pages.common import session
 from pages.common.differences import differences
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import plain, shown_problem
 from pages.new_study.items import items_of, shown_items
 
 

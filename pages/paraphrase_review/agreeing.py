@@ -26,11 +26,9 @@ from flipcore.store.queries import review
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.computing import computed
 from pages.common.differences import differences
 from pages.common.identity import name_field
-from pages.common.notes import plain, shown_problem
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import plain, show_figure, show_table, shown_problem
 
 
 def show() -> None:
@@ -115,7 +113,7 @@ def _source(verdicts: list[dict]) -> str:
     return st.selectbox("Pairs of", [EVERY, *names], key="agreement-of", bind="query-params", width=420)
 
 
-@computed("Resampling the pairs")
+@session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
     verdicts = people(verdicts_of(session.store(), only))

@@ -3,9 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates
+from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, own_acceptance, own_effect, source_gates
 from flipcore.annotation.paraphrases.effect import effect as effect_of
-from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
 from flipcore.axes import AXES
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
@@ -19,9 +18,7 @@ from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.session import cached
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.judging import reviewer
 
@@ -110,13 +107,13 @@ def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
     return frame[(frame["model"] == model) & frame["axis"].isin([axis, IDENTITY])]
 
 
-@cached()
+@session.cached()
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
     pairs, verdicts = review.materials(session.store(), study_id, axis), review.verdicts(session.store())
     return own_effect(_rows(study_id, axis, model), pairs, verdicts, name, readout, reference, axis)
 
 
-@cached("Striking out")
+@session.cached("Striking out")
 def _effect(study_id: str, axis: str, model: str, readout: str, reference: str) -> Effect:
     pairs, states = review.materials(session.store(), study_id, axis), queries.paraphrase_states(session.store())
     return effect_of(_rows(study_id, axis, model), pairs, states, readout, reference, axis)

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.from_elsewhere import take_in
 from flipcore.annotation.paraphrases.pair_files import (
     COLUMNS,
     PAIR_COLUMNS,
@@ -18,6 +17,7 @@ from flipcore.annotation.paraphrases.pair_files import (
     inventory_of,
     pair_rows,
     row_originals,
+    take_in,
     verdict_rows,
 )
 from flipcore.annotation.paraphrases.publish import publish
@@ -27,9 +27,7 @@ from flipcore.store.connection import default_path
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import screen, session
-from pages.common.files import offer_file
-from pages.common.notes import plain, saved_upload, shown_problem
-from pages.common.tables import show_table
+from pages.common.showing import offer_file, plain, saved_upload, show_table, shown_problem
 
 SUFFIXES = ["jsonl", "json", "csv", "tsv", "parquet"]
 SAME_FILE = "in the same file"

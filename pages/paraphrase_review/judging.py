@@ -10,7 +10,7 @@ from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review
 from pages.common import session
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import plain, shown_problem
 from pages.components.pair_review import kept_verdicts, pair_review
 from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue

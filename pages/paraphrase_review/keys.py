@@ -28,12 +28,9 @@ from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_span
-from pages.common.files import offer_file
 from pages.common.identity import name_field
 from pages.common.links import study_choice
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.session import cached
-from pages.common.tables import show_table
+from pages.common.showing import how_to_read, offer_file, plain, show_table, shown_problem
 from pages.paraphrase_review.judging import reviewer
 from pages.paraphrase_review.outputs import answer_row, way_out
 
@@ -65,7 +62,7 @@ def show() -> None:
     )
 
 
-@cached("Looking for suspect keys", 8)
+@session.cached("Looking for suspect keys", 8)
 def _suspects(study_id: str) -> list[Suspect]:
     frame = session.readouts(study_id)
     return suspects(frame, review.items(session.store(), [str(one) for one in frame["item_id"].unique()]))
@@ -105,7 +102,7 @@ def _results(study_id: str, of: list[Suspect]) -> None:
         show_table("without-disputed", _effect(study_id, tuple(disputed)))
 
 
-@cached("Leaving out disputed items", 8)
+@session.cached("Leaving out disputed items", 8)
 def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
     return with_and_without(session.readouts(study_id), disputed, gates.closed_in(study_id))
 

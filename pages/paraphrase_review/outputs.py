@@ -37,9 +37,7 @@ from pages.common.differences import marked_span
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.links import study_choice
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.common.session import cached
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
@@ -81,12 +79,12 @@ def show() -> None:
     )
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def _queued(study_id: str) -> list[dict]:
     return judges.outputs(session.store(), study_id)
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def _sides(study_id: str) -> list[dict]:
     return judges.pair_sides(session.store(), study_id)
 

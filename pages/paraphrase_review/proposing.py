@@ -20,8 +20,7 @@ from flipcore.core.wordings import TYPOS
 from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries import review
 from pages.common import session
-from pages.common.notes import RETRO, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.showing import RETRO, plain, show_table, shown_problem
 
 
 def show() -> None:

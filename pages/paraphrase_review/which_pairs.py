@@ -11,8 +11,7 @@ from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.links import study_choice
-from pages.common.session import cached
-from pages.common.tables import show_table
+from pages.common.showing import show_table
 
 
 def studies() -> dict[str, str]:
@@ -33,7 +32,7 @@ def chosen_study() -> str | None:
     return study_choice("By the flips of", names, "risk-study")
 
 
-@cached(max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id))
+@session.cached(max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id))
 def moved_by(study_id: str) -> dict[str, float]:
     """Pair -> by how much the axis's flip rate moves without it, the largest of all models and readouts."""
     store = session.store()

@@ -6,7 +6,6 @@ from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from pages.common import gates, session
-from pages.common.session import cached
 
 
 @dataclass(frozen=True)
@@ -32,23 +31,23 @@ def roles(study_id: str, lock: str | None) -> list[str]:
     return roles_of(session.readouts(study_id, lock=lock))
 
 
-@cached("Comparing the models", 16)
+@session.cached("Comparing the models", 16)
 def report(view: View, level: float) -> RankingReport | None:
     return ranking_report(view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level)
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def board(view: View, level: float) -> dict:
     one = report(view, level)
     return boards.board(one, level) if one else {}
 
 
-@cached(max_entries=16)
+@session.cached(max_entries=16)
 def panels(view: View, extractor: str) -> FlipPanels:
     return flip_panels(view.readouts(), extractor)
 
 
-@cached("Splitting the flips", 16)
+@session.cached("Splitting the flips", 16)
 def flips(view: View) -> list[ModelFlips]:
     heat = {use.name: use.temperature for use in session.declared(view.study_id).models}
     return flips_by_model(view.readouts(), view.reference, dict(view.closed_gates), heat)

@@ -24,8 +24,7 @@ from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.contents import study_contents
 from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
-from pages.common.notes import how_to_read, plain
-from pages.common.tables import show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached
 from pages.ranking.cached import View

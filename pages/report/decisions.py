@@ -8,11 +8,10 @@ from flipcore.reports.decision_record import Entry, count_sentence, entries
 from flipcore.store.queries import decisions
 from flipcore.text.tables import table_text
 from pages.common import screen, session
-from pages.common.files import offer_file
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.keys import RECORD
-from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.showing import how_to_read, offer_file, plain, shown_problem
 from pages.navigation import PAGES, place_of, title_of
 
 # What the page reads of the record, which is read each time: a decision that was just written down is there at once.

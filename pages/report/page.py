@@ -9,10 +9,9 @@ from flipcore.reports.exports.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import screen, session
 from pages.common.contents import study_contents
-from pages.common.files import offer_file
 from pages.common.header import page_header
 from pages.common.headline import leading_sentences
-from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.showing import how_to_read, offer_file, plain, shown_problem
 from pages.report.decisions import show_decisions
 
 # What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.

@@ -24,8 +24,7 @@ from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
-from pages.common.notes import how_to_read, plain
-from pages.common.tables import show_table
+from pages.common.showing import how_to_read, plain, show_table
 from pages.components import boards
 
 # Under the board: what another wording would give, whose the uncertainty is, where the next call goes, and every number.

@@ -10,10 +10,9 @@ from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
 from flipcore.store.queries import budgets, studies
 from pages.common import screen, session
-from pages.common.files import offer_file
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import leading_sentences, tenth_of
-from pages.common.notes import plain, shown_problem
+from pages.common.showing import offer_file, plain, shown_problem
 from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES
 

@@ -35,9 +35,7 @@ from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_together
 from pages.common import session
-from pages.common.computing import computed
-from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
-from pages.common.tables import show_table
+from pages.common.showing import UPLOAD_LIMIT, plain, show_table, shown_problem
 
 
 def section() -> None:
@@ -109,7 +107,7 @@ def _tables(paths: tuple[str, ...]) -> list[Source]:
     return [one for one in tables_in(paths) if one.size]
 
 
-@computed("Looking at every row")
+@session.computed("Looking at every row")
 @st.cache_data(show_spinner=False, max_entries=4)
 def _survey(paths: tuple[str, ...], words: tuple[str, ...], of_tables: bool) -> Survey:
     return survey(paths, corrections_of(words, of_tables))

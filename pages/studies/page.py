@@ -3,13 +3,13 @@
 import streamlit as st
 
 from flipcore.access.acting import Permission, acting
-from flipcore.annotation.paraphrases.from_elsewhere import merge_files
+from flipcore.annotation.paraphrases.pair_files import merge_files
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
 from flipcore.runs.queue import MOST_RUNNING, Turn
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
+from pages.common.showing import how_to_read, plain, saved_upload, shown_problem
 from pages.studies import card, import_outputs, questions
 
 # The studies that wait for their turn: in which order, whose they are, and what can be done about it.

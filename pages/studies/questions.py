@@ -21,8 +21,7 @@ from flipcore.runs.progress import QUEUED
 from pages.common import screen, session
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
-from pages.common.notes import plain
-from pages.common.session import cached
+from pages.common.showing import plain
 from pages.holdout import cached as holdout_cached
 from pages.holdout.chosen import sets_of
 from pages.memorization.cached import View, gap
@@ -168,11 +167,11 @@ def _link(page: str, params: dict[str, str]) -> None:
     st.page_link(page, label="See the two outputs behind it", icon=":material/arrow_forward:", query_params=params)
 
 
-@cached(max_entries=4)
+@session.cached(max_entries=4)
 def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
     return flip_to_open(session.readouts(study_id), field, session.declared(study_id).scorer_names)
 
 
-@cached(max_entries=4)
+@session.cached(max_entries=4)
 def _break_to_open(study_id: str) -> dict[str, str] | None:
     return break_to_open(session.readouts(study_id, everything=True))

@@ -10,7 +10,7 @@ from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.identity import name_field
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 # One annotator's sheet: instructions and examples, then one question at a time; answers are kept as they come.
 

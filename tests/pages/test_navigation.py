@@ -21,7 +21,7 @@ import streamlit as st
 
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 study_id = page_header("toy")
 if study_id is not None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.common.notes import plain
+from pages.common.showing import plain
 
 JOINER = "\u2060"
 

@@ -138,8 +138,8 @@ def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, f
 def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
     copy_of(finished, path.parent)
     said, caption = [], st.delta_generator.DeltaGenerator.caption
-    monkeypatch.setattr("pages.common.computing.FIRST_LINE_S", 0.0)
-    monkeypatch.setattr("pages.common.computing.NEXT_LINE_S", 0.001)
+    monkeypatch.setattr("pages.common.session.FIRST_LINE_S", 0.0)
+    monkeypatch.setattr("pages.common.session.NEXT_LINE_S", 0.001)
     monkeypatch.setattr(
         st.delta_generator.DeltaGenerator,
         "caption",

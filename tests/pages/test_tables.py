@@ -7,7 +7,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from flipcore.reports.exports.data_tables import shown_records
-from pages.common import tables
+from pages.common import showing
 from tests.browser.serving import ROOT
 
 ONE_STORE = True
@@ -18,12 +18,12 @@ def test_no_page_shows_a_table_that_cannot_be_saved():
         path.relative_to(ROOT / "pages").as_posix(): path.read_text(encoding="utf-8") for path in (ROOT / "pages").rglob("*.py")
     }
     shown = [name for name, text in pages.items() if re.search(r"\.(dataframe|data_editor)\(", text)]
-    assert sorted(shown) == ["common/header.py", "common/tables.py"]  # what workers do now is another thing a moment later
+    assert sorted(shown) == ["common/header.py", "common/showing.py"]  # what workers do now is another thing a moment later
     assert all("offer_table(" in text for text in pages.values() if "st.table(" in text)
 
 
 def _page():
-    from pages.common.tables import show_table
+    from pages.common.showing import show_table
 
     show_table(
         "numbers",
@@ -36,7 +36,7 @@ def _page():
 def test_a_table_is_saved_in_each_format_without_what_is_hidden(monkeypatch):
     files = {}
     monkeypatch.setattr(
-        tables, "offer_file", lambda label, data, name, **rest: files.update({name.removeprefix("numbers."): data()})
+        showing, "offer_file", lambda label, data, name, **rest: files.update({name.removeprefix("numbers."): data()})
     )
     app = AppTest.from_function(_page).run()
     assert not app.exception and len(app.dataframe) == 2

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from flipcore.annotation.paraphrases.random_order import count_beginnings
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, RULE_VERSION, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
@@ -23,9 +24,11 @@ from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant, neutral
+from flipcore.store.merge import merge
 from flipcore.store.queries import planning, review, studies
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.text.answers import canonical_number
+from flipcore.text.counts import count_of
 
 COLUMNS = {
     "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
@@ -368,3 +371,25 @@ def file_bytes(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> by
     table.writeheader()
     table.writerows({column: neutral("" if row[column] is None else row[column]) for column in columns} for row in rows)
     return out.getvalue().encode("utf-8")
+
+
+# What comes in by a file or a merged database: kept, and then counted where it can be.
+
+
+def take_in(store: Store, batch: Incoming) -> str:
+    """Stores what a file brings; the sentence that says how much. Raises AccessDenied."""
+    review.keep_pairs(store, batch.pairs, batch.items)
+    review.keep_verdicts(store, batch.verdicts)
+    sentence = f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are stored."
+    return " ".join([sentence, *_counting(store, bool(batch.verdicts))])
+
+
+def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
+    """Adds what database files hold; one sentence a fact. Raises BadInput for a file that cannot be used."""
+    report = merge(paths, store)
+    return [*report.sentences(), *_counting(store, report.added["verdicts"] > 0)]
+
+
+def _counting(store: Store, has_verdicts: bool) -> list[str]:
+    n = count_beginnings(store) if has_verdicts else 0
+    return [f"{n:,} verdict{'s' * (n != 1)} from elsewhere now count{'s' * (n == 1)} as drawn at random."] if n else []

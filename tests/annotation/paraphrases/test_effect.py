@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from flipcore.annotation.paraphrases.effect import effect, effect_rows, expected_bad, source_gates
-from flipcore.annotation.paraphrases.own_verdicts import own_effect, state_of
+from flipcore.annotation.paraphrases.effect import effect, effect_rows, expected_bad, own_effect, source_gates, state_of
 from flipcore.annotation.paraphrases.queue import Place
 from flipcore.annotation.paraphrases.random_order import Order
 from flipcore.annotation.paraphrases.verdict_messages import take

@@ -1,6 +1,6 @@
 """What one reviewer's verdicts moved: acceptance of each source with and without them."""
 
-from flipcore.annotation.paraphrases.own_verdicts import own_acceptance
+from flipcore.annotation.paraphrases.effect import own_acceptance
 
 
 def verdict(pair, reviewer, keeps=True, kind="person"):

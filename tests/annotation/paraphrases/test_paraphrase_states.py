@@ -4,8 +4,7 @@ import datetime as dt
 
 import pytest
 
-from flipcore.annotation.paraphrases.effect import source_gates
-from flipcore.annotation.paraphrases.own_verdicts import own_acceptance
+from flipcore.annotation.paraphrases.effect import own_acceptance, source_gates
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.ratings import disagreements, models, people
 from flipcore.annotation.paraphrases.review_view import review_view

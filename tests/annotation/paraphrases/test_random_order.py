@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from flipcore.annotation.paraphrases.effect import source_gates
-from flipcore.annotation.paraphrases.from_elsewhere import merge_files, take_in
-from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of
+from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, take_in
 from flipcore.annotation.paraphrases.queue import Place
 from flipcore.annotation.paraphrases.random_order import Order, beginning, order_of
 from flipcore.annotation.paraphrases.review_view import review_view

@@ -10,8 +10,17 @@ from scipy.stats import chisquare
 
 from flipcore.annotation.surveys import files
 from flipcore.annotation.surveys import models as survey_models
-from flipcore.annotation.surveys.results import survey_results
-from flipcore.annotation.surveys.sheets import CHECK, TRIPLE, Survey, answer_row, most_triples, new_survey, sheet, tally
+from flipcore.annotation.surveys.sheets import (
+    CHECK,
+    TRIPLE,
+    Survey,
+    answer_row,
+    most_triples,
+    new_survey,
+    sheet,
+    survey_results,
+    tally,
+)
 from flipcore.claims.holdout import survey_claim
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import Item
