@@ -4,13 +4,7 @@ import argparse
 from pathlib import Path
 
 from flipcore.access.acting import Permission, require
-from flipcore.annotation.control_matching import (
-    matched_from_set,
-    matched_in_study,
-    paired_study,
-    reference_models,
-    store_matching,
-)
+from flipcore.annotation import control_matching
 from flipcore.commands.opening import add_study, on_study
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
@@ -43,21 +37,21 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     if options.write:
         require(Permission.PUBLISH)
     study = studies.declared(store, study_id)
-    models = options.models or reference_models(store, study)
+    models = options.models or control_matching.reference_models(store, study)
     if options.path and not options.dataset:
         raise BadInput("A path needs the set that it is a copy of: add --from, for example --from gsm1k.")
     folders.admit(".", *([Path(options.path).parent] if options.path else []))
     source = ItemSource(options.dataset, "control", path=options.path) if options.dataset else None
     if source is None:
-        matching = matched_in_study(store, study_id, options.by, options.caliper, models)
+        matching = control_matching.matched_in_study(store, study_id, options.by, options.caliper, models)
     else:
-        matching = matched_from_set(store, study_id, source, options.by, options.caliper, models)
+        matching = control_matching.matched_from_set(store, study_id, source, options.by, options.caliper, models)
     print("\n".join(lines(matching)))
     if options.keep is not None:
-        store_matching(store, matching, options.keep)
+        control_matching.store_matching(store, matching, options.keep)
         print(f"{count_of(len(matching.pairs), 'pair is', 'pairs are')} stored.")
     if options.write:
-        write(options.write, paired_study(study, matching, source).to_toml())
+        write(options.write, control_matching.paired_study(study, matching, source).to_toml())
         print(f"Next: python -m flipcore run {options.write}")
     elif study.control != "paired":
         print(f"The study declares its control as {study.control!r}; pairs decide in a study that declares them: add --write.")

@@ -24,23 +24,9 @@ from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.memory.frames import ITEM_ROLES
-from flipcore.store import rows
+from flipcore.store import recorded, rows
 from flipcore.store.connection import Store
 from flipcore.store.queries.pairs import store_pairs
-from flipcore.store.recorded import (
-    BATCH,
-    BATCH_CHARS,
-    MEMORY_MB,
-    completions_at,
-    import_mark,
-    import_state,
-    offer_paraphrases,
-    remove_astray,
-    repeat_bases,
-    sources_of,
-    store_marked,
-    stored_elsewhere,
-)
 from flipcore.text.counts import count_of
 
 READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH, "cloze"
@@ -194,22 +180,22 @@ def store_logs(
     With `stop` set it ends after the batch in hand, and the same import goes on from there. What is stored for a moment only need not
     be read again and compared with the files (`is_checked`)."""
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
-    before = import_mark(store, study.study_id)
-    if before >= n_all and import_state(store, study.study_id)[0] == DONE:
-        offer_paraphrases(store, study.study_id, study.name)  # an earlier release left them out
+    before = recorded.import_mark(store, study.study_id)
+    if before >= n_all and recorded.import_state(store, study.study_id)[0] == DONE:
+        recorded.offer_paraphrases(store, study.study_id, study.name)  # an earlier release left them out
         return study.study_id
     require_unchanged(survey)
     if not before:
-        remove_astray(store, study.study_id)
+        recorded.remove_astray(store, study.study_id)
     store.writer.add("studies", [study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
-    with store.memory_bound(MEMORY_MB), _fewer_collections():
-        elsewhere = hashes_of(stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
+    with store.memory_bound(recorded.MEMORY_MB), _fewer_collections():
+        elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs = _DeclaredPairs()
         if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, on_progress, stop):
             return study.study_id
-        repeat_bases(store, study.study_id, OWN_PROMPT)
-        n_paraphrases = offer_paraphrases(store, study.study_id, study.name)
+        recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
+        n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
         is_checked |= before > 0
         outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop) if is_checked else (0, _Sentences())
     if outcome is None:
@@ -280,8 +266,8 @@ def _read_again(
     waiting: list[LogRow] = []
 
     def compare() -> None:
-        by_call = completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
-        sources = sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
+        by_call = recorded.completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
+        sources = recorded.sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
         for one in waiting:
             is_stored = all(is_same(completion, by_call.get(call.call_id)) for call, completion in one.calls)
             names_own = (
@@ -301,7 +287,7 @@ def _read_again(
             n_chars += sum(len(completion.text) for _, completion in log_row.calls)
             waiting.append(log_row)
             pairs.take(log_row)
-        if n_seen % BATCH and n_chars < BATCH_CHARS:
+        if n_seen % recorded.BATCH and n_chars < recorded.BATCH_CHARS:
             continue
         compare()
         n_chars = 0
@@ -357,19 +343,19 @@ def _all_stored(
             if log_row is not None:
                 batch.take(log_row, n_seen)
                 pairs.take(log_row)
-            if n_seen % BATCH and not batch.is_full:
+            if n_seen % recorded.BATCH and not batch.is_full:
                 continue
             if n_seen > before:
-                waiting = store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
+                waiting = recorded.store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
                 batch = _Batch(study, leave, survey)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
                 _stopped(study, store, max(n_seen, before), n_all, waiting)
                 return False
-        store_marked(store, batch.study_id, batch.tables(), n_seen, waiting).result()
+        recorded.store_marked(store, batch.study_id, batch.tables(), n_seen, waiting).result()
     except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
-        _stopped(study, store, import_mark(store, study.study_id), n_all, None)
+        _stopped(study, store, recorded.import_mark(store, study.study_id), n_all, None)
         raise
     return True
 
@@ -438,7 +424,7 @@ class _Batch:
     @property
     def is_full(self) -> bool:
         """Whether its texts alone fill the memory that a batch may take."""
-        return self.n_chars > BATCH_CHARS
+        return self.n_chars > recorded.BATCH_CHARS
 
     def take(self, log_row: LogRow, position: int) -> None:
         item, variant = log_row.item, log_row.variant

@@ -4,20 +4,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from flipcore import detectors
 from flipcore.core.records import WRITTEN_ANSWER
-from flipcore.detectors import (
-    DETECTORS,
-    Detector,
-    DropGap,
-    ScoreDetector,
-    analysis_of,
-    drop_gaps_in,
-    has_scores,
-    item_scores,
-    lines_in,
-    pearls_in,
-)
-from flipcore.detectors import Pearl as PearlDetector
 from flipcore.extractors import VALUES
 from flipcore.reports.memory import members_of, pearl_setting, settings_of
 from flipcore.stats.memory import frames
@@ -75,14 +63,14 @@ def readouts_of(view: View) -> list[str]:
     return sorted(set(view.frame["extractor"].unique()) - set(VALUES), key=lambda name: (name != WRITTEN_ANSWER, name))
 
 
-def gaps_of(view: View) -> dict[str, DropGap]:
+def gaps_of(view: View) -> dict[str, detectors.DropGap]:
     """Drop gaps of the study by axis."""
-    return {one.axis: one for one in drop_gaps_in(view.frame)}
+    return {one.axis: one for one in detectors.drop_gaps_in(view.frame)}
 
 
-def lines_of(view: View) -> dict[str, ScoreDetector]:
+def lines_of(view: View) -> dict[str, detectors.ScoreDetector]:
     """Detectors with one score an item that this study has, by name."""
-    return {one.name: one for one in lines_in(view.frame) if has_scores(one, view.frame, view.item_roles)}
+    return {one.name: one for one in detectors.lines_in(view.frame) if detectors.has_scores(one, view.frame, view.item_roles)}
 
 
 def members(view: View) -> Members:
@@ -91,10 +79,10 @@ def members(view: View) -> Members:
     return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock), view.model)
 
 
-def _analysis(view: View, detector: Detector, **settings):
+def _analysis(view: View, detector: detectors.Detector, **settings):
     """What a detector's line is drawn from, at the settings of the page."""
     settings |= settings_of(detector, session.declared(view.study_id), view.model)
-    return analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
+    return detectors.analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
 
 
 @session.cached("Resampling the items", 32)
@@ -105,17 +93,17 @@ def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
 @session.cached(max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row an item of the judged and of the compared, as that detector scores it."""
-    detector, frame = DETECTORS[name], view.frame
-    return item_scores(detector, frame, view.item_roles), item_scores(detector, frame, view.control_roles)
+    detector, frame = detectors.DETECTORS[name], view.frame
+    return detectors.item_scores(detector, frame, view.item_roles), detectors.item_scores(detector, frame, view.control_roles)
 
 
 @session.cached(max_entries=32)
 def loss(view: View, measure: str) -> LossTest:
-    return _analysis(view, DETECTORS[measure])
+    return _analysis(view, detectors.DETECTORS[measure])
 
 
 @session.cached("Comparing the continuations", 32)
-def sensitivities(view: View, detector: PearlDetector, rule: str, fpr: float) -> Pearl:
+def sensitivities(view: View, detector: detectors.Pearl, rule: str, fpr: float) -> Pearl:
     """PEARL on the judged texts, its alpha from the compared ones."""
     return _analysis(view, detector, rule=rule, fpr=fpr)
 
@@ -132,10 +120,10 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
         if len(losses(view, name)[1]) >= FEWEST_CONTROLS:
             test = loss(view, name)
             by_detector[one.title] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
-    for pearls in pearls_in(view.frame):
+    for pearls in detectors.pearls_in(view.frame):
         scores = sensitivities(view, pearls, settings["rule"], settings["fpr"])
         by_detector[pearls.title] = dict(zip(scores.item_ids, scores.flagged.tolist(), strict=True))
-    for drop in drop_gaps_in(view.frame):
+    for drop in detectors.drop_gaps_in(view.frame):
         for readout in readouts_of(view)[:1]:
             rows = drop.scores(view.frame, view.item_roles, readout)
             right = rows[rows["before"] == 1]
@@ -146,8 +134,11 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
 def scores(view: View) -> dict[str, dict[str, float]]:
     """Detector -> item -> score, large where memory is suspected, of judged and compared items together."""
     roles = (*view.item_roles, *view.control_roles)
-    by_detector = {one.title: item_scores(one, view.frame, roles) for one in (*lines_of(view).values(), *pearls_in(view.frame))}
-    for drop in drop_gaps_in(view.frame):
+    by_detector = {
+        one.title: detectors.item_scores(one, view.frame, roles)
+        for one in (*lines_of(view).values(), *detectors.pearls_in(view.frame))
+    }
+    for drop in detectors.drop_gaps_in(view.frame):
         for name in readouts_of(view)[:1]:
             by_detector[drop.title] = drop.scores(view.frame, roles, name)
     return {title: dict(zip(rows["item_id"], rows["d"], strict=True)) for title, rows in by_detector.items() if len(rows)}

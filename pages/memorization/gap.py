@@ -4,14 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from flipcore.annotation.control_matching import (
-    control_sources,
-    matched_from_set,
-    matched_in_study,
-    paired_study,
-    reference_models,
-    store_matching,
-)
+from flipcore.annotation import control_matching
 from flipcore.charts.memory import balance_figure, slopes
 from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.core.study import PAIRED_CONTROL
@@ -177,7 +170,7 @@ def _matching(view: View, estimate: DropGap) -> None:
 
 def _match(view: View) -> None:
     study, store = session.declared(view.study_id), session.store()
-    sources, models = control_sources(store), reference_models(store, study)
+    sources, models = control_matching.control_sources(store), control_matching.reference_models(store, study)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         origin = st.selectbox("Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280)
         by = st.multiselect(
@@ -189,9 +182,9 @@ def _match(view: View) -> None:
     references = st.multiselect("Reference models", models, models, key="match-models", bind="query-params") if models else []
     source = sources.get(origin)
     if source is None:
-        matching = matched_in_study(store, view.study_id, by, caliper, references)
+        matching = control_matching.matched_in_study(store, view.study_id, by, caliper, references)
     else:
-        matching = matched_from_set(store, view.study_id, source, by, caliper, references)
+        matching = control_matching.matched_from_set(store, view.study_id, source, by, caliper, references)
     _balance(matching)
     _keep(view, matching, source)
 
@@ -228,10 +221,12 @@ def _keep(view: View, matching: Matching, source) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         who = name_field("Your name", key="match-name", width=240)
         if st.button("Store these pairs", key="match-store", type="primary", disabled=not (who.strip() and matching.pairs)):
-            store_matching(store, matching, who)
+            control_matching.store_matching(store, matching, who)
             st.rerun()
         if matching.pairs and (source is not None or study.control != PAIRED_CONTROL):
             if st.button("New study with paired controls", key="match-study", disabled=study.is_recorded):
                 place = f"paired-{view.study_id}"
-                st.session_state.setdefault("offered-drafts", {})[place] = paired_study(study, matching, source)
+                st.session_state.setdefault("offered-drafts", {})[place] = control_matching.paired_study(
+                    study, matching, source
+                )
                 st.switch_page("new_study/page.py", query_params={"from_study": place})

@@ -5,21 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.pair_files import (
-    COLUMNS,
-    PAIR_COLUMNS,
-    VERDICT_COLUMNS,
-    Incoming,
-    file_bytes,
-    file_rows,
-    guessed_columns,
-    incoming,
-    inventory_of,
-    pair_rows,
-    row_originals,
-    take_in,
-    verdict_rows,
-)
+from flipcore.annotation.paraphrases import pair_files
 from flipcore.annotation.paraphrases.publish import publish
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
@@ -52,7 +38,7 @@ def _bring_in() -> None:
     upload = st.file_uploader("File of pairs or verdicts", SUFFIXES, key="pairs-file")
     if upload is None:
         return
-    rows = file_rows(saved_upload(upload))
+    rows = pair_files.file_rows(saved_upload(upload))
     names = list(dict.fromkeys(str(name) for row in rows[:200] for name in row.values))
     left, right = st.columns(2)
     where = left.selectbox(
@@ -66,7 +52,7 @@ def _bring_in() -> None:
         second = right.file_uploader("File of the originals", SUFFIXES, key="originals-file")
         if second is None:
             return
-        originals = row_originals(where, saved_upload(second))
+        originals = pair_files.row_originals(where, saved_upload(second))
     columns = column_mapping(names, originals is not None)
     one, two, three = st.columns(3)
     dataset = one.text_input(
@@ -87,9 +73,9 @@ def _bring_in() -> None:
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
-    inventory = inventory_of(session.store())
+    inventory = pair_files.inventory_of(session.store())
     _offer(
-        incoming(
+        pair_files.incoming(
             rows,
             columns,
             dataset=dataset.strip() or "imported",
@@ -101,7 +87,7 @@ def _bring_in() -> None:
     )
 
 
-def _offer(batch: Incoming) -> None:
+def _offer(batch: pair_files.Incoming) -> None:
     refusals = f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused" if batch.refusals else ""
     st.markdown(
         f"**{count_of(len(batch.pairs), 'new pair')} and {count_of(len(batch.verdicts), 'verdict')} can be taken in{refusals}.**"
@@ -117,20 +103,27 @@ def _offer(batch: Incoming) -> None:
                 "first-pairs", [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]]
             )
     if (batch.pairs or batch.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
-        st.success(plain(take_in(session.store(), batch)), icon=":material/check_circle:")
+        st.success(plain(pair_files.take_in(session.store(), batch)), icon=":material/check_circle:")
 
 
 def _take_out() -> None:
     store = session.store()
-    pairs, verdicts = pair_rows(store), verdict_rows(store)
+    pairs, verdicts = pair_files.pair_rows(store), pair_files.verdict_rows(store)
     if not pairs:
         st.caption("There is nothing to download yet.")
         return
     kind = screen.segments("As", ["csv", "jsonl"], "out-kind", bind=None, label_visibility="visible", format_func=str.upper)
     with st.container(horizontal=True):
-        for name, rows, columns in (("pairs", pairs, PAIR_COLUMNS), ("verdicts", verdicts, VERDICT_COLUMNS)):
+        for name, rows, columns in (
+            ("pairs", pairs, pair_files.PAIR_COLUMNS),
+            ("verdicts", verdicts, pair_files.VERDICT_COLUMNS),
+        ):
             offer_file(
-                f"{len(rows):,} {name}", file_bytes(rows, kind, columns), f"{name}.{kind}", key=f"out-{name}", disabled=not rows
+                f"{len(rows):,} {name}",
+                pair_files.file_bytes(rows, kind, columns),
+                f"{name}.{kind}",
+                key=f"out-{name}",
+                disabled=not rows,
             )
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
 
@@ -148,7 +141,7 @@ OFFERED = tuple(
 
 def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
     """Field -> column: guessed from the names, and corrected by hand."""
-    guessed = guessed_columns(names)
+    guessed = pair_files.guessed_columns(names)
     if has_originals and "paraphrase" not in guessed:
         guessed["paraphrase"] = next((name for name in ("text", "question") if name in names), names[0] if names else "")
     with st.expander("Which column is which", expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals):
@@ -163,7 +156,7 @@ def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
             )
             for i, field in enumerate(offered)
         }
-    quiet = {field: name for field, name in guessed.items() if field in COLUMNS and field not in OFFERED}
+    quiet = {field: name for field, name in guessed.items() if field in pair_files.COLUMNS and field not in OFFERED}
     return quiet | {field: name for field, name in mapping.items() if name != NONE}
 
 

@@ -6,20 +6,7 @@ from functools import partial
 import streamlit as st
 
 from flipcore.access.acting import Permission, acting
-from flipcore.annotation.key_review import (
-    AMBIGUOUS,
-    ANSWER,
-    FEWEST_OUTPUTS,
-    UNANSWERABLE,
-    Suspect,
-    errata,
-    ids_to_review,
-    key_reviews,
-    key_verdict_row,
-    rate_of_disputed,
-    suspects,
-    undo_key_verdict,
-)
+from flipcore.annotation import key_review
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
@@ -63,21 +50,23 @@ def show() -> None:
 
 
 @session.cached("Looking for suspect keys", 8)
-def _suspects(study_id: str) -> list[Suspect]:
+def _suspects(study_id: str) -> list[key_review.Suspect]:
     frame = session.readouts(study_id)
-    return suspects(frame, review.items(session.store(), [str(one) for one in frame["item_id"].unique()]))
+    return key_review.suspects(frame, review.items(session.store(), [str(one) for one in frame["item_id"].unique()]))
 
 
 # What people say so far; of items that nobody reviewed nothing is shown, or a review would not be blind.
 
 
-def _results(study_id: str, of: list[Suspect]) -> None:
+def _results(study_id: str, of: list[key_review.Suspect]) -> None:
     n, n_enough = sum(one.suspicion.is_suspect for one in of), sum(one.suspicion.n > 0 for one in of)
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
     if n_enough < len(of):
         many = count_of(len(of) - n_enough, "item has", "items have")
-        st.caption(f"{many} fewer than {FEWEST_OUTPUTS} outputs: too few to suspect a key. Ask more models or wordings.")
-    reviews = key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(session.store()))
+        st.caption(
+            f"{many} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. Ask more models or wordings."
+        )
+    reviews = key_review.key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(session.store()))
     disputed = sorted(name for name, one in reviews.items() if one.is_disputed)
     people = len({row["reviewer"] for one in reviews.values() for row in one.rows})
     if not reviews:
@@ -89,10 +78,10 @@ def _results(study_id: str, of: list[Suspect]) -> None:
             f"{'person' if people == 1 else 'people'}; {count_of(len(disputed), 'item')} disputed."
         )
     )
-    rate = rate_of_disputed(reviews)
+    rate = key_review.rate_of_disputed(reviews)
     if rate.has_interval:
         st.markdown(plain(f"Of the items drawn at random {rate.text()} are disputed ({rate.n:,} items)."))
-    if rows := errata(of, reviews):
+    if rows := key_review.errata(of, reviews):
         st.subheader("Errata", anchor=False)
         show_table("errata", rows)
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -124,11 +113,11 @@ def _who() -> None:
 
 
 @st.fragment
-def _review(of: list[Suspect], name: str) -> None:
+def _review(of: list[key_review.Suspect], name: str) -> None:
     store, by_suspicion = session.store(), st.session_state.get("keys-by-suspicion", True)
     items = {one.item.item_id: one.item for one in of}
     verdicts = [row for row in review.key_verdicts(store) if row["item_id"] in items]
-    open_ids = ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
+    open_ids = key_review.ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
     mine = [row for row in verdicts if row["reviewer"] == name]
     n_done = len({row["item_id"] for row in mine})
     st.progress(n_done / max(n_done + len(open_ids), 1), text=plain(f"{name}: {n_done:,} reviewed · {len(open_ids):,} left"))
@@ -141,20 +130,22 @@ def _review(of: list[Suspect], name: str) -> None:
 
 
 def _take_back(row: dict) -> None:
-    review.keep_key_verdicts(session.store(), [undo_key_verdict(row)])
+    review.keep_key_verdicts(session.store(), [key_review.undo_key_verdict(row)])
 
 
 def _question(item: Item, name: str, by_choice: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
         try:
-            review.keep_key_verdicts(session.store(), [key_verdict_row(item, name, verdict, answer, by_choice=by_choice)])
+            review.keep_key_verdicts(
+                session.store(), [key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)]
+            )
         except FlipscopeError as error:
             st.toast(plain(error), icon=":material/error:")
 
     st.markdown("## What is the right answer?")
     marked_span(item.question, None, key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
-    with answer_row(item, LETTERS[: len(order)], order, f"key-{item.item_id}", lambda answer: keep(ANSWER, answer)):
-        for verdict, key, title in ((AMBIGUOUS, "a", "Ambiguous"), (UNANSWERABLE, "u", "Unanswerable")):
+    with answer_row(item, LETTERS[: len(order)], order, f"key-{item.item_id}", lambda answer: keep(key_review.ANSWER, answer)):
+        for verdict, key, title in ((key_review.AMBIGUOUS, "a", "Ambiguous"), (key_review.UNANSWERABLE, "u", "Unanswerable")):
             st.button(title, key=f"{verdict}-{item.item_id}", shortcut=key, on_click=keep, args=(verdict,))

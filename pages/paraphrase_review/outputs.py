@@ -8,16 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import Permission, acting
-from flipcore.annotation.judge_labels import (
-    IN_PAIRS,
-    gate_rows,
-    ids_to_label,
-    label_row,
-    labelled_readouts,
-    people_agreement,
-    seconds_of_a_label,
-    undo_row,
-)
+from flipcore.annotation import judge_labels
 from flipcore.annotation.pair_labels import labelled_pairs, pairs_to_label
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
@@ -94,7 +85,7 @@ def _sides(study_id: str) -> list[dict]:
 
 def _errors(study_id: str, n_outputs: int) -> None:
     store = session.store()
-    rows = labelled_readouts(store, study_id)
+    rows = judge_labels.labelled_readouts(store, study_id)
     n = len({row["call_id"] for row in rows})
     errors = reader_errors(rows)
     if not errors:
@@ -107,13 +98,13 @@ def _errors(study_id: str, n_outputs: int) -> None:
     st.markdown(f"## {plain(worst.headline)}")
     mine = {row["call_id"] for row in rows}
     labels = [row for row in judges.labels(store) if row["call_id"] in mine]
-    cost = cost_words(len(labels), len({row["reviewer"] for row in labels}), seconds_of_a_label(labels))
+    cost = cost_words(len(labels), len({row["reviewer"] for row in labels}), judge_labels.seconds_of_a_label(labels))
     st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
     with_interval = [(f"{title_of(one.reader)}, {one.model}", one.error) for one in errors if one.error.has_interval]
     if with_interval:
         show_figure("reads-otherwise", lambda c: interval_rows(with_interval, c))
     show_table("readers-against-people", [one.table_row() for one in errors])
-    agreement = people_agreement(labels)
+    agreement = judge_labels.people_agreement(labels)
     if agreement.n_items:
         sentence = f"On outputs read by two people or more they agree in {percent_text(agreement.raw)} of pairs. {agreement.sentence()}"
         st.markdown(plain(sentence))
@@ -157,8 +148,12 @@ def _label(study_id: str, name: str) -> None:
     if order == "pairs":
         open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
-        open_ids = ids_to_label(queued, name, labels, by_doubt=order == "doubt")
-    mine = [row for row in labels if row["reviewer"] == name and (row["rule_version"] == IN_PAIRS) == (order == "pairs")]
+        open_ids = judge_labels.ids_to_label(queued, name, labels, by_doubt=order == "doubt")
+    mine = [
+        row
+        for row in labels
+        if row["reviewer"] == name and (row["rule_version"] == judge_labels.IN_PAIRS) == (order == "pairs")
+    ]
     st.progress(
         len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")
     )
@@ -226,14 +221,14 @@ def way_out(take_back: Callable[[], None] | None, key: str, stop: str, stop_key:
 
 
 def _take_back(row: dict) -> None:
-    judges.keep_labels(session.store(), [undo_row(row)])
+    judges.keep_labels(session.store(), [judge_labels.undo_row(row)])
 
 
 def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
     """Runs before the next text is drawn."""
     try:
         judges.keep_labels(
-            session.store(), [label_row(text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs")]
+            session.store(), [judge_labels.label_row(text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs")]
         )
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
@@ -258,11 +253,11 @@ def judge_gate(study_id: str) -> None:
     if report.gate.agreement.n_items:
         rows = [("Kappa against people", report.gate.agreement.estimate)]
         show_figure("judge-kappa", lambda c: interval_rows(rows, c, report.gate.threshold, "lower bound wanted"))
-    show_table("judge-gate", gate_rows(report))
+    show_table("judge-gate", judge_labels.gate_rows(report))
     st.markdown(plain(position))
     st.markdown(plain(again))
     store, study = session.store(), session.declared(study_id)
-    labelled, models = labelled_readouts(store, study_id), [use.name for use in study.models]
+    labelled, models = judge_labels.labelled_readouts(store, study_id), [use.name for use in study.models]
     for sentence in judges_of(session.readouts(study_id), labelled, judge_models(store, study), models).sentences:
         st.markdown(plain(sentence))
     if report.n_even:

@@ -2,17 +2,7 @@
 
 import streamlit as st
 
-from flipcore.annotation.proposals.proposing import (
-    BY_RULE,
-    Proposal,
-    expected,
-    items_to_paraphrase,
-    maker,
-    propose,
-    propose_typos,
-    question_sources,
-    writers,
-)
+from flipcore.annotation.proposals import proposing
 from flipcore.annotation.proposals.recipes import RECIPES, TRANSLATION, Recipe, translation
 from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
@@ -29,10 +19,10 @@ def show() -> None:
         "A model paraphrases or translates the questions. A paraphrase is stored if it keeps numbers, names, negations and options and "
         "is about as long, a translation if it keeps the figures. No study asks it before a person has accepted it."
     )
-    sources = question_sources(session.store())
+    sources = proposing.question_sources(session.store())
     first, second, third = st.columns(3)
     source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.__getitem__)
-    model = second.selectbox("Model", writers(), key="propose-model")
+    model = second.selectbox("Model", proposing.writers(), key="propose-model")
     titles = {name: one.title for name, one in RECIPES.items()} | {TRANSLATION: "Translation", TYPOS: "Typos, by rule"}
     how = third.selectbox("How", list(titles), key="propose-recipe", format_func=titles.__getitem__)
     if how == TYPOS:
@@ -48,9 +38,9 @@ def _typos(source: str) -> None:
     n = st.slider("Questions", 1, 200, 20, key="propose-typos-n")
     if st.button("Propose", key="propose-typos", type="primary", icon=":material/edit_note:"):
         with shown_problem():
-            items = items_to_paraphrase(session.store(), source, n, BY_RULE)
+            items = proposing.items_to_paraphrase(session.store(), source, n, proposing.BY_RULE)
             review.keep_pairs(session.store(), [], items)
-            st.session_state["proposed"] = propose_typos(items, session.store())
+            st.session_state["proposed"] = proposing.propose_typos(items, session.store())
             if not st.session_state["proposed"]:
                 st.info("Every question of this set has versions with typos already, or no word that may be changed.")
     _show_proposals(st.session_state.get("proposed", []))
@@ -72,13 +62,13 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
     retro = st.checkbox(RETRO, key="propose-retro")
     use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
     recipe = recipe.with_steps(steps)
-    items = items_to_paraphrase(session.store(), source, n, maker(model, recipe), retro)
+    items = proposing.items_to_paraphrase(session.store(), source, n, proposing.maker(model, recipe), retro)
     if not items:
         st.info("Every question of this set has a paraphrase by this model and recipe already.")
     else:
         st.caption(
             plain(
-                f"{len(items):,} questions: {expected(items, recipe, use).sentence()}. Calls that were made "
+                f"{len(items):,} questions: {proposing.expected(items, recipe, use).sentence()}. Calls that were made "
                 "before cost nothing, so it may be stopped and started again."
             )
         )
@@ -87,19 +77,21 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
     _show_proposals(st.session_state.get("proposed", []))
 
 
-def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool) -> list[Proposal]:
+def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool) -> list[proposing.Proposal]:
     bar = st.progress(0.0, text="Asking …")
 
     def on_progress(n_done: int, total: int) -> None:
         bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
     review.keep_pairs(session.store(), [], items)
-    proposals = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress, may_send_retro=retro)
+    proposals = proposing.propose(
+        items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress, may_send_retro=retro
+    )
     bar.empty()
     return proposals
 
 
-def _show_proposals(proposals: list[Proposal]) -> None:
+def _show_proposals(proposals: list[proposing.Proposal]) -> None:
     if not proposals:
         return
     errors = {one.error for one in proposals}
