@@ -177,21 +177,11 @@ class EntityRename(Axis):
             raise BadInput(f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100.")
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        rewrites = [renaming(item, rng) for _ in range(self.n)]
-        return rewritten_or_base(
-            item,
-            self.name,
-            layout,
-            [
-                one if isinstance(one, Refusal) else self._variant(item, layout, f"rename-{i + 1}", one)
-                for i, one in enumerate(rewrites)
-            ],
-        )
+        def renamed(number: int, rewrite: Renaming) -> Variant:
+            params = {"names": [list(pair) for pair in rewrite.names]}
+            return variant(item, self.name, f"rename-{number}", layout, question=rewrite.question, params=params)
 
-    def _variant(self, item: Item, layout: str, key: str, rewrite: Renaming) -> Variant:
-        return variant(
-            item, self.name, key, layout, question=rewrite.question, params={"names": [list(pair) for pair in rewrite.names]}
-        )
+        return rewritten_or_base(item, self.name, layout, [renaming(item, rng) for _ in range(self.n)], renamed)
 
 
 AXIS = EntityRename()

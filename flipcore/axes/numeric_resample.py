@@ -43,30 +43,14 @@ class NumericResample(Axis):
         rewrites = (
             [problem] if isinstance(problem, Refusal) else [rewriting(item.question, problem, rng) for _ in range(self.n)]
         )
-        return rewritten_or_base(
-            item,
-            self.name,
-            layout,
-            [
-                one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
-                for i, one in enumerate(rewrites)
-            ],
-        )
 
-    def _variant(self, item: Item, layout: str, key: str, rewrite: Resample) -> Variant:
-        return variant(
-            item,
-            self.name,
-            key,
-            layout,
-            question=rewrite.question,
-            target=str(rewrite.target),
-            params={
-                "operands": [float(new) for _, new in rewrite.operands],
-                "was": [float(old) for old, _ in rewrite.operands],
-                "steps": list(rewrite.steps),
-            },
-        )
+        def resampled(number: int, one: Resample) -> Variant:
+            was, operands = ([float(pair[i]) for pair in one.operands] for i in range(2))
+            params = {"operands": operands, "was": was, "steps": list(one.steps)}
+            key, target = f"resample-{number}", str(one.target)
+            return variant(item, self.name, key, layout, question=one.question, target=target, params=params)
+
+        return rewritten_or_base(item, self.name, layout, rewrites, resampled)
 
 
 AXIS = NumericResample()

@@ -4,14 +4,16 @@ An item that a rewriting axis refuses keeps its base variant and nothing else; t
 so a stored study can be counted too. An item that is refused costs coverage, one that is rewritten wrongly costs the result.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from flipcore.core.contracts import Paraphrase
 from flipcore.core.records import BASE, KINDS, Item, Variant
 from flipcore.text.prompts import labels_of, prompt
 
 ALL_KINDS = frozenset(KINDS)
+T = TypeVar("T")
 
 
 def variant(
@@ -54,10 +56,12 @@ class Refusal:
     why: str
 
 
-def rewritten_or_base(item: Item, axis: str, layout: str, rewrites: Iterable[Variant | Refusal]) -> list[Variant]:
-    """The base with the rewritings, or the base alone with the first refusal in its params."""
-    rewrites = list(rewrites)
-    variants = [one for one in rewrites if isinstance(one, Variant)]
+def rewritten_or_base(
+    item: Item, axis: str, layout: str, rewrites: Sequence[T | Refusal], variant_of: Callable[[int, T], Variant]
+) -> list[Variant]:
+    """The base with the rewritings, each as `variant_of` its number from 1 makes it; or the base alone with the first refusal in its
+    params."""
+    variants = [variant_of(number, one) for number, one in enumerate(rewrites, 1) if not isinstance(one, Refusal)]
     if variants:
         return collapsed([base(item, axis, layout), *variants])
     first = next(one for one in rewrites if isinstance(one, Refusal))

@@ -43,6 +43,11 @@ def item_row(item: Item) -> dict:
     return _row("items", vars(item) | {"options": list(item.options), "meta": dict(item.meta), "published": published})
 
 
+def item_of(row: Mapping[str, Any]) -> Item:
+    """The item of a row of `items` whose date is text."""
+    return Item(**{**row, "options": tuple(row["options"]), "meta": json.loads(row["meta"])})
+
+
 def study_row(study: Study, state: str, message: str = "", plugins: Sequence[Mapping[str, str]] = (), **times: Any) -> dict:
     """A row of `studies`; `plugins` are those of other packages, a row each of kind, name, package and version; `times` are n_calls,
     started_at and ended_at, as far as they are known."""

@@ -278,11 +278,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     if not token_rows:
         st.info("No token pulls the same way in every fold, so there is none to list.")
         return
-    _token_figure(token_rows[:N_SHOWN])
-    _token_table(token_rows[:1_000])
-
-
-def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:
+    top = token_rows[:N_SHOWN]
     show_figure(
         "giveaways",
         lambda c: giveaway_bars(
@@ -295,9 +291,6 @@ def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:
         ),
         alt="Tokens that speak for one set, strongest first.",
     )
-
-
-def _token_table(rows: Sequence[classifiers.Giveaway]) -> None:
     show_table(
         "features",
         [
@@ -309,7 +302,7 @@ def _token_table(rows: Sequence[classifiers.Giveaway]) -> None:
                 "target entries": one.n_target,
                 "retro entries": one.n_retro,
             }
-            for one in rows
+            for one in token_rows[:1_000]
         ],
         height=320,
     )

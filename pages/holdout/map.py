@@ -210,7 +210,8 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
     """One entry with its neighbours, several as a list, or what to do; `whole_id` names the sets before anything is taken
     out."""
     if rows:
-        selection.name_entries([comparison.items[row].item_id for row in rows])
+        ids = [comparison.items[row].item_id for row in rows]  # for the tabs that show other things of them
+        st.session_state.setdefault(selection.SELECTION, {})["ids"] = ids
         _entry_actions(comparison, rows, whole_id)
     if not rows:
         st.info(
@@ -272,7 +273,7 @@ def _others_here(comparison: Comparison, row: int, places) -> None:
     def turn() -> None:
         choice = st.session_state[f"entries-here-{row}"]
         if choice is not None:
-            selection.turn_to(choice)
+            st.session_state[selection.SELECTION] |= {"rows": [choice], "spans": []}
 
     st.selectbox(
         f"{len(here):,} entries lie at this place; shown is",

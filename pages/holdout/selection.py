@@ -45,13 +45,3 @@ def choice_in(sets_id: str) -> dict:
 def item_ids() -> list[str]:
     """Ids of the entries that were chosen last on the map or in its bars, whatever sets they stand in."""
     return st.session_state.get(SELECTION, {}).get("ids", [])
-
-
-def turn_to(row: int) -> None:
-    """One entry is chosen instead of what was."""
-    st.session_state[SELECTION] = {**st.session_state[SELECTION], "rows": [row], "spans": []}
-
-
-def name_entries(ids: list[str]) -> None:
-    """Keeps the ids of what is chosen, for the tabs that show other things of it."""
-    st.session_state.setdefault(SELECTION, {})["ids"] = ids

@@ -11,7 +11,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.showing import RETRO, offer_file, plain, show_table, shown_problem
+from pages.common.showing import RETRO, offer_file, plain, saved_upload, show_table, shown_problem
 
 
 def show(sets: Sets) -> None:
@@ -122,7 +122,7 @@ def _in() -> None:
         return
     with shown_problem():
         surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
-        answers = files.returned(upload.getvalue(), surveys)
+        answers = files.returned(saved_upload(upload), surveys)
         st.markdown(
             f"{count_of(len(answers.rows), 'answer')} can be used, {count_of(len(answers.refusals), 'row is', 'rows are')} refused."
         )

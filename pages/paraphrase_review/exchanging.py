@@ -114,17 +114,9 @@ def _take_out() -> None:
         return
     kind = screen.segments("As", ["csv", "jsonl"], "out-kind", bind=None, label_visibility="visible", format_func=str.upper)
     with st.container(horizontal=True):
-        for name, rows, columns in (
-            ("pairs", pairs, pair_files.PAIR_COLUMNS),
-            ("verdicts", verdicts, pair_files.VERDICT_COLUMNS),
-        ):
-            offer_file(
-                f"{len(rows):,} {name}",
-                pair_files.file_bytes(rows, kind, columns),
-                f"{name}.{kind}",
-                key=f"out-{name}",
-                disabled=not rows,
-            )
+        for name, rows in (("pairs", pairs), ("verdicts", verdicts)):
+            content = pair_files.file_bytes(rows, kind)
+            offer_file(f"{len(rows):,} {name}", content, f"{name}.{kind}", key=f"out-{name}", disabled=not rows)
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
 
 

@@ -5,9 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from flipcore.access.acting import Permission, acting
 from flipcore.annotation import key_review
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.reports.study import with_and_without
@@ -15,13 +13,12 @@ from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_span
-from pages.common.identity import name_field
 from pages.common.links import study_choice
-from pages.common.showing import how_to_read, offer_file, plain, show_table, shown_problem
-from pages.paraphrase_review.judging import reviewer
-from pages.paraphrase_review.outputs import answer_row, way_out
+from pages.common.showing import how_to_read, offer_file, plain, show_table
+from pages.paraphrase_review.outputs import answer_row, how_far, way_out, who_form
 
 ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
+REVIEW = "keys"  # in the session: who reviews, and in which order
 LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
@@ -36,12 +33,11 @@ def show() -> None:
     if not of:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
         return
-    name = st.session_state.get("reviews-keys-as")
-    if name:
-        _review(of, name)
+    if REVIEW in st.session_state:
+        _review(of, *st.session_state[REVIEW])
         return
     _results(study_id, of)
-    _who()
+    who_form("Review keys", REVIEW, ":material/key:", ORDERS)
     how_to_read(
         "An item is **suspect** where half or more of its answers, over models, wordings and extractors, agree on one answer that is not "
         "its key. Good models share mistakes, so people decide: you answer the question without seeing the key or an answer. An item is "
@@ -99,34 +95,20 @@ def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
 # One question at a time.
 
 
-def _who() -> None:
-    if not acting().may(Permission.DECIDE):
-        return
-    with st.form("keys-as", border=False):
-        name = name_field("Your name, to review keys", "key-name", value=reviewer(), max_chars=80, width=320)
-        order = st.selectbox("Order", list(ORDERS), key="key-order", format_func=ORDERS.__getitem__, width=320)
-        if st.form_submit_button("Review keys", type="primary", icon=":material/key:"):
-            with shown_problem():
-                st.session_state["reviews-keys-as"] = reviewer_name(name)
-                st.session_state["keys-by-suspicion"] = order == "suspects"
-                st.rerun()
-
-
 @st.fragment
-def _review(of: list[key_review.Suspect], name: str) -> None:
-    store, by_suspicion = session.store(), st.session_state.get("keys-by-suspicion", True)
+def _review(of: list[key_review.Suspect], name: str, order: str) -> None:
+    store, by_suspicion = session.store(), order == "suspects"
     items = {one.item.item_id: one.item for one in of}
     verdicts = [row for row in review.key_verdicts(store) if row["item_id"] in items]
     open_ids = key_review.ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
     mine = [row for row in verdicts if row["reviewer"] == name]
-    n_done = len({row["item_id"] for row in mine})
-    st.progress(n_done / max(n_done + len(open_ids), 1), text=plain(f"{name}: {n_done:,} reviewed · {len(open_ids):,} left"))
+    how_far(name, len({row["item_id"] for row in mine}), "reviewed", len(open_ids))
     if open_ids:
         _question(items[open_ids[0]], name, by_suspicion)
     else:
         st.success("Every item of this order is reviewed. Thank you.")
     take_back = partial(_take_back, mine[-1]) if mine else None
-    way_out(take_back, "unkey", "Stop, and see what people say", "keys-stop", "reviews-keys-as")
+    way_out(take_back, "unkey", "Stop, and see what people say", "keys-stop", REVIEW)
 
 
 def _take_back(row: dict) -> None:

@@ -1,7 +1,7 @@
 """Outputs: what does this output answer? Labels by people, given without seeing what any extractor read; and what they say of each
 extractor, a judge among them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -32,6 +32,7 @@ from pages.common.showing import how_to_read, plain, show_figure, show_table, sh
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
+REVIEW = "labels"  # in the session: who labels, and in which order
 ORDERS = {"random": "at random", "pairs": "random pairs, for flips", "doubt": "outputs that extractors differ on first"}
 PAIRS_NOTE = "Both outputs of random pairs come up, mixed with others. These labels correct flips and are in no estimate of single outputs."
 IN_DOUBT = "Labels given in this order show where extractors fail. They are in no estimate, because these outputs are no random sample."
@@ -46,9 +47,8 @@ def show() -> None:
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     study_id = study_choice("Study", names, "outputs-study", 420)
-    name = st.session_state.get("labels-as")
-    if name:
-        _label(study_id, name)
+    if REVIEW in st.session_state:
+        _label(study_id, *st.session_state[REVIEW])
         return
     queued = _queued(study_id)
     if not queued:
@@ -58,7 +58,7 @@ def show() -> None:
         return
     _errors(study_id, len(queued))
     _pairs(study_id)
-    _who()
+    who_form("Label outputs", REVIEW, ":material/label:", ORDERS)
     if study_id in judges.studies_with_judge(session.store()):
         st.subheader("May the judge be claimed?", anchor=False)
         judge_gate(study_id)
@@ -125,23 +125,28 @@ def _pairs(study_id: str) -> None:
 # One output at a time.
 
 
-def _who() -> None:
-    """A form, so that after Enter no field has the keys of the options."""
+def who_form(button: str, key: str, icon: str, orders: Mapping[str, str]) -> None:
+    """Who reviews and in which order, which the session then holds under `key`; a form, so that after Enter no field has the keys of
+    the options."""
     if not acting().may(Permission.DECIDE):
         return
-    with st.form("label-as", border=False):
-        name = name_field("Your name, to label outputs", "judge-name", value=reviewer(), max_chars=80, width=320)
-        order = st.selectbox("Order", list(ORDERS), key="label-order", format_func=ORDERS.__getitem__, width=320)
-        if st.form_submit_button("Label outputs", type="primary", icon=":material/label:"):
+    with st.form(f"{key}-form", border=False):
+        name = name_field(f"Your name, to {button.lower()}", f"{key}-name", value=reviewer(), max_chars=80, width=320)
+        order = st.selectbox("Order", list(orders), key=f"{key}-order", format_func=orders.__getitem__, width=320)
+        if st.form_submit_button(button, type="primary", icon=icon):
             with shown_problem():
-                st.session_state["labels-as"] = reviewer_name(name)
-                st.session_state["labels-order"] = order
+                st.session_state[key] = reviewer_name(name), order
                 st.rerun()
 
 
+def how_far(name: str, n_done: int, word: str, n_left: int) -> None:
+    """A bar with what this reviewer has done (`word`: labelled, reviewed) and what is left."""
+    st.progress(n_done / max(n_done + n_left, 1), text=plain(f"{name}: {n_done:,} {word} · {n_left:,} left"))
+
+
 @st.fragment
-def _label(study_id: str, name: str) -> None:
-    store, order = session.store(), st.session_state.get("labels-order", "random")
+def _label(study_id: str, name: str, order: str) -> None:
+    store = session.store()
     queued = _queued(study_id)
     here = {one["call_id"] for one in queued}
     labels = [row for row in judges.labels(store) if row["call_id"] in here]
@@ -154,9 +159,7 @@ def _label(study_id: str, name: str) -> None:
         for row in labels
         if row["reviewer"] == name and (row["rule_version"] == judge_labels.IN_PAIRS) == (order == "pairs")
     ]
-    st.progress(
-        len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")
-    )
+    how_far(name, len(mine), "labelled", len(open_ids))
     if order in CAPTIONS:
         st.caption(CAPTIONS[order])
     if open_ids:
@@ -164,7 +167,7 @@ def _label(study_id: str, name: str) -> None:
     else:
         st.success("Every output that is yours to label has a label. Thank you.")
     take_back = partial(_take_back, mine[-1]) if mine else None
-    way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", "labels-as")
+    way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", REVIEW)
 
 
 def _text(text: dict, name: str, order: str) -> None:

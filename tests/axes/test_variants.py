@@ -20,7 +20,11 @@ def test_one_prompt_under_two_names_is_one_variant():
 
 def test_a_refused_item_keeps_its_base_with_the_first_reason():
     refusals = [Refusal("no chain", "It has no chain."), Refusal("other", "Another reason.")]
-    (only,) = rewritten_or_base(choice(), "numeric_resample", "plain", refusals)
+
+    def reworded(number, question):
+        return variant(choice(), "x", f"new-{number}", "plain", question=question)
+
+    (only,) = rewritten_or_base(choice(), "x", "plain", refusals, reworded)
     assert only.params == {"refusal": "no chain", "why": "It has no chain."} and only.key == "base"
-    rewrite = variant(choice(), "numeric_resample", "new-1", "plain", question="Another?")
-    assert [one.key for one in rewritten_or_base(choice(), "x", "plain", [refusals[0], rewrite])] == ["base", "new-1"]
+    some = rewritten_or_base(choice(), "x", "plain", [refusals[0], "Another?"], reworded)
+    assert [one.key for one in some] == ["base", "new-2"]

@@ -37,8 +37,8 @@ def table(app: AppTest):
 def test_pairs_are_labelled_on_review_and_correct_flips(path):
     assert "Nobody has labelled both outputs of a pair" in words(flips())
     app = opened("paraphrase_review/page.py", part="Outputs", study=S)
-    app.text_input(key="judge-name").set_value("Ada")
-    app.selectbox(key="label-order").set_value("pairs")
+    app.text_input(key="labels-name").set_value("Ada")
+    app.selectbox(key="labels-order").set_value("pairs")
     next(one for one in app.button if one.label == "Label outputs").click().run()
     assert "Both outputs of random pairs come up" in words(app)
     next(one for one in app.button if one.label == "No single answer").click().run()

@@ -199,7 +199,7 @@ def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store
     runner.run(JUDGED, store)
     app = shown("Outputs")
     assert "Nobody has labelled one of the" in words(app) and "100 labels are needed" in words(app)
-    app.text_input(key="judge-name").set_value(" Ada ")
+    app.text_input(key="labels-name").set_value(" Ada ")
     button(app, "Label outputs").click().run()
     shown_to_ada = words(app) + " ".join(one.label for one in app.button)
     assert "What does this output answer?" in shown_to_ada
@@ -224,8 +224,8 @@ def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store
 def test_labels_in_order_of_doubt_are_in_no_estimate(store):
     runner.run(JUDGED, store)
     app = shown("Outputs")
-    app.text_input(key="judge-name").set_value("Ada")
-    app.selectbox(key="label-order").set_value("doubt")
+    app.text_input(key="labels-name").set_value("Ada")
+    app.selectbox(key="labels-order").set_value("doubt")
     button(app, "Label outputs").click().run()
     assert "no random sample" in words(app)
     button(app, "No single answer").click().run()
@@ -244,7 +244,7 @@ def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
     assert one_output not in words(app)
     said = words(app)
     assert "a key that most answers disagree with" in said and "Nobody has reviewed one yet" in said and not app.dataframe
-    app.text_input(key="key-name").set_value("Ada")
+    app.text_input(key="keys-name").set_value("Ada")
     button(app, "Review keys").click().run()
     assert "What is the right answer?" in words(app)
     button(app, "Ambiguous").click().run()

@@ -4,9 +4,7 @@ A row holds a pair (original, paraphrase), a verdict (a reviewer and their answe
 Originals may also be the items of a second file, row by row. The same file again adds nothing.
 """
 
-import csv
 import datetime as dt
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +21,13 @@ from flipcore.datasets import LOADERS
 from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
-from flipcore.store.export import as_meant, neutral
+from flipcore.store.export import as_meant
 from flipcore.store.merge import merge
 from flipcore.store.queries import planning, review, studies
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
+from flipcore.text.tables import csv_text
 
 COLUMNS = {
     "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
@@ -362,15 +361,11 @@ def verdict_rows(store: Store) -> list[dict]:
     return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
 
 
-def file_bytes(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
+def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
     """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
     if kind == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
-    out = io.StringIO()
-    table = csv.DictWriter(out, columns, lineterminator="\n")
-    table.writeheader()
-    table.writerows({column: neutral("" if row[column] is None else row[column]) for column in columns} for row in rows)
-    return out.getvalue().encode("utf-8")
+    return csv_text(rows).encode("utf-8")
 
 
 # What comes in by a file or a merged database: kept, and then counted where it can be.

@@ -5,6 +5,7 @@ come from a shipped set or a study; none that a study set aside is handed to a m
 """
 
 import asyncio
+import math
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -46,10 +47,10 @@ class Proposal:
 
     item_id: str
     original: str
-    text: str
-    checks: tuple[Check, ...]
-    overlap: float
-    pair_id: str | None
+    text: str = ""
+    checks: tuple[Check, ...] = ()
+    overlap: float = math.nan
+    pair_id: str | None = None
     error: str = ""
 
 
@@ -61,7 +62,7 @@ def maker(model: str, recipe: Recipe) -> str:
 def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
     """What asking will cost at most."""
     backend = open_backend(use.name, model_cards())
-    calls = [_call(backend, use, recipe, step, item.question, 0) for item in items for step in range(len(recipe.steps))]
+    calls = [_call(backend, use, recipe, step, item.question) for item in items for step in range(len(recipe.steps))]
     return cost.projected(calls, model_cards().get(use.name))
 
 
@@ -105,7 +106,7 @@ async def _proposals(
         await asking.each(enumerate(items), one, n_open)
     asking.store.writer.flush()
     if asking.ending not in ("", CANCELLED):
-        missing = (Proposal(item.item_id, item.question, "", (), float("nan"), None, asking.why) for item in items)
+        missing = (Proposal(item.item_id, item.question, error=asking.why) for item in items)
         proposals = dict(enumerate(missing)) | proposals
     return [proposals[place] for place in sorted(proposals)]
 
@@ -114,21 +115,14 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -
     """None where the asking stopped before the last step."""
     text = item.question
     for step in range(len(recipe.steps)):
-        call = _call(asking.backends[use.name], use, recipe, step, text, 0)
+        call = _call(asking.backends[use.name], use, recipe, step, text)
         completion = (await asking.replies([call])).get(call.call_id)
         if completion is None:
             return None
         text = cleaned(completion.text)
         if completion.status != "ok" or not text:
-            return Proposal(
-                item.item_id,
-                item.question,
-                "",
-                (),
-                float("nan"),
-                None,
-                completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.",
-            )
+            why = completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text."
+            return Proposal(item.item_id, item.question, error=why)
     is_translation = bool(language_of(recipe.change))
     text_checks = translation_checks(item.question, text) if is_translation else checks(item.question, text, item.options)
     is_kept = all(passed for _, passed, _ in text_checks)
@@ -136,7 +130,7 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -
     return Proposal(item.item_id, item.question, text, text_checks, overlap(item.question, text), pair_id)
 
 
-def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str, sample: int) -> Call:
+def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str) -> Call:
     request = Request(
         "generate",
         recipe.prompt(step, text),
@@ -145,7 +139,7 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str,
         top_p=use.top_p,
         seed=use.seed,
     )
-    return Call(backend.name, backend.revision, request, sample)
+    return Call(backend.name, backend.revision, request)
 
 
 def cleaned(reply: str) -> str:
@@ -178,21 +172,8 @@ def propose_typos(items: Sequence[Item], store: Store) -> list[Proposal]:
 
 def _store_pair(item: Item, text: str, made_by: str, store: Store, change: str) -> str:
     pair_id = digest("pair", item.item_id, item.question, text)
-    store.writer.add(
-        "paraphrases",
-        [
-            {
-                "pair_id": pair_id,
-                "dataset": item.dataset,
-                "item_id": item.item_id,
-                "original": item.question,
-                "paraphrase": text,
-                "generator": made_by,
-                "created_at": rows.now(),
-                "change": change,
-            }
-        ],
-    )
+    row = {"pair_id": pair_id, "dataset": item.dataset, "item_id": item.item_id, "original": item.question, "paraphrase": text}
+    store.writer.add("paraphrases", [row | {"generator": made_by, "created_at": rows.now(), "change": change}])
     return pair_id
 
 

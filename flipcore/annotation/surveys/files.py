@@ -1,16 +1,18 @@
 """Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad row is refused by line."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 from flipcore.annotation.surveys.sheets import SHOWN_AT_ONCE, TRIPLE, Survey, answer_row, sheet
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
+from flipcore.datasets.reading.rows import read_rows
 from flipcore.stats.holdout.entries import entry_text
-from flipcore.store.export import as_meant, neutral
+from flipcore.store.export import as_meant
+from flipcore.text.tables import csv_text
 
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")
@@ -34,13 +36,7 @@ def sheet_rows(survey: Survey, annotators: Sequence[str], items: Mapping[str, It
 
 def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
     """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON file."""
-    if kind == "json":
-        return json.dumps(list(rows), ensure_ascii=False, indent=1)
-    out = io.StringIO()
-    table = csv.DictWriter(out, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
-    table.writeheader()
-    table.writerows({column: neutral(value) for column, value in row.items()} for row in rows)
-    return out.getvalue()
+    return json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
 
 
 @dataclass(frozen=True)
@@ -51,25 +47,32 @@ class Returned:
     refusals: tuple[tuple[int, str], ...]
 
 
-def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
-    """Filled sheets back from a CSV or JSON file. Raises BadInput for a file that is neither; one bad row harms no other."""
+def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
+    """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it cannot; one bad row harms no other."""
+    lines = list(islice(read_rows(path), MOST_ROWS + 1))
+    if len(lines) > MOST_ROWS:
+        raise BadInput(f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once.")
+    if not lines:
+        raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
     rows: list[dict] = []
     refusals: list[tuple[int, str]] = []
     line_of: dict[tuple, int] = {}
-    for line, row in _lines(content):
-        if str(row.get("question") or "").startswith(EXAMPLE):
+    for row in lines:
+        if str(row.values.get("question") or "").startswith(EXAMPLE):
             continue
         try:
-            answer = _answer(row, surveys)
+            if row.problem:
+                raise BadInput(row.problem)
+            answer = _answer(row.values, surveys)
             key = answer["survey_id"], answer["annotator"], answer["position"]
             if key in line_of:
                 raise BadInput(
                     f"answers question {answer['position'] + 1} of {answer['annotator']} again (first in line {line_of[key]})"
                 )
         except BadInput as error:
-            refusals.append((line, f"Line {line} {error}."))
+            refusals.append((row.line, f"{row.place} {error}."))
         else:
-            line_of[key] = line
+            line_of[key] = row.line
             rows.append(answer)
     return Returned(tuple(rows), tuple(refusals))
 
@@ -92,41 +95,3 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
         reply = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
         raise BadInput(f"has {reply}; write 1, 2 or 3")
     return answer_row(survey, annotator, int(values["question"]) - 1, int(values["answer"]) - 1)
-
-
-def _lines(content: bytes):
-    """(line, row) of a CSV or of a JSON list; the line of a JSON row is its place in the list."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"The file is not UTF-8 text (byte {error.start}): save it as CSV in UTF-8 and try again.") from error
-    rows = _from_json(text) if text.lstrip().startswith(("[", "{")) else _from_csv(text)
-    if not rows:
-        raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
-    if len(rows) > MOST_ROWS:
-        raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once.")
-    return rows
-
-
-def _from_json(text: str) -> list[tuple[int, dict]]:
-    try:
-        rows = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadInput(f"The file is not valid JSON: {error}.") from error
-    if not isinstance(rows, list):
-        raise BadInput("The JSON file must hold a list with one object an answer.")
-    return [(place, row if isinstance(row, dict) else {}) for place, row in enumerate(rows, start=1)]
-
-
-def _from_csv(text: str) -> list[tuple[int, dict]]:
-    head = text.split("\n", 1)[0]
-    reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
-    rows: list[tuple[int, dict]] = []
-    line = 2
-    try:
-        for row in reader:
-            rows.append((line, row))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadInput(f"Line {line} is not valid CSV ({error}). Save the sheet again and try once more.") from error
-    return rows

@@ -8,8 +8,9 @@ import pandas as pd
 from flipcore.access.acting import Permission, opened_to, signature
 from flipcore.core.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
+from flipcore.store.queries import review
 from flipcore.store.queries.locks import sight
-from flipcore.store.rows import item_row, now
+from flipcore.store.rows import item_of, item_row, now
 from flipcore.store.visible import HIDDEN, OPEN, SIGHT, SIGHT_OF_MODELS
 
 _STUDIES = """
@@ -48,7 +49,7 @@ WHERE i.study_id = $study_id AND i.role = $role AND {SIGHT} ORDER BY q.item_id
 def role_items(store: Store, study_id: str, role: str, *, lock: str | None = None) -> list[Item]:
     """The study's items in one role; those set aside under a `lock` of the study, and then alone."""
     scope = sight(store, study_id, lock)
-    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)]
+    return [item_of(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)]
 
 
 def keep_aside(store: Store, record_id: str, target_ids: Sequence[str], retro_ids: Sequence[str], share: float) -> set[str]:
@@ -75,15 +76,10 @@ def entries_aside(store: Store, record_id: str) -> set[str]:
 def items(store: Store, item_ids: list[str]) -> list[Item]:
     """The stored items of these ids, in their order; unknown ones and those that are set aside are left out. Whoever may only
     answer a survey gets the entries of their own alone."""
-    sql = (
-        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids)) "
-        f"AND item_id NOT IN ({HIDDEN})"
-    )
     with opened_to(Permission.ANSWER) as person:
         designs = [row["design"] for row in surveys(store)] if person.survey else []
         own = {one for design in designs for one in (*design["target_ids"], *design["retro_ids"])}
-        rows = store.rows_of(sql, ids=[one for one in item_ids if one in own] if person.survey else item_ids)
-    by_id = {row["item_id"]: _item(row) for row in rows}
+        by_id = review.items(store, [one for one in item_ids if one in own] if person.survey else item_ids)
     return [by_id[one] for one in item_ids if one in by_id]
 
 
@@ -93,10 +89,6 @@ def hidden_items(store: Store, item_ids: list[str]) -> set[str]:
     return {
         one for (one,) in store.rows(f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
     }
-
-
-def _item(row: dict) -> Item:
-    return Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])})
 
 
 # One answer an item: the first sample of its base prompt, or of the same prompt in another layout or after examples (options

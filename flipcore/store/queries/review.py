@@ -1,7 +1,6 @@
 """What the review asks of the store: pairs, the verdicts that stand, labels of judged texts, what people say of
 keys; and what it adds."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from flipcore.access.acting import EVERY, Permission, Person, opened_to
@@ -9,7 +8,7 @@ from flipcore.core.records import Item, digest
 from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
 from flipcore.store.connection import Store
 from flipcore.store.queries.paraphrase_states import PAIR_STATES
-from flipcore.store.rows import item_row, now
+from flipcore.store.rows import item_of, item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
 
 FROM_ELSEWHERE = (
@@ -110,7 +109,7 @@ def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
         f"AND item_id NOT IN ({HIDDEN})",
         ids=item_ids,
     )
-    return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in rows}
+    return {row["item_id"]: item_of(row) for row in rows}
 
 
 def studies_with_rewordings(store: Store) -> list[dict]:

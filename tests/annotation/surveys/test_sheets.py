@@ -23,6 +23,7 @@ from flipcore.annotation.surveys.sheets import (
 )
 from flipcore.claims.holdout import survey_claim
 from flipcore.core.errors import BadInput, OverBudget
+from flipcore.core.folders import admit
 from flipcore.core.records import Item
 from flipcore.models import model_cards
 from flipcore.stats.holdout.survey import odd_one_out_survey
@@ -159,6 +160,13 @@ def test_one_person_who_finds_all_ten_is_reported_with_an_exact_interval(survey)
     assert survey_claim(result).text.startswith("One person finds the retro entry")
 
 
+def returned(content, survey, folder, kind="csv"):
+    path = folder / f"sheets.{kind}"
+    path.write_bytes(content)
+    admit(folder)
+    return files.returned(path, {survey.survey_id: survey})
+
+
 def sent_back(rows, answers, kind="csv", delimiter=","):
     """A downloaded file with the answers filled in by place."""
     made = [dict(row) for row in rows]
@@ -175,11 +183,11 @@ def sent_back(rows, answers, kind="csv", delimiter=","):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("csv", ";"), ("json", "")])
-def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(survey, kind, delimiter):
+def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(survey, kind, delimiter, tmp_path):
     rows = files.sheet_rows(survey, ["Ada"], ITEMS)
     assert len(rows) == 20 + 13 and rows[0]["question"] == "example of set 1"
     right = {str(i + 1): str(question.right + 1) for i, question in enumerate(sheet(survey, "Ada").questions)}
-    found = files.returned(sent_back(rows, right, kind, delimiter), {survey.survey_id: survey})
+    found = returned(sent_back(rows, right, kind, delimiter), survey, tmp_path, kind)
     assert found.refusals == () and list(found.rows) == filled(survey, "Ada")
 
 
@@ -190,7 +198,7 @@ def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
     assert ITEMS[first.odd].question in text and first.odd not in text and {row["answer"] for row in rows} == {""}
 
 
-def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):
+def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey, tmp_path):
     text = "\n".join(
         [
             "survey,annotator,question,answer",
@@ -205,46 +213,47 @@ def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):
             f"{survey.survey_id},Ada,4,1",
         ]
     )
-    found = files.returned(text.encode(), {survey.survey_id: survey})
+    found = returned(text.encode(), survey, tmp_path)
     assert [row["position"] for row in found.rows] == [0, 3]
     said = dict(found.refusals)
     assert list(said) == [3, 4, 5, 6, 7, 8, 9]
     assert "the answer '4'; write 1, 2 or 3" in said[3] and "questions 1 to 13" in said[4] and "first in line 2" in said[5]
     assert "names no annotator" in said[6] and "'nothing', which is not stored" in said[7] and "has no answer;" in said[8]
-    assert "has no question" in said[9]
+    assert "has 2 columns and the header has 4" in said[9]
 
 
-def test_a_cell_of_several_lines_moves_the_number_of_the_line(survey):
+def test_a_cell_of_several_lines_moves_the_number_of_the_line(survey, tmp_path):
     text = f'survey,annotator,question,text_1,answer\n{survey.survey_id},Ada,1,"two\nlines",2\n{survey.survey_id},Ada,2,x,9\n'
-    assert files.returned(text.encode(), {survey.survey_id: survey}).refusals[0][0] == 4
+    assert returned(text.encode(), survey, tmp_path).refusals[0][0] == 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xff\xfe\x00", "not UTF-8"),
-        (b"", "no rows"),
+        (b"\xff\xfe\x00", "is UTF-16; save it as UTF-8"),
+        (b"", "is empty"),
         (b"[1, 2", "not valid JSON"),
-        (b'{"a": 1}', "must hold a list"),
-        (b"[" * 100_000, "not valid JSON"),
+        (b"[]", "no rows"),
+        (b'{"a": 1}', ""),
+        (b"[" * 100_000, "nested too deeply"),
         (b'survey,answer\n"a\x00b",2\n"', ""),
     ],
 )
-def test_a_file_that_is_none_is_a_sentence(content, said, survey):
+def test_a_file_that_is_none_is_a_sentence(content, said, survey, tmp_path):
     try:
-        found = files.returned(content, {survey.survey_id: survey})
+        found = returned(content, survey, tmp_path, "csv" if content.startswith(b"survey") else "json")
     except BadInput as error:
         assert said in str(error)
     else:
         assert said == "" and found.rows == () and found.refusals
 
 
-def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey):
+def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey, tmp_path):
     rows = files.sheet_rows(survey, ["=HYPERLINK(1)"], ITEMS)
     assert "'=HYPERLINK(1)" in files.file_text(rows)
     row = {"survey": survey.survey_id, "annotator": "'=HYPERLINK(1)", "question": "1", "answer": "1"}
-    assert files.returned(json.dumps([row]).encode(), {survey.survey_id: survey}).rows[0]["annotator"] == "=HYPERLINK(1)"
+    assert returned(json.dumps([row]).encode(), survey, tmp_path, "json").rows[0]["annotator"] == "=HYPERLINK(1)"
 
 
 def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(store, survey):
