@@ -31,7 +31,7 @@ ROOMS = {
         "tests/claims tests/stats/base tests/reports",
     ),
     "plan": ("flipcore/runs/plan.py flipcore/runs/runner.py flipcore/runs/cost.py", "tests/runs"),
-    "spending": ("flipcore/runs/spending.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
+    "spending": ("flipcore/runs/asking.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
 }
 SECONDS = 240  # that the tests of one change may take; one that does not end is noticed
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)

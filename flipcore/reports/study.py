@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from flipcore.annotation.pair_labels import Pairs
+from flipcore.annotation.judge_labels import Pairs
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports.flips import Headline, claimed_headline
-from flipcore.reports.flips_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
+from flipcore.reports.read_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
@@ -125,7 +125,7 @@ def study_report(
     first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
     and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
     are the models' own, `repeats` what is said of each where templates repeat; `by_task` as in `headline`; `pairs` are those that people
-    labelled (`annotation.pair_labels`).
+    labelled (`annotation.judge_labels`).
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}

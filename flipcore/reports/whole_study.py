@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.annotation.gates import reasons
-from flipcore.annotation.judge_labels import labelled_readouts
-from flipcore.annotation.pair_labels import labelled_pairs
+from flipcore.annotation.judge_labels import labelled_pairs, labelled_readouts
 from flipcore.claims.claim import Claim, description
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
@@ -20,8 +19,7 @@ from flipcore.core.version import __version__
 from flipcore.extractors import needs_judge, title_of
 from flipcore.reports.badges import badges_of
 from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
-from flipcore.reports.holdout import Inflation, inflation
-from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
+from flipcore.reports.holdout import HoldoutReport, Inflation, holdout_report, inflation
 from flipcore.reports.judges import Judges, judges_of
 from flipcore.reports.log_scores import leading, task_scores
 from flipcore.reports.memory import memory_tests, summary

@@ -4,7 +4,7 @@ extractor by itself, and whether flips can be told beforehand."""
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.annotation.pair_labels import Pairs, labelled_pairs
+from flipcore.annotation.judge_labels import Pairs, labelled_pairs
 from flipcore.charts.flips import sequence
 from flipcore.claims import flips
 from flipcore.claims.flip_predictions import prediction
@@ -12,8 +12,7 @@ from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.flips_by_people import leading, people_on_flips
-from flipcore.reports.read_by_people import cost_words
+from flipcore.reports.read_by_people import cost_words, leading, people_on_flips
 from flipcore.reports.worked_examples import flips_example
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips import surface

@@ -5,9 +5,8 @@ import streamlit as st
 
 from flipcore.claims.next_steps import next_step
 from flipcore.reports.browser_data.margins import board, waiting_board
-from flipcore.reports.holdout import set_facts
+from flipcore.reports.holdout import START, set_facts
 from flipcore.reports.holdout_sets import Sets
-from flipcore.reports.holdout_tests import START
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.store.queries import holdout, locks

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 import streamlit as st
 
 from flipcore.core.errors import BadInput
-from flipcore.reports import holdout_tests
+from flipcore.reports import holdout as tests_of_sets
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.stats.holdout.entries import entry_text
-from flipcore.store.queries import holdout
+from flipcore.store.queries import holdout as queries
 from flipcore.vectors import embeddings
 from pages.common import gates, session
 
@@ -37,7 +37,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     if key not in cache:
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
-            cache[key] = holdout_tests.prediction(sets, view, rows, watch)
+            cache[key] = tests_of_sets.prediction(sets, view, rows, watch)
         while len(cache) > MOST_KEPT:
             cache.pop(next(iter(cache)), None)
     return cache[key]
@@ -103,13 +103,13 @@ def duplicates(sets: Sets):
 
 @of_sets("Regrouping the entries", 24)
 def _semantic(sets: Sets, embedding: str, seed: int):
-    return holdout_tests.semantic(sets, vectors(sets, embedding), seed)
+    return tests_of_sets.semantic(sets, vectors(sets, embedding), seed)
 
 
 @session.cached(max_entries=16)
 def _accuracies(study_id: str, confirmatory: bool):
     lock = session.lock_id(study_id, "holdout") if confirmatory else None
-    return holdout.accuracies(session.store(), study_id, lock=lock)
+    return queries.accuracies(session.store(), study_id, lock=lock)
 
 
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
@@ -118,12 +118,12 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     def answers(study_id: str):
         return _accuracies(study_id, confirmatory and sets.is_of_study)
 
-    return holdout_tests.all_conditions(session.store(), sets, answers, boosted)
+    return tests_of_sets.all_conditions(session.store(), sets, answers, boosted)
 
 
 def closed_gates(sets: Sets, conditions: Sequence[Condition], confirmatory: bool) -> dict[str, str]:
     """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
-    return holdout_tests.shut_gates(session.store(), sets, conditions, _gates_of(sets, confirmatory))
+    return tests_of_sets.shut_gates(session.store(), sets, conditions, _gates_of(sets, confirmatory))
 
 
 def _gates_of(sets: Sets, confirmatory: bool) -> Callable[[str, Collection[str]], dict[str, str]]:
@@ -136,12 +136,12 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[s
     """(tests, how each was made, why the others were not run), each by name. Those in `waiting` are still running."""
     store = session.store()
     runs = {
-        "difficulty": lambda: holdout_tests.difficulty_of(
+        "difficulty": lambda: tests_of_sets.difficulty_of(
             sets, all_conditions(sets, confirmatory), _gates_of(sets, confirmatory), store
         ),
         "semantic": lambda: _semantic(sets, view["embedding"], view["seed"]),
         "prediction": lambda: prediction(sets, view, vectors),
-        "odd one out": lambda: holdout_tests.odd_one_out(store, sets),
+        "odd one out": lambda: tests_of_sets.odd_one_out(store, sets),
     }
-    report = holdout_tests.four_tests(runs, view, {name: STILL_RUNNING[name] for name in waiting})
+    report = tests_of_sets.four_tests(runs, view, {name: STILL_RUNNING[name] for name in waiting})
     return report.tests, report.about, report.missing

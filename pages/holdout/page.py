@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from flipcore.reports.holdout import FEWEST, too_few
+from flipcore.reports.holdout import FEWEST, START, too_few
 from flipcore.reports.holdout_sets import Sets
-from flipcore.reports.holdout_tests import START
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session

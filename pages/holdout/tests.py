@@ -3,9 +3,8 @@
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
-from flipcore.reports.holdout import bound_text, checked_models
+from flipcore.reports.holdout import START, bound_text, checked_models
 from flipcore.reports.holdout_sets import Sets
-from flipcore.reports.holdout_tests import START
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text

@@ -24,9 +24,8 @@ from pages.common import modes, record, screen, session
 from pages.common.identity import name_field
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
-from pages.memorization.cached import View, gap, gaps_of, members, readouts_of
+from pages.memorization.cached import View, detectable, gap, gaps_of, members, readouts_of, say, tests
 from pages.memorization.items import item_table
-from pages.memorization.verdicts import detectable, say, tests
 
 START = {"margin": 0.05}
 

@@ -15,9 +15,19 @@ from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import modes, record, screen, session
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
-from pages.memorization.cached import View, lines_of, loss, losses, members, readouts_of
+from pages.memorization.cached import (
+    View,
+    lines_of,
+    loss,
+    losses,
+    members,
+    readouts_of,
+    say,
+    say_dragged,
+    verdict,
+    warn_without_fresh_controls,
+)
 from pages.memorization.items import detector_title, item_table
-from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
 
 START = {"loss_cutoff": None}
 

@@ -17,9 +17,8 @@ from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, screen, session
 from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
-from pages.memorization.cached import View, sensitivities, setting_of
+from pages.memorization.cached import View, say, say_dragged, sensitivities, setting_of, verdict
 from pages.memorization.items import item_table
-from pages.memorization.verdicts import say, say_dragged, verdict
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 

@@ -12,9 +12,8 @@ from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.showing import how_to_read, offer_table, plain, show_figure, show_table
 from pages.memorization import truth
-from pages.memorization.cached import View, members
+from pages.memorization.cached import View, members, tests
 from pages.memorization.items import detector_title
-from pages.memorization.verdicts import tests
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from flipcore.access.acting import Level, Permission, acting, refusal
-from flipcore.annotation.paraphrases.random_order import Order, order_of
+from flipcore.annotation.paraphrases.random_order import Order, order_of, take
 from flipcore.annotation.paraphrases.review_view import review_view
-from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review

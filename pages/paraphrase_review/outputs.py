@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import Permission, acting
 from flipcore.annotation import judge_labels
-from flipcore.annotation.pair_labels import labelled_pairs, pairs_to_label
+from flipcore.annotation.judge_labels import labelled_pairs, pairs_to_label
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import judge_claim

@@ -14,8 +14,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import POCKET_ANSWERS
 from flipcore.core.work import Work
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
-from flipcore.reports.holdout import inflation_of
-from flipcore.reports.holdout_tests import HoldoutReport, holdout_report
+from flipcore.reports.holdout import HoldoutReport, holdout_report, inflation_of
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
 from pages.common import screen, session

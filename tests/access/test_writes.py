@@ -22,7 +22,7 @@ from flipcore.access.acting import (
 from flipcore.access.tables import RULES, rule_of
 from flipcore.annotation.flip_marks import mark_flip
 from flipcore.annotation.paraphrases.publish import publish
-from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.proposals.proposing import propose
 from flipcore.annotation.surveys.models import ask_model
 from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError

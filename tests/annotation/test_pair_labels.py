@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from flipcore.annotation.judge_labels import agreed_labels, ids_to_label, label_row
-from flipcore.annotation.pair_labels import labelled_pairs, pairs_to_label
+from flipcore.annotation.judge_labels import agreed_labels, ids_to_label, label_row, labelled_pairs, pairs_to_label
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.flips_by_people import leading, people_on_flips
+from flipcore.reports.read_by_people import leading, people_on_flips
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flipcore.axes import axis_of
-from flipcore.axes.referring import BY_LABEL, NOT_LAST, referring
+from flipcore.axes.options import BY_LABEL, NOT_LAST, referring
 from flipcore.core.contracts import Material
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource

@@ -11,7 +11,7 @@ if __name__ == "__main__":
     from streamlit.web.cli import main
 
     from flipcore.invitations.gate import HEADERS
-    from flipcore.reports.holdout_tests import START
+    from flipcore.reports.holdout import START
 
     START["permutations"] = FEW_PERMUTATIONS
     if EXACT not in os.environ:

@@ -8,7 +8,7 @@ import pytest
 from flipcore import __main__ as command_line
 from flipcore.annotation.gates import closed_gates, reasons
 from flipcore.annotation.judge_labels import label_row
-from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.paraphrases.random_order import take
 from flipcore.claims import gates
 from flipcore.core.study import Part
 from flipcore.reports.score import score_report

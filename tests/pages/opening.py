@@ -51,7 +51,7 @@ def words(app: AppTest) -> str:
 
 def few_permutations(patch) -> None:
     """The Holdout page permutes its cross-validation fewer times where nobody says otherwise, for as long as `patch` holds."""
-    from flipcore.reports.holdout_tests import START
+    from flipcore.reports.holdout import START
 
     patch.setitem(START, "permutations", FEW_PERMUTATIONS)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore.annotation.pair_labels import pairs_to_label
+from flipcore.annotation.judge_labels import pairs_to_label
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges, locks
 from tests.annotation.test_pair_labels import STUDY, S, asked, label  # noqa: F401

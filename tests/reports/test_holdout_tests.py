@@ -10,8 +10,8 @@ from flipcore.api import StudyView
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.exports.document import report
+from flipcore.reports.holdout import START, four_tests, holdout_report
 from flipcore.reports.holdout_sets import sets_of_study
-from flipcore.reports.holdout_tests import START, four_tests, holdout_report
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.runs.demo import example_holdout

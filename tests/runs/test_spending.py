@@ -9,9 +9,9 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
 from flipcore.models.cards import ModelCard
 from flipcore.runs import plan, runner
+from flipcore.runs.asking import Spending
 from flipcore.runs.cost import TEMPLATE_TOKENS
 from flipcore.runs.plan import remaining
-from flipcore.runs.spending import Spending
 from flipcore.store.queries import budgets, studies
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study

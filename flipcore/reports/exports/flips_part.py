@@ -8,7 +8,7 @@ from flipcore.reports.browser_data.levels import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, flip_bars, legend
 from flipcore.reports.exports.markup import Markup, board_place, claimed, folded, joined, paragraph, section, tag
-from flipcore.reports.flips_by_people import leading
+from flipcore.reports.read_by_people import leading
 from flipcore.reports.study import cell_place, table
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers

@@ -8,7 +8,7 @@ from flipcore.reports.browser_data.margins import board
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.figures import figure, interval_rows
 from flipcore.reports.exports.markup import Markup, board_place, claimed, paragraph, section, tag
-from flipcore.reports.holdout_tests import HoldoutReport
+from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import Condition

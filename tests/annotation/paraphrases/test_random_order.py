@@ -7,9 +7,8 @@ import pytest
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, take_in
 from flipcore.annotation.paraphrases.queue import Place
-from flipcore.annotation.paraphrases.random_order import Order, beginning, order_of
+from flipcore.annotation.paraphrases.random_order import Order, beginning, order_of, take
 from flipcore.annotation.paraphrases.review_view import review_view
-from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import settling_row, verdict_row
 from flipcore.datasets.reading.rows import Row
 from flipcore.store.connection import Store

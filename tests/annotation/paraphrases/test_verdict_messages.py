@@ -10,8 +10,8 @@ from itertools import pairwise, product
 import pytest
 
 from flipcore.annotation.paraphrases.queue import queue
+from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.paraphrases.review_view import pair_view, review_view
-from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
@@ -128,7 +128,7 @@ def test_ten_reviewers_at_once_lose_nothing(store):
 
 _KILLED = """
 import sys
-from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.paraphrases.random_order import take
 from flipcore.store.connection import Store
 from tests.annotation.paraphrases.pairs import SAME, made_pairs, stored
 from flipcore.core.records import digest

@@ -25,7 +25,7 @@ from flipcore.claims.holdout import (
     verdict_claim,
 )
 from flipcore.core.records import Item
-from flipcore.reports.holdout_tests import suggested_margin
+from flipcore.reports.holdout import suggested_margin
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.stats.holdout.verdict import (

@@ -17,7 +17,7 @@ from flipcore.detectors import DETECTORS, Detector, detectors
 from flipcore.reports.exports.data_part import ITEMS, READOUTS, VALUES
 from flipcore.reports.exports.document import report
 from flipcore.reports.exports.methods_text import methods_text
-from flipcore.reports.holdout_tests import holdout_report
+from flipcore.reports.holdout import holdout_report
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions

@@ -3,8 +3,8 @@ import pytest
 
 from flipcore.claims.holdout import outcome_claim
 from flipcore.core.randomness import generator
+from flipcore.reports.holdout import semantic
 from flipcore.reports.holdout_sets import Sets
-from flipcore.reports.holdout_tests import semantic
 from flipcore.stats.holdout.copies import compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.verdict import semantic_test
 from tests.lab.claims.likeness import embedded, entries
