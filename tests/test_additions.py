@@ -43,12 +43,12 @@ def wheel(name: str) -> str:
 ADDITIONS = {
     "axis": (
         ("flipcore/axes/toy.py", wheel("flip-shout")),
-        ("flipcore/axes/__init__.py", '_FILES = """identity ', '_FILES = """identity toy '),
+        ("flipcore/axes/__init__.py", '"identity options', '"identity toy options'),
         "'shout' in flipcore.axes.AXES",
     ),
     "extractor": (
         ("flipcore/extractors/toy.py", wheel("flip-last-letter")),
-        ("flipcore/extractors/__init__.py", " regex pattern ", " regex toy pattern "),
+        ("flipcore/extractors/__init__.py", " written_answer pattern ", " written_answer toy pattern "),
         "'last_letter' in flipcore.extractors.EXTRACTORS",
     ),
     "detector": (
@@ -58,7 +58,7 @@ ADDITIONS = {
     ),
     "dataset": (
         ("flipcore/datasets/benchmarks/toy.py", wheel("flip-riddles") + "\n\nLOADER = DATASET\n"),
-        ("flipcore/datasets/__init__.py", "shipped gsm8k ", "shipped toy gsm8k "),
+        ("flipcore/datasets/__init__.py", "shipped gsm ", "shipped toy gsm "),
         "'riddles' in flipcore.datasets.LOADERS",
     ),
     "protocol": (

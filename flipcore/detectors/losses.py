@@ -18,6 +18,10 @@ NO_COMPLETION = "Cut off: not applicable, no completion is read."
 class _Scored(ScoreDetector):
     """Reads log-probabilities of given texts."""
 
+    @property
+    def table_axis(self) -> str:
+        return "paraphrase"
+
     def evidence(
         self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
@@ -51,10 +55,6 @@ class MinK(_Scored):
     null: str = "the same value of controls"
     reads: str = "losses"
 
-    @property
-    def table_axis(self) -> str:
-        return "paraphrase"
-
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         return frames.losses(frame, self.measure, roles, alone=True)
 
@@ -67,10 +67,6 @@ class OverReference(_Scored):
     unit: str = "D: loss under the reference model minus this model's, nats"
     null: str = "the same difference on controls"
     reads: str = "losses"
-
-    @property
-    def table_axis(self) -> str:
-        return "paraphrase"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return "reference" in frame and bool(frame.loc[frame["extractor"] == self.measure, "reference"].notna().any())

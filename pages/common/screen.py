@@ -1,8 +1,7 @@
 """Controls that stand in the link; the button behind which a page's rarely changed ones lie, and the line that says what they are set
 to."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -38,7 +37,7 @@ class Controls:
     """What lies behind a page's View button: widgets go to `place`, and `note` keeps what they are set to for the line."""
 
     def __init__(self) -> None:
-        self.place = st.popover("View", icon=":material/tune:", key="view-button", help="What is shown, and how")
+        self.place = view_button()
         self._line = st.empty()
         self._settings: list[str] = []
 
@@ -48,11 +47,9 @@ class Controls:
         self._line.caption(plain(" · ".join(filter(None, self._settings))), width="content")
 
 
-@contextmanager
-def view_button() -> Iterator[None]:
+def view_button() -> DeltaGenerator:
     """What is written inside lies behind "View"; `view_line` says beside it what is set."""
-    with st.popover("View", icon=":material/tune:", key="view-button", help="What is shown, and how"):
-        yield
+    return st.popover("View", icon=":material/tune:", key="view-button", help="What is shown, and how")
 
 
 def view_line(*settings: str) -> None:

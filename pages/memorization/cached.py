@@ -31,7 +31,7 @@ from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
-from pages.common import gates, session
+from pages.common import gates, modes, record, session
 from pages.common.showing import plain
 
 
@@ -221,6 +221,19 @@ def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl, m
     claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld, test.n_family)
     st.markdown(plain(claim.text))
     return [claim.text]
+
+
+def keep_dragged(
+    view: View, mode: str, name: str, start: dict, sentences: list[str], moved: dict | None, decision: dict | None, about: dict
+) -> None:
+    """What was done on a line whose place is the setting `name`: a move is logged and kept, a decision offered with what the page says
+    and what is looked at (`about`)."""
+    record.log_move(view.study_id, moved)
+    if decision:
+        said_here = {"sentences": [*sentences, *decision["sentences"]], name: decision["cutoff"]}
+        decision = decision | {"model": view.model} | about | said_here
+    record.offer(view.study_id, "memorization", mode, decision)
+    modes.remember(view.study_id, "memorization", start, moved and about | {name: moved["cutoff"]})
 
 
 def warn_without_fresh_controls(view: View, control_ids) -> None:

@@ -20,11 +20,11 @@ from flipcore.stats.memory.gap_power import detectable_sentence
 from flipcore.stats.memory.matching import CALIPER, TITLES, TRAITS, WORST, Matching
 from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
-from pages.common import modes, record, screen, session
+from pages.common import screen, session
 from pages.common.identity import name_field
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
-from pages.memorization.cached import View, detectable, gap, gaps_of, members, readouts_of, say, tests
+from pages.memorization.cached import View, detectable, gap, gaps_of, keep_dragged, members, readouts_of, say, tests
 from pages.memorization.items import item_table
 
 START = {"margin": 0.05}
@@ -54,12 +54,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             locked=mode == "locked",
             key=f"margin-{view}-{operator}-{extractor}-{mode}",
         )
-    record.log_move(view.study_id, moved)
-    if decision:
-        decision["sentences"] = [*sentences, *decision["sentences"]]
-    about = {"model": view.model, "operator": operator, "readout": extractor}
-    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"margin": decision["cutoff"]})
-    modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
+    keep_dragged(view, mode, "margin", START, sentences, moved, decision, {"operator": operator, "readout": extractor})
     _table(estimate)
     st.markdown(plain(estimate.benchmark.identity_sentence()))
     if st.toggle("What could this study find?", key="power", bind="query-params"):

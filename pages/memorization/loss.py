@@ -12,11 +12,12 @@ from flipcore.reports.worked_examples import loss_example
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
-from pages.common import modes, record, screen, session
+from pages.common import screen, session
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 from pages.memorization.cached import (
     View,
+    keep_dragged,
     lines_of,
     loss,
     losses,
@@ -48,14 +49,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
-    record.log_move(view.study_id, moved)
     if moved or settings["loss_cutoff"] is not None:
         sentences += say_dragged(judged_test, view, test, settings["margin"])
-    if decision:
-        decision["sentences"] = [*sentences, *decision["sentences"]]
-    about = {"model": view.model, "measure": measure}
-    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"loss_cutoff": decision["cutoff"]})
-    modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
+    keep_dragged(view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure})
     st.markdown(plain(test.reach.sentence()))
     show_table("rules", rule_rows(test))
     _published()

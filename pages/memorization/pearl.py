@@ -14,10 +14,10 @@ from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
-from pages.common import modes, record, screen, session
+from pages.common import screen, session
 from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
-from pages.memorization.cached import View, say, say_dragged, sensitivities, setting_of, verdict
+from pages.memorization.cached import View, keep_dragged, say, say_dragged, sensitivities, setting_of, verdict
 from pages.memorization.items import item_table
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
@@ -55,14 +55,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )
-    record.log_move(view.study_id, moved)
     if moved or settings["alpha"] is not None:
         sentences += say_dragged(judged_test, view, pearl, settings["margin"])
-    if decision:
-        decision["sentences"] = [*sentences, *decision["sentences"]]
-    about = {"model": view.model, "task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}
-    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"alpha": decision["cutoff"]})
-    modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
+    about = {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}
+    keep_dragged(view, mode, "alpha", START, sentences, moved, decision, about)
     _curves(view, pearl, start, metric, axis)
     if pearl.n_incomplete:
         st.caption(
