@@ -10,18 +10,7 @@ from flipcore.claims.memory_sets import any_cutoff_claim
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import VALUES
 from flipcore.models import model_cards
-from flipcore.reports.memory import (
-    Measurement,
-    MemoryTest,
-    detector_measurements,
-    family_tests,
-    fresh_control_warning,
-    members_of,
-    moved_p,
-    pearl_setting,
-    settings_of,
-    with_gap,
-)
+from flipcore.reports import memory
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap as Gap
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
@@ -92,12 +81,12 @@ def lines_of(view: View) -> dict[str, detectors.ScoreDetector]:
 def members(view: View) -> Members:
     """What is known of the study's items: options, templates, stored pairs, and what the controls are declared to be."""
     study, items = session.declared(view.study_id), session.study_items(view.study_id)
-    return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock), view.model)
+    return memory.members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock), view.model)
 
 
 def _analysis(view: View, detector: detectors.Detector, **settings):
     """What a detector's line is drawn from, at the settings of the page."""
-    settings |= settings_of(detector, session.declared(view.study_id), view.model)
+    settings |= memory.settings_of(detector, session.declared(view.study_id), view.model)
     return detectors.analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
 
 
@@ -126,7 +115,7 @@ def sensitivities(view: View, detector: detectors.Pearl, rule: str, fpr: float) 
 
 def setting_of(view: View, metric: str, axis: str) -> Setting:
     """Everything that alpha depends on, as the study declares it."""
-    return pearl_setting(session.declared(view.study_id), view.model, metric, axis)
+    return memory.pearl_setting(session.declared(view.study_id), view.model, metric, axis)
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
@@ -171,34 +160,36 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 
 
 @session.cached("Testing every detector", 16)
-def measurements(study_id: str, model: str, lock: str | None) -> list[Measurement]:
+def measurements(study_id: str, model: str, lock: str | None) -> list[memory.Measurement]:
     """Every detector of one model on every kind of item."""
     frame = frames.with_reference(session.readouts(study_id, lock=lock, everything=True), session.declared(study_id))
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
     frame = frames.compared_sets(frame[frame["model"] == model], study)
-    return detector_measurements(frame, members_of(study, items, pairs, model), study.detectors)
+    return memory.detector_measurements(frame, memory.members_of(study, items, pairs, model), study.detectors)
 
 
-def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:
+def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[memory.MemoryTest]:
     """The verdicts on the model in view, within the family of all models; with an `operator` its gap is read by `extractor` and
     comes first."""
     return family(view, margin, operator, extractor)[view.model]
 
 
-def family(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> dict[str, list[MemoryTest]]:
+def family(
+    view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
+) -> dict[str, list[memory.MemoryTest]]:
     """Those on every model."""
     models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
     by_model = {model: measurements(view.study_id, model, view.lock) for model in models}
     if operator:
         decided = gap(view, operator, extractor, margin).decided
-        by_model[view.model] = with_gap(by_model[view.model], view.kind, operator, decided)
+        by_model[view.model] = memory.with_gap(by_model[view.model], view.kind, operator, decided)
     axes = {one.axis for several in by_model.values() for one in several}
     closed_gates = gates.closed_gates(view.study_id, axes, (), view.lock)
-    return family_tests(by_model, session.declared(view.study_id).control, closed_gates, margin)
+    return memory.family_tests(by_model, session.declared(view.study_id).control, closed_gates, margin)
 
 
-def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
+def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
     """One detector's verdict within the family."""
     for one in tests(view, margin):
         measurement = one.measurement
@@ -213,11 +204,11 @@ def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 
 
-def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float) -> list[str]:
+def say_dragged(test: memory.MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float) -> list[str]:
     """After a drag the declared cut-off no longer decides: what every cut-off together shows; returns it for the record."""
     if test is None or test.measurement is None:
         return []
-    p = moved_p(family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores))
+    p = memory.moved_p(family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores))
     claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld, test.n_family)
     st.markdown(plain(claim.text))
     return [claim.text]
@@ -239,14 +230,14 @@ def keep_dragged(
 def warn_without_fresh_controls(view: View, control_ids) -> None:
     """Where too few controls are known to be unseen, beside the verdict that rests on them."""
     card = model_cards().get(view.model)
-    warning = fresh_control_warning(
+    warning = memory.fresh_control_warning(
         session.study_items(view.study_id), list(control_ids), session.doses(view.study_id), card.cutoff if card else None
     )
     if warning:
         st.warning(plain(warning), icon=":material/new_releases:")
 
 
-def say(test: MemoryTest | None, *more: str) -> list[str]:
+def say(test: memory.MemoryTest | None, *more: str) -> list[str]:
     """Shows a verdict, what more is claimed, and their small print; returns the sentences for the record."""
     claims = [] if test is None else [test.claim, *test.further]
     for i, claim in enumerate(claims):

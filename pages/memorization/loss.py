@@ -15,33 +15,21 @@ from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import screen, session
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
-from pages.memorization.cached import (
-    View,
-    keep_dragged,
-    lines_of,
-    loss,
-    losses,
-    members,
-    readouts_of,
-    say,
-    say_dragged,
-    verdict,
-    warn_without_fresh_controls,
-)
+from pages.memorization import cached
 from pages.memorization.items import detector_title, item_table
 
 START = {"loss_cutoff": None}
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     detector = _detector(view, controls)
     if detector is None:
         return
     measure = detector.name
-    test = loss(view, measure)
-    judged_test = verdict(view, settings["margin"], detector.name)
-    sentences = say(judged_test)
-    warn_without_fresh_controls(view, losses(view, measure)[1]["item_id"])
+    test = cached.loss(view, measure)
+    judged_test = cached.verdict(view, settings["margin"], detector.name)
+    sentences = cached.say(judged_test)
+    cached.warn_without_fresh_controls(view, cached.losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
     moved, decision = boards.draw(
         "cutoff_line",
@@ -50,19 +38,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         locked=mode == "locked",
     )
     if moved or settings["loss_cutoff"] is not None:
-        sentences += say_dragged(judged_test, view, test, settings["margin"])
-    keep_dragged(view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure})
+        sentences += cached.say_dragged(judged_test, view, test, settings["margin"])
+    cached.keep_dragged(view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure})
     st.markdown(plain(test.reach.sentence()))
     show_table("rules", rule_rows(test))
     _published()
     left_out = test.n_excluded + test.n_controls_excluded
     if left_out:
         st.caption(f"{left_out:,} items without a finite loss are left out.")
-    for name in readouts_of(view)[:1]:
+    for name in cached.readouts_of(view)[:1]:
         _accuracy(view, measure, test, name)
-    if "reworded" in losses(view, measure)[0]:
+    if "reworded" in cached.losses(view, measure)[0]:
         _exchange(view, measure, test)
-    scores = losses(view, measure)[0]
+    scores = cached.losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
@@ -78,9 +66,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _detector(view: View, controls) -> ScoreDetector | None:
+def _detector(view: cached.View, controls) -> ScoreDetector | None:
     """The one that is looked at; None where the study has none, which is then said."""
-    lines = lines_of(view)
+    lines = cached.lines_of(view)
     if not lines:
         st.info(
             "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
@@ -119,21 +107,21 @@ def _published() -> None:
         )
 
 
-def _accuracy(view: View, measure: str, test: LossTest, readout: str) -> None:
+def _accuracy(view: cached.View, measure: str, test: LossTest, readout: str) -> None:
     """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
     right, reworded = frames.correctness(view.frame, readout)
-    ids, control_ids = (frame["item_id"].tolist() for frame in losses(view, measure))
+    ids, control_ids = (frame["item_id"].tolist() for frame in cached.losses(view, measure))
     if not set(ids) | set(control_ids) <= right.keys() & reworded.keys():
         return
     control = [right[item] for item in control_ids]
     st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in control_ids]).sentence()))
-    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control), members(view).control).text))
+    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control), cached.members(view).control).text))
 
 
 # Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways.
 
 
-def _exchange(view: View, measure: str, test: LossTest) -> None:
+def _exchange(view: cached.View, measure: str, test: LossTest) -> None:
     """Computed on request: it trains a small classifier a few hundred times."""
     if not st.toggle("Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"):
         st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
@@ -151,11 +139,11 @@ def _exchange(view: View, measure: str, test: LossTest) -> None:
 
 
 @session.cached("Comparing the texts", 16)
-def _diagnosis(view: View, measure: str) -> Diagnosis:
+def _diagnosis(view: cached.View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
-    rows, control_rows = losses(view, measure)
+    rows, control_rows = cached.losses(view, measure)
     texts, topics = (
         [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)] for column in ("question", "category")
     )
     base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (rows, control_rows)]
-    return diagnosis(loss(view, measure), texts, base, topics)
+    return diagnosis(cached.loss(view, measure), texts, base, topics)

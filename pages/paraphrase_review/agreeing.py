@@ -4,20 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.ratings import (
-    OVERALL,
-    RATED,
-    SOURCE_CHECKS,
-    CheckAgreement,
-    Disagreement,
-    agreement,
-    agreement_sentence,
-    agreement_warnings,
-    disagreements,
-    models_sentence,
-    people,
-    retained,
-)
+from flipcore.annotation.paraphrases import ratings
 from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settling_row
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.stats.base.estimate import number_text
@@ -42,11 +29,11 @@ def show() -> None:
     only = _source(verdicts)
     verdicts = verdicts_of(session.store(), only)
     by_check = _agreements(session.store().revision(""), only)
-    beside, by_people = models_sentence(verdicts), people(verdicts)
-    st.markdown(f"## {plain(agreement_sentence(by_check[OVERALL]))}")
+    beside, by_people = ratings.models_sentence(verdicts), ratings.people(verdicts)
+    st.markdown(f"## {plain(ratings.agreement_sentence(by_check[ratings.OVERALL]))}")
     n = len({row["pair_id"] for row in by_people})
     st.caption(plain(f"Counted here: {count_of(n, 'stored pair')} of {only} that a person has judged."))
-    for text in agreement_warnings(by_check):
+    for text in ratings.agreement_warnings(by_check):
         st.warning(plain(text), icon=":material/warning:")
     if beside:
         st.caption(plain(beside))
@@ -60,17 +47,17 @@ def show() -> None:
         )
     if by_people:
         _retention(by_people)
-    _settling(disagreements(by_people))
+    _settling(ratings.disagreements(by_people))
 
 
-def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
-    rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in by_check.items()]
+def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
+    rows = [(ratings.RATED[check].capitalize(), one.alpha.estimate) for check, one in by_check.items()]
     show_figure("alphas", lambda c: interval_rows(rows, c))
     show_table(
         "agreement",
         [
             {
-                "asked": RATED[check].capitalize(),
+                "asked": ratings.RATED[check].capitalize(),
                 "pairs judged by two or more": one.alpha.n_items,
                 "raw agreement": number_text(one.alpha.raw),
                 "Krippendorff's alpha": one.alpha.estimate.text(),
@@ -85,7 +72,7 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
         "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
         "is undefined: everybody gave the same one answer, or nobody judged together."
     )
-    if len(by_check[OVERALL].pairwise) > 0:
+    if len(by_check[ratings.OVERALL].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
             show_table(
                 "agreement-by-pair",
@@ -93,7 +80,7 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
                     {
                         "reviewer": a,
                         "and": b,
-                        "asked": RATED[check],
+                        "asked": ratings.RATED[check],
                         "pairs": one.n_items,
                         "raw agreement": number_text(one.raw),
                         "Cohen's kappa": one.estimate.text(),
@@ -115,9 +102,9 @@ def _source(verdicts: list[dict]) -> str:
 
 @session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
-    verdicts = people(verdicts_of(session.store(), only))
-    return {check: agreement(verdicts, check) for check in RATED}
+def _agreements(revision: int, only: str) -> dict[str, ratings.CheckAgreement]:
+    verdicts = ratings.people(verdicts_of(session.store(), only))
+    return {check: ratings.agreement(verdicts, check) for check in ratings.RATED}
 
 
 def _retention(verdicts: Sequence[Mapping]) -> None:
@@ -127,13 +114,13 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
         [
             {
                 "rule": rule + (" (counts)" if rule == RULES[0] else ""),
-                "checks": ", ".join(RATED[check] for check in checks),
+                "checks": ", ".join(ratings.RATED[check] for check in checks),
                 "kept": share.text(3),
                 "of pairs": share.n,
             }
             for rule in RULES
-            for checks in (SOURCE_CHECKS, tuple(CHECKS))
-            for share in [retained(verdicts, rule, checks)]
+            for checks in (ratings.SOURCE_CHECKS, tuple(CHECKS))
+            for share in [ratings.retained(verdicts, rule, checks)]
         ],
     )
     st.caption(
@@ -145,28 +132,28 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
 # Disagreements: what each reviewer said of a pair and why, and the third verdict that settles it.
 
 
-def _settling(disagreements: list[Disagreement]) -> None:
+def _settling(several: list[ratings.Disagreement]) -> None:
     """Which pairs are open, and the one that is being settled."""
     st.subheader("Disagreements to settle", anchor=False)
-    open_pairs = [one for one in disagreements if one.settled is None]
-    if not disagreements:
+    open_pairs = [one for one in several if one.settled is None]
+    if not several:
         st.caption("No pair is kept by one reviewer and struck by another.")
         return
     st.markdown(
-        f"People differ on {len(disagreements):,} of the pairs that two or more judged; "
+        f"People differ on {len(several):,} of the pairs that two or more judged; "
         f"{len(open_pairs):,} {'is' if len(open_pairs) == 1 else 'are'} still to settle. A third person "
         "settles a pair: their verdict decides it, and does not count for agreement. A pair that they accept against its reviewers "
         "counts for the gate once no disagreement of its source is open."
     )
     names = {
         one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
-        for one in disagreements
+        for one in several
     }
     pair_id = st.selectbox("Pair", list(names), format_func=names.__getitem__, key="disagreement", label_visibility="collapsed")
-    _settle(next(one for one in disagreements if one.pair_id == pair_id))
+    _settle(next(one for one in several if one.pair_id == pair_id))
 
 
-def _settle(one: Disagreement) -> None:
+def _settle(one: ratings.Disagreement) -> None:
     pair = review.pairs(session.store(), [one.pair_id])[0]
     left, right = st.columns(2)
     with left.container(border=True):
@@ -195,6 +182,6 @@ def _settle(one: Disagreement) -> None:
 
 
 def _saying(row: Mapping, first: str) -> str:
-    answers = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
+    answers = ", ".join(f"{ratings.RATED[check]} {row[check]}" for check in CHECKS if row[check])
     does = "keeps" if keeps(row) else "strikes"
     return f"**{plain(row['reviewer'])}** {first}{does} it: {answers}. {plain(row['note'])}".strip()

@@ -18,18 +18,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.finish import LENGTH, reasoning_apart
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
+from flipcore.models.openai import replies
 from flipcore.models.openai.client import error_texts, missing_key, open_client
 from flipcore.models.openai.pace import minute_limit
-from flipcore.models.openai.replies import (
-    REASONING_FIELDS,
-    Fault,
-    alternatives,
-    fields_of,
-    parts_of,
-    path_of,
-    reply_of,
-    token_counts,
-)
 from flipcore.models.openai.retries import exhausted, pause
 from flipcore.models.probe_record import HIDDEN, IGNORED, NO_REASONING, PARTS, REFUSES, REPEATS, TAGS, UNCLEAR, ProbeRecord
 from flipcore.text.logprobs import usable_alternatives
@@ -81,13 +72,13 @@ class _Server:
         for attempt in range(1, _N_ATTEMPTS + 1):
             self.n_calls += 1
             try:
-                return await self._once(body, path or path_of(self.card))
+                return await self._once(body, path or replies.path_of(self.card))
             except Exception as error:  # the transport raises many kinds
                 status = getattr(error, "status_code", None)
                 sentence, _ = error_texts(error, self.card)
                 if exhausted(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
-                if status in _REFUSALS or (isinstance(error, Fault) and attempt == _N_ATTEMPTS - 2):
+                if status in _REFUSALS or (isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2):
                     raise NotTaken(sentence) from error
                 wait = pause(error, attempt, "8000")
                 if wait is None or wait > _MOST_WAIT_S or attempt == _N_ATTEMPTS:
@@ -104,9 +95,9 @@ class _Server:
             self.client.post(path, body=request, cast_to=httpx2.Response), min(self.card.timeout_s, LONGEST_S)
         )
         took = time.perf_counter() - started
-        reply = reply_of(response.text)
+        reply = replies.reply_of(response.text)
         call = Call("", "", Request("generate", "", max_tokens=FEW))
-        fields_of(call, reply, replace(self.card, api="chat" if path.startswith("/chat") else "completions"))
+        replies.fields_of(call, reply, replace(self.card, api="chat" if path.startswith("/chat") else "completions"))
         self.headers |= {name.lower(): value for name, value in response.headers.items()}
         self.seconds.append(took)
         return Reply(reply, response.headers, took)
@@ -197,7 +188,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     tops, n_tops, why = await _first_tokens(server, room)
     scores, score_tokens, elsewhere = await _scores(server)
     seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room)
-    n_out = token_counts(first.body)[1]
+    n_out = replies.token_counts(first.body)[1]
     return ProbeRecord(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         answered_as=str(first.body.get("model") or "")[:200],
@@ -251,7 +242,7 @@ async def _first_tokens(server: _Server, room: int) -> tuple[int, int, str]:
         reply = await server.takes(server.words(_SUM, room) | logprobs)
         if reply is None:
             continue
-        top = alternatives(reply.choice)
+        top = replies.alternatives(reply.choice)
         usable = usable_alternatives(top)
         if usable is None:
             return 0, 0, "the server sends placeholders" if top else "the server drops them without a word"
@@ -266,8 +257,8 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
     text = call.request.prompt + call.request.continuation
     for n_tokens in (0, 1):
         body = {"prompt": text, "echo": True, "logprobs": 1, server.limit_name: n_tokens}
-        reply = await server.takes(body, path_of(card))
-        if reply is not None and fields_of(call, reply.body, card)["tokens"]:
+        reply = await server.takes(body, replies.path_of(card))
+        if reply is not None and replies.fields_of(call, reply.body, card)["tokens"]:
             return (True, n_tokens, False) if server.card.api == "completions" else (False, 0, True)
         if reply is None and server.card.api == "chat":
             break  # it has no such API
@@ -298,13 +289,13 @@ def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int 
     choice = body["choices"][0]
     holder = choice.get("message") if card.api == "chat" else choice
     content = holder.get("content" if card.api == "chat" else "text")
-    n_tokens = token_counts(body)[2]
-    for name in REASONING_FIELDS:
+    n_tokens = replies.token_counts(body)[2]
+    for name in replies.REASONING_FIELDS:
         if isinstance(holder.get(name), str) and holder[name]:
             return name, n_tokens
-    if isinstance(content, list) and parts_of(content)[1]:
+    if isinstance(content, list) and replies.parts_of(content)[1]:
         return PARTS, n_tokens
-    text = parts_of(content)[0] if isinstance(content, list) else content or ""
+    text = replies.parts_of(content)[0] if isinstance(content, list) else content or ""
     reasoning, _, is_open = reasoning_apart(text)
     if reasoning or is_open:
         return TAGS, n_tokens
@@ -314,7 +305,7 @@ def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int 
 def notes(body: Mapping[str, Any], card: ModelCard, listed: Mapping[str, dict]) -> tuple[str, ...]:
     """What else the first reply shows."""
     sentences = []
-    fields = fields_of(_ANY, body, card)
+    fields = replies.fields_of(_ANY, body, card)
     message = body["choices"][0].get("message") or {}
     if message.get("tool_calls"):
         sentences.append("It answered a question by calling a tool.")

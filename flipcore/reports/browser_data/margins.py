@@ -8,34 +8,13 @@ from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.records import digest
 from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import p_text
-from flipcore.stats.holdout.units import (
-    NOTHING,
-    ONE_SIDED,
-    TITLES,
-    axis_text,
-    bound_text,
-    detectable_text,
-    estimate_text,
-    margin_text,
-    unit,
-)
-from flipcore.stats.holdout.verdict import (
-    BEYOND,
-    DIFFERENT,
-    EQUIVALENT,
-    TESTS,
-    UNDECIDED,
-    WITHIN,
-    HoldoutTest,
-    HoldoutVerdict,
-    as_family,
-)
+from flipcore.stats.holdout import units, verdict
 
-SIGNS = {BEYOND: "✗✗", DIFFERENT: "✗", WITHIN: "≈", EQUIVALENT: "✓", UNDECIDED: "–"}
+SIGNS = {verdict.BEYOND: "✗✗", verdict.DIFFERENT: "✗", verdict.WITHIN: "≈", verdict.EQUIVALENT: "✓", verdict.UNDECIDED: "–"}
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
 
 
-def margins_of(test: HoldoutTest) -> list[float | None]:
+def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
     """The margins that the handle can take; MMD² has no natural unit, so its scale follows what the data can show, and where no margin is
     set there is no handle."""
     if test.name in _GRIDS:
@@ -56,54 +35,57 @@ def _with(margins: list[float | None], lock_margin: float | None) -> list[float 
     return [*sorted([*numbers, lock_margin])]
 
 
-def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
+def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> dict:
     margin = test.margin if margin is None else margin
     margins = _with(margins_of(test.against_margin(margin)), margin)
     claims = [outcome_claim(test.against_margin(one)) for one in margins]
     states = [one.outcome for one in claims]
     numbers = [one for one in margins if one is not None]
     low, high = test.bound
-    low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
+    low = test.estimate.low if test.name in units.ONE_SIDED else low  # the bound of a share has no lower end: the interval has
     two_sided = test.name == "difficulty"
-    ends = [x for x in (high, test.estimate.value, *numbers[:1], NOTHING[test.name], low) if math.isfinite(x)]
+    ends = [x for x in (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low) if math.isfinite(x)]
     top = max(*(one * (0.55 if two_sided else 1.0) for one in numbers[-1:]), *ends)
-    axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
+    axis = [min(-top, *ends) if two_sided else min(units.NOTHING[test.name], *ends), top]
     return {
         "name": test.name,
-        "title": TITLES[test.name],
+        "title": units.TITLES[test.name],
         "margins": margins,
         "states": states,
         "signs": [SIGNS[state] for state in states],
         "sentences": [one.text for one in claims],
-        "labels": [f"margin {margin_text(test.name, one)}" if one is not None else "no margin" for one in margins],
+        "labels": [f"margin {units.margin_text(test.name, one)}" if one is not None else "no margin" for one in margins],
         "zones": [None if one is None else [-one if two_sided else axis[0], one] for one in margins],
         "start": 0 if margin is None else min((abs(one - margin), i) for i, one in enumerate(margins) if one is not None)[1],
         "value": plain(test.estimate.value),
         "bound": [plain(low), plain(high)],
         "two_sided": two_sided,
-        "nothing": NOTHING[test.name],
+        "nothing": units.NOTHING[test.name],
         "axis": axis,
-        "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])],
-        "unit": unit(test.name),
+        "ends": [units.axis_text(test, x) for x in (*axis, units.NOTHING[test.name])],
+        "unit": units.unit(test.name),
         "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})",
-        "estimate": estimate_text(test),
-        "detectable": detectable_text(test),
-        "held": bound_text(test),
+        "estimate": units.estimate_text(test),
+        "detectable": units.detectable_text(test),
+        "held": units.bound_text(test),
         "about": about,
     }
 
 
 def board(
-    tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str], missing: Mapping[str, str]
+    tests: Sequence[verdict.HoldoutTest],
+    margins: Mapping[str, float | None],
+    about: Mapping[str, str],
+    missing: Mapping[str, str],
 ) -> dict:
     """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
     states that the margins can bring about, keyed by the states joined with "|"."""
-    by_name = {test.name: test for test in as_family(tests)}
+    by_name = {test.name: test for test in verdict.as_family(tests)}
     rows: list[dict] = [
         _row(by_name[name], margins.get(name), about.get(name, ""))
         if name in by_name
-        else {"name": name, "title": TITLES[name], "missing": missing.get(name, "It was not run.")}
-        for name in TESTS
+        else {"name": name, "title": units.TITLES[name], "missing": missing.get(name, "It was not run.")}
+        for name in verdict.TESTS
     ]
     run: list[dict] = [row for row in rows if "missing" not in row]
     overall = {}
@@ -112,7 +94,7 @@ def board(
             by_name[row["name"]].against_margin(row["margins"][row["states"].index(state)])
             for row, state in zip(run, states, strict=True)
         ]
-        claim = verdict_claim(HoldoutVerdict(tuple(combination)))
+        claim = verdict_claim(verdict.HoldoutVerdict(tuple(combination)))
         overall["|".join(states)] = {"state": claim.outcome, "sentence": claim.text, "detail": claim.detail}
     return {"rows": rows, "overall": overall, "id": digest(rows)}
 
@@ -122,7 +104,10 @@ _WAITS = "Its verdict waits for what is still running."
 
 
 def waiting_board(
-    tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str], missing: Mapping[str, str]
+    tests: Sequence[verdict.HoldoutTest],
+    margins: Mapping[str, float | None],
+    about: Mapping[str, str],
+    missing: Mapping[str, str],
 ) -> dict:
     """The board while a test is still running: estimates and intervals of the others, and no verdict, because p-values are
     corrected over all tests."""
@@ -132,8 +117,6 @@ def waiting_board(
         row if "missing" in row else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
         for row in whole["rows"]
     ]
-    ready = (
-        f"{n or 'None'} of {len(TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict waits for what is still running."
-    )
+    ready = f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict waits for what is still running."
     overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
     return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}

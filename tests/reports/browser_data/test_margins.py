@@ -5,17 +5,9 @@ import pytest
 
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.randomness import generator
-from flipcore.reports.browser_data.margins import (
-    NOTHING,
-    TITLES,
-    axis_text,
-    board,
-    detectable_text,
-    estimate_text,
-    margins_of,
-    waiting_board,
-)
+from flipcore.reports.browser_data.margins import board, margins_of, waiting_board
 from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.holdout.units import NOTHING, TITLES, axis_text, detectable_text, estimate_text
 from flipcore.stats.holdout.verdict import (
     TESTS,
     HoldoutTest,
