@@ -13,7 +13,7 @@ from flipcore.datasets.recorded.columns import Recording
 from flipcore.datasets.recorded.fields import Field
 from flipcore.reports.audit import audit
 from flipcore.reports.study import study_report
-from flipcore.runs import log_import, runner
+from flipcore.runs import runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import preview_row, survey
@@ -192,7 +192,7 @@ def table_of(store, study_id):
 
 
 def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, monkeypatch):
-    monkeypatch.setattr(log_import, "BATCH", 2)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 2)
     outputs, stop = imported(written(tmp_path, ROWS), RECORDING, "Mine"), threading.Event()
     steps = []
     study_id = store_logs(outputs, store, lambda done: (steps.append(done.n_done), stop.set()), stop)
@@ -200,7 +200,7 @@ def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, mo
     assert (row["state"], steps) == ("cancelled", [2]) and "after 2 of 6 rows" in row["message"]
     store_logs(outputs, store, lambda done: steps.append(done.n_done))
     assert steps == [2, 2, 4, 6, 2, 4, 6] and studies.studies(store)["state"].tolist() == ["done"]
-    monkeypatch.setattr(log_import, "BATCH", 6_000)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 6_000)
     other = Store.open(tmp_path / "other.duckdb")
     store_logs(outputs, other)
     whole = table_of(other, study_id)

@@ -257,7 +257,7 @@ def test_formats_are_known_by_content_not_by_name(tmp_path, store):
 
 @pytest.mark.slow
 def test_importing_again_adds_nothing_and_a_stopped_import_goes_on(tmp_path, store, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.log_import.BATCH", 4)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
     found = survey([made.lm_eval(tmp_path / "run").parent])
     stop = threading.Event()
     stop.set()
@@ -370,7 +370,7 @@ def test_a_deleted_study_is_imported_anew(tmp_path, store):
 
 @pytest.mark.slow
 def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, store, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.log_import.BATCH", 4)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
     before, limits = memory_limit(store), set()
     store_logs(survey([made.lm_eval(tmp_path / "run").parent]), store, lambda done: limits.add(memory_limit(store)))
     assert limits == {"953.6 MiB"} and memory_limit(store) == before  # MEMORY_MB
@@ -378,7 +378,7 @@ def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, stor
 
 @pytest.mark.slow
 def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, store, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.log_import.BATCH", 4)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
     log_survey = survey([made.lm_eval(tmp_path / "run").parent])
 
     def interrupt(done):
@@ -410,7 +410,7 @@ def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypat
 
 @pytest.mark.slow
 def test_long_texts_make_smaller_batches(tmp_path, store, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.log_import.BATCH_CHARS", 50)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH_CHARS", 50)
     seen = []
     study_id = store_logs(survey([made.lm_eval(tmp_path / "run").parent]), store, lambda done: seen.append(done.n_done))
     assert len(seen) > 1 and len(studies.readouts(store, study_id, everything=True)) == 18
@@ -430,7 +430,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys)
         yield stop
 
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.log_import.BATCH", 4)
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
     folder = str(made.lm_eval(tmp_path / "run").parent)
     folders.admit(tmp_path)
     with monkeypatch.context() as patched:
