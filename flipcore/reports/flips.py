@@ -192,7 +192,7 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
-    is_paired = not any(math.isnan(accuracies[name].value) if name in sets else True for name in ("target", "retro"))
+    is_paired = all(name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro"))
     inflation = _inflation_words(pd.concat(sets.values())) if is_paired else ""
     between = "; " if any(", " in name for name in sets) else ", "
     return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"

@@ -17,6 +17,7 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import (
     BY_PROGRAM,
     OF_SAMPLE,
+    SIGNS,
     Field,
     own_key,
     rows_apart,
@@ -415,10 +416,13 @@ def _models_with_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     columns = columns_of(rows)
     keys: dict[str, set[str]] = {name: {name} for name in columns if "," not in name}
     for column in columns:
-        for name in {*columns, *(match[0] for end in _OWN_KEYS if (match := re.match(rf".+(?=[ _.:/-]{end}$)", column, re.I)))}:
-            if "," not in name and (key := own_key(column, name)):
-                of_scores = key.lower().replace(" ", "_") in SCORES and _are_scores(rows, column)
-                keys.setdefault(name, set()).add("score" if of_scores else key)
+        of_scores = _are_scores(rows, column)
+        parts = [(column[:i], column[i + 1 :]) for i, sign in enumerate(column) if sign in SIGNS]
+        whole = {name for pair in parts for name in pair if name in keys}
+        for name in {*whole, *(left for left, right in parts if left and "," not in left and right.lower() in _OWN_KEYS)}:
+            if key := own_key(column, name):
+                is_score = of_scores and key.lower().replace(" ", "_") in SCORES
+                keys.setdefault(name, set()).add("score" if is_score else key)
     scored = [
         name for name, own in keys.items() if "score" in own and not _NO_MODEL.search(name) and name.lower() not in _USUAL
     ]

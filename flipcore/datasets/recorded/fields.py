@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from flipcore.core.errors import BadInput
@@ -198,14 +199,25 @@ def _spoken(value: Sequence[Any]) -> str:
     return "\n\n".join(filter(None, (system, prompt)))
 
 
+SIGNS = " _.:/-"  # between the name of a model and what a column holds of it
 OF_MODEL, PREDICTION, OUTPUT, OF_SAMPLE = "model", "prediction", "response", "sample"  # of a row once it stands alone
 _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 
 
 def own_key(column: str, model: str) -> str:
     """What a column that is called after the column of a model holds of it: "correct" for "gpt-4o correct" or "correct_gpt-4o"."""
-    match = re.fullmatch(rf"{re.escape(model)}[\s_.:/-]+(.+)|(.+?)[\s_.:/-]+{re.escape(model)}", column, re.IGNORECASE)
-    return (match[1] or match[2]) if match else ""
+    if column.lower().startswith(model.lower()):
+        rest = column[len(model) :]
+        return rest.lstrip(SIGNS) if rest[:1] in SIGNS else ""
+    rest = column[: -len(model)] if column.lower().endswith(model.lower()) else ""
+    return rest.rstrip(SIGNS) if rest[-1:] in SIGNS else ""
+
+
+@lru_cache(64)
+def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Model -> the columns beside its own that are called after it, by what they hold. The same for all rows of a table."""
+    others = [one for one in columns if one not in models]
+    return {model: {key: one for one in others if (key := own_key(one, model))} for model in models}
 
 
 def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
@@ -215,15 +227,13 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
     if row.problem or not (models or lists):
         yield row
         return
-    keys = {
-        (name, model): key for name in row.values for model in models if name not in models and (key := own_key(name, model))
-    }
-    apart = {*models, *lists, *(name for name, _ in keys)}
+    own_columns = _own_columns(tuple(row.values), tuple(models))
+    apart = {*models, *lists, *(column for own in own_columns.values() for column in own.values())}
     shared = {name: value for name, value in row.values.items() if name not in apart}
     n_rows = 0
     for name in models:
         cell = row.values.get(name)
-        beside = {key: row.values[column] for (column, model), key in keys.items() if model == name}
+        beside = {key: row.values[column] for key, column in own_columns[name].items()}
         if any(one not in (None, "", {}) for one in ([cell] if name in row.values else beside.values())):
             own = cell if isinstance(cell, Mapping) else {OUTPUT if _OUTPUT.search(name) else PREDICTION: cell}
             n_rows += 1
