@@ -56,7 +56,7 @@ def test_each_model_readout_and_layout_is_a_condition_of_its_own():
         ("m", "cloze", "plain"),
         ("m", "regex", "helpful"),
     ]
-    assert found[0].counts == (6, 12, 6, 12) and found[0].test(0.1) == difficulty_test(6, 12, 6, 12, 0.1)
+    assert found[0].counts == (6, 12, 6, 12) and repr(found[0].test(0.1)) == repr(difficulty_test(6, 12, 6, 12, 0.1))
     assert found[0].inflation() == difficulty_test(6, 12, 6, 12).estimate
 
 
@@ -74,7 +74,8 @@ def test_among_the_first_k_counts_only_where_more_than_k_options_have_shares():
 
 def test_source_paired_entries_are_compared_entry_by_entry():
     found = conditions(pd.DataFrame(rows(source=lambda i: f"target{i}")))[0]
-    assert len(found.pairs) == 12 and found.test(0.1) == difficulty_test_paired(*zip(*found.pairs, strict=True), 0.1)
+    expected = difficulty_test_paired(*zip(*found.pairs, strict=True), 0.1)
+    assert len(found.pairs) == 12 and repr(found.test(0.1)) == repr(expected)  # from 3.13 on a NaN makes it unequal to itself
     assert found.inflation().method == "tango" and found.inflation().n == 12
     for source in (lambda i: "target0", lambda i: None if i else "target0", lambda i: f"elsewhere{i}"):
         assert conditions(pd.DataFrame(rows(source=source)))[0].pairs == []
