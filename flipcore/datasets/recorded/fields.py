@@ -70,6 +70,10 @@ def scorer_readout(name: str, value: Any) -> LogReadout:
 BY_PROGRAM = (  # columns in which a program wrote what it read of each text, and nothing where it read none
     "parsed_answer",
     "extracted_answer",
+    "predicted_answer",
+    "pred_answer",
+    "parsed_pred",
+    "pred_indexs",
     "model_answer",
     "model_prediction",
     "pred",
@@ -267,6 +271,6 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
     ways = {"text": (list(prompt_options), text), "letter": (list(labels), _bare(text)), "index": (places[:-1], text)}
     ways |= {"index1": (places[1:], text)} if form == "index1" else {}
     for names, name in (ways[one] for one in sorted(ways, key=lambda one: one != form)):
-        if names.count(name) == 1:
-            return str(own[names.index(name)])
+        if name in names:  # two options may have one text: both are right then
+            return "\n".join(str(place) for place, one in zip(own, names, strict=True) if one == name)
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")
