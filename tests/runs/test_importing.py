@@ -90,7 +90,7 @@ def test_a_recorded_study_survives_toml_and_cannot_be_asked_again(tmp_path, stor
     ("recording", "why"),
     [
         (replace(RECORDING, fields=(), text=""), "nothing to read"),
-        (replace(RECORDING, prompt=""), "no column for the prompt"),
+        (replace(RECORDING, prompt="", target=""), "no column for the prompt"),
         (replace(RECORDING, prompt="moon"), "no column 'moon'"),
     ],
 )

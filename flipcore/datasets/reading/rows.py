@@ -23,6 +23,7 @@ SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses testCases test_cases".split()
 )
+_LEAST_ITEMS = 20  # of an object with a value an item: fewer may be settings
 _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
@@ -173,7 +174,9 @@ def _document(path: Path) -> Iterator[Row]:
                 wrapper, number = key, number + 1
                 yield _row(number, value, _for_all(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
-        rows = _below_header(values) or _by_outcome(values) or _by_column(values) or _by_id(values) or [values]
+        rows = (
+            _below_header(values) or _by_outcome(values) or _by_column(values) or _by_name(values) or _by_id(values) or [values]
+        )
         yield from (_row(number, row) for number, row in enumerate(rows, start=1))
     for value in values.get(wrapper) or () if wrapper else ():  # what stood before the first object
         number += 1
@@ -220,6 +223,25 @@ def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
         )
         columns = [list(one.values()) for one in values.values()] if is_table else []
     return [dict(zip(values, row, strict=True)) for row in zip(*columns, strict=True)] if is_table else []
+
+
+def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of lists of rows, a list a task or, of one row each, an item; or of objects that hold a value an item, all
+    of the same items. None where it holds neither."""
+    inner = {name: one for name, one in values.items() if isinstance(one, dict) and one}
+    of_rows = [one for one in inner.values() if all(map(_are_rows, one.values()))]
+    if len(of_rows) == 1:
+        column = "id" if all(len(rows) == 1 for rows in of_rows[0].values()) else "task"
+        return [_for_all(values) | {column: name} | row for name, rows in of_rows[0].items() for row in rows]
+    columns = {name: one for name, one in inner.items() if not any(isinstance(cell, dict) for cell in one.values())}
+    first = next(iter(columns.values()), {})
+    if len(first) < _LEAST_ITEMS or len(columns) < len(inner) or any(one.keys() != first.keys() for one in columns.values()):
+        return []
+    return [_for_all(values) | {"id": key} | {name: one[key] for name, one in columns.items()} for key in first]
+
+
+def _are_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _by_id(values: dict[str, Any]) -> list[dict[str, Any]]:

@@ -126,7 +126,8 @@ COLUMNS = tuple(  # keys that name a column
 )
 SCORES = tuple(
     "score correct is_correct reward accuracy passed pass success grade rating points right acc exact_match resolved solved "
-    "is_solved true_false is_match result verdict value rewards accs scores graded_list follow_all_instructions".split()
+    "is_solved true_false is_match result verdict value base_status plus_status rewards accs scores graded_list "
+    "raw_scored_generations follow_all_instructions".split()
 )
 _SCORE_ENDS = tuple(f"_{name}" for name in SCORES if "_" not in name)
 _OF_SCORES = {  # what a table of scores alone may name besides
@@ -152,7 +153,7 @@ _NAMES = {
         "question": "original_question question question_text stem problem",
         "text": "response raw_response completion generation generated_text model_output model_outputs output generated_prediction "
         "outputs.answer outputs.output outputs.response outputs.text text responses completions generations outputs "
-        "actual_output output_list output.answer output.output output.response output.text",
+        "raw_generations actual_output output_list output.answer output.output output.response output.text",
         "item": "item item_id question_id example_id doc_id task_id id key idx",
         "variant": "variant variant_id template perturbation prompt_format",
         "order": "permutation option_order order",
@@ -168,7 +169,7 @@ _NAMES = {
     }.items()
 }
 QUESTIONS = (*_NAMES["prompt"], *_NAMES["question"])
-_OPTIONS = ("options", "choices")
+_OPTIONS = ("options", "choices", "index2ans")
 _WRAPPED = (
     "inputs",
     "outputs",
@@ -710,11 +711,11 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Nine rows of ten list options of which their prompt holds less than half: then the list's own order is the only one known. One
-    option may stand in a question by chance."""
-    listed = [(_listed(values, name), str(values.get(prompt))) for values in variants]
-    apart = sum(len(options) > 1 and 2 * sum(one in text for one in options) < len(options) for options, text in listed)
-    return apart >= 0.9 * len(listed)
+    """Of nine in ten of the rows that list options the prompt holds less than half of them: then the list's own order is the only one
+    known. One option may stand in a question by chance; rows without options ask for a free answer."""
+    there = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
+    apart = sum(len(options) > 1 and 2 * sum(one in text for one in options) < len(options) for options, text in there)
+    return bool(there) and apart >= 0.9 * len(there)
 
 
 def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:

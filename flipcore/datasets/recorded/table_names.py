@@ -16,6 +16,7 @@ from flipcore.datasets.recorded.columns import ITEMS, OUTPUTS, QUESTIONS, column
 from flipcore.datasets.recorded.grouping import MOST_MB
 
 LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
+MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind of question is nearly constant
 LEAST_ROWS = 10  # whose right answers two tables do not share by chance
 LONG = 20  # letters of a text that no two questions share by chance
 _N_TRIED = 5  # rows whose texts find the tables that may ask the same
@@ -78,6 +79,11 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
             task = next((part for part in one.parts if part and part != label), "outputs")
             task = names[one.source.name].task if one.source.name in names else task
             names[one.source.name] = _table_name(one, task, label)
+    unnamed = [tables[0] for tables in every if len(tables) == 1 and tables[0].source.name not in names]
+    for stem in {one.parts[0] for one in unnamed}:  # a folder a task, and one name for its file in all of them
+        several = [one for one in unnamed if one.parts[0] == stem]
+        labels = zip(several, _labels([one.parts for one in several]), strict=True)
+        names |= {one.source.name: TableName(label) for one, label in labels if label}
     return names
 
 
@@ -152,12 +158,18 @@ def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, A
     for name in (one for one in columns_of(first) if one in columns_of(other)):
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
         texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
-        in_order = len({a for a, _ in pairs}) > 1 and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
+        in_order = _by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
         if in_order and (name in QUESTIONS or (name not in ITEMS and len(pairs) >= LEAST_ROWS and not _counts(pairs))):
             return True
         if min(map(len, texts)) > LONG and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others)):
             return True
     return False
+
+
+def _by_chance(pairs: Sequence[tuple[str, str]]) -> float:
+    """The share of rows in which two columns would agree in any order of theirs: 1 for a constant."""
+    first, second = (Counter(side) for side in zip(*pairs, strict=True))
+    return sum(n * second[name] for name, n in first.items()) / len(pairs) ** 2
 
 
 def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
@@ -171,7 +183,7 @@ def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     shared = [next(iter(names)) for level in zip(*paths, strict=False) if len(names := set(level)) == 1]
     tokens = [re.split(r"[_ ]", path[0]) for path in paths]
     same = "_".join(level[0] for level in _while_same(zip(*tokens, strict=False)))
-    return tuple(filter(None, (*shared[:1], same))) or ("outputs",)
+    return tuple(filter(None, (*shared[:1], same, *shared[1:]))) or ("outputs",)
 
 
 def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:

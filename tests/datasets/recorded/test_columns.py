@@ -449,7 +449,7 @@ def of_two_models(n=30):
 
 def test_a_place_is_no_text_of_another_option_and_empty_cells_and_refused_rows_are_said(tmp_path):
     rows = list(of_two_models())
-    rows[9]["choices"] = ["oak", "oak", "tin", "elm"]
+    rows[9]["answer"] = 7  # of four options
     looked = survey([made.lines(tmp_path / "keys.jsonl", rows)])
     store = Store.open(":memory:")
     study_id = store_logs(looked, store)
@@ -741,8 +741,21 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
             "unresolved_ids": ["a-0", "a-1"],
             "error_ids": ["a-2", "a-3"],
         },
+        {
+            "date": "a day",
+            "eval": {f"f/{n}": [{"solution": "return", "base_status": "pass" if n > 3 else "fail"}] for n in range(8)},
+        },
+        {
+            "accuracy": 0.5,
+            "per task": {
+                name: [{"question": f"What is {n}?", "answer": str(n), "response": str(max(n, 4))} for n in some]
+                for name, some in (("few", range(4)), ("many", range(4, 8)))
+            },
+        },
+        [{"id": n, "gold": "ABCD"[n % 4], "pred": "ABCD"[(n + n // 4) % 4]} for n in range(8)],
+        [{"id": n, "answer": "yes", "response": "Yes." if n > 3 else "No."} for n in range(8)],
     ],
-    ids=["DeepEval", "MLflow", "SWE-bench"],
+    ids=["DeepEval", "MLflow", "SWE-bench", "EvalPlus", "tasks", "gold and prediction", "no question"],
 )
 def test_documents_of_harnesses_are_their_rows(tmp_path, store, document):
     path = tmp_path / "document.json"
@@ -750,3 +763,27 @@ def test_documents_of_harnesses_are_their_rows(tmp_path, store, document):
     frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
     scores = frame[frame["is_correct"].notna()]
     assert scores["item_id"].nunique() == 8 and scores["is_correct"].astype(float).mean() == 0.5
+
+
+def test_an_object_with_a_value_an_item_has_a_row_an_item(tmp_path, store):
+    """As CRUXEval writes its samples; the same of one output an item."""
+    texts = {f"sample_{n}": ["'a'", "'b'"] for n in range(24)}
+    scores = {name: [n % 2 == 0, n < 6] for n, name in enumerate(texts)}
+    path = tmp_path / "scored.json"
+    path.write_text(json.dumps({"raw_generations": texts, "raw_scored_generations": scores, "pass_at_1": 37.5}))
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    assert (frame["item_id"].nunique(), frame["sample"].nunique(), frame["is_correct"].astype(float).mean()) == (24, 2, 0.375)
+
+
+def test_rows_that_lack_the_column_of_options_ask_for_a_free_answer(tmp_path, store):
+    """As MMMU writes them: no question, options by their letters, and neither letters nor options in a third of its rows."""
+    rows = [
+        {"id": n, "answer": str(n), "response": str(n)}
+        if n % 3 == 0
+        else {"id": n, "answer": "B", "index2ans": {"A": f"{n} oaks", "B": f"{n} elms"}, "response": "B"}
+        for n in range(12)
+    ]
+    looked = survey([made.lines(tmp_path / "math.jsonl", rows)])
+    frame = studies.readouts(store, store_logs(looked, store), everything=True)
+    assert looked.n_refused == 0 and frame["is_correct"].dropna().all() and frame["item_id"].nunique() == 12
+    assert looked.kinds == {"math": "choice", "math without options": "number"}

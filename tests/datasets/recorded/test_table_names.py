@@ -96,6 +96,22 @@ def test_two_tasks_of_one_folder_are_called_by_the_beginning_of_their_names(tmp_
     }
 
 
+@pytest.mark.parametrize("models", [("x",), ("x", "y")])
+def test_a_folder_a_task_whose_files_have_one_name_and_a_nearly_constant_column_says_nothing(tmp_path, models):
+    """As MMMU publishes its outputs: without questions, the right answers by letter, and a kind that is the same in all rows but one."""
+    keys = {"art": "ABCDCBADBCAABDCD", "music": "DCABADCBBADCCABD"}
+    tables = {
+        f"{model}/{task}/output.jsonl": [
+            {"id": f"{task}_{n}", "kind": "open" if n == 9 else "choice", "answer": one, "response": one}
+            for n, one in enumerate(key)
+        ]
+        for task, key in keys.items()
+        for model in models
+    }
+    seen = survey([folder_of(tmp_path, tables)])
+    assert set(seen.kinds) == {"art", "music"} and set(seen.models) == ({"x", "y"} if len(models) > 1 else {"recorded model"})
+
+
 def test_what_tells_files_apart_is_known_where_a_table_asks_alone(tmp_path):
     other = [(f"How far is it to the town number {n} from here?", str(n)) for n in range(12)]
     folder = folder_of(tmp_path, {"sums/7b.jsonl": rows(), "sums/70b.jsonl": rows(), "towns/70b.jsonl": rows(questions=other)})

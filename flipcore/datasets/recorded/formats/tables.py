@@ -41,6 +41,7 @@ from flipcore.datasets.recorded.columns import (
 from flipcore.datasets.recorded.fields import readout_of, right_answer, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.table_names import TableName
 
@@ -135,7 +136,8 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
             f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
         )
-    if not recording.prompt and not recording.score:
+    is_answered = bool(recording.item and recording.target and (recording.text or recording.fields))
+    if not recording.prompt and not recording.score and not is_answered:
         guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
             f"The recording names no column for the prompt, and none that is called like a score and holds scores.{there} Say which one "
@@ -324,7 +326,8 @@ class _Rows:
         return task if self._kind(values) == recording.kind else f"{task} without options"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
-        has_none = self.recording.options in values and values[self.recording.options] in (None, "", [], {})
+        columns = self.recording.option_columns
+        has_none = len(columns) == 1 and values.get(columns[0]) in (None, "", [], {})
         return "text" if self.recording.kind == "choice" and has_none else self.recording.kind
 
     def _sample(self, key: Key, name: str, values: Mapping[str, Any]) -> int | None:
@@ -414,8 +417,7 @@ class _Rows:
         return tuple(str(one).strip() for one in options)
 
     def _item(self, key: str, first: Mapping[str, Any]) -> Item:
-        """The item in its own order of options. Two options with one text are refused unless a permutation tells them
-        apart."""
+        """The item in its own order of options. Two options with one text are told apart as in every log, or by a permutation."""
         recording = self.recording
         if recording.nested and not any(name.startswith(recording.nested) for name in first):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
@@ -424,6 +426,7 @@ class _Rows:
         if sorted(own) != list(range(len(prompt_options))):
             raise BadInput(f"has the order {own} for {len(prompt_options)} options")
         options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
+        options = options if recording.order else unique_options(options)
         item = Item.make(
             dataset=self._task(first),
             key=key,
@@ -444,6 +447,7 @@ class _Rows:
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """The item's own index of the option at each position of this variant."""
         prompt_options = self.options_shown(values)
+        prompt_options = prompt_options if self.recording.order else unique_options(prompt_options)
         if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
         if not self.recording.order:
