@@ -14,6 +14,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.datasets.recorded.column_words import OUTPUT, PROMPT, TARGET, is_about, is_reading, parts_of
 from flipcore.datasets.recorded.fields import (
     BY_PROGRAM,
     OF_SAMPLE,
@@ -305,6 +306,15 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     guess["question"] = next(
         (called[name] for name in _NAMES["question"] if name in called and called[name] != guess["prompt"]), ""
     )
+    usual = {column for name, column in called.items() if name in {*_USUAL, *_ANSWERS} and name not in SCORES}
+    usual |= {*score_columns(variants)}
+    by_word = parts_of(variants, [] if nested else [one for one in columns if one not in usual])
+    guess["target"] = guess["target"] or next(iter(by_word[TARGET]), "")
+    outputs = [] if models or lists else [one for one in by_word[OUTPUT] if not _NO_MODEL.search(one)]
+    texts = [one for one in outputs if not is_reading(one)] or outputs
+    guess["text"] = guess["text"] or (texts[0] if len(texts) == 1 and _is_written(variants, texts[0]) else "")
+    if not (guess["prompt"] or guess["question"]):
+        guess["prompt"] = next(iter(by_word[PROMPT]), "")
     guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
     if guess["text"] and not guess["prompt"]:
         guess["prompt"], guess["question"] = guess["question"], ""
@@ -326,6 +336,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     if guess["item"] and not nested and not guess["variant"]:
         guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
     fields = _fields(variants, [name for name in columns if name != guess["text"]])
+    bare = [] if fields else [one for one in outputs if one != guess["text"]]
+    fields += tuple(Field(one, one) for one in bare if len(bare) == 1)
     if (
         not guess["target"]
         and not guess["text"]
@@ -474,7 +486,7 @@ def _answers_of_models(rows: Sequence[Mapping[str, Any]], guess: Recording) -> l
         cells = [str(row[name]).strip() for row in rows if row.get(name) not in (None, "")]
         if cells and sum(one in labels_of("upper", n_options) for one in cells) >= _LEAST_LABELS * len(cells):
             of_labels.append(name)
-        if cells and _ANSWER_NAME.search(name):
+        if cells and _ANSWER_NAME.search(name) and not is_about(name):
             by_name.append(name)
     return next((several for several in (of_labels, by_name) if len(several) > 1), of_models)
 

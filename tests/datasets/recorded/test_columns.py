@@ -7,6 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import REMARKS
+from flipcore.datasets.recorded.column_words import OUTPUT, PROMPT, TARGET, part_of
 from flipcore.datasets.recorded.columns import (
     Recording,
     columns_of,
@@ -722,6 +723,48 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     assert guessed(str(runs)).item == "input" and guessed(str(uneven)).item == ""
     frame = studies.readouts(store, store_logs(survey([runs]), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
+
+
+@pytest.mark.parametrize(
+    ("names", "readers"),
+    [
+        (("user_input", "reference", "response"), {"regex"}),  # RAGAS
+        (("new_prompt", "ground truth", "llm_output", "pred_ans"), {"regex", "pred_ans"}),
+        (("prompt_text", "expected_response", "response_text"), {"regex"}),
+        (("Prompt", "Ground_Truth", "LLM Output", "Extracted Answer"), {"regex", "Extracted Answer"}),
+        (("problem_statement", "final_answer", "model_final_answer"), {"regex"}),
+        (("userQuery", "idealAnswer", "chatbotResponse"), {"regex"}),
+        (("full_query", "truth", "guess"), {"regex"}),
+    ],
+)
+def test_the_words_of_names_that_nobody_agreed_on_say_what_a_column_holds(tmp_path, store, names, readers):
+    def row(a, b, c):
+        cells = (f"What is {a} plus {b}?", str(c), f"Both of them together are {c}.", str(c))
+        return dict(zip(names, cells, strict=False)) | {"prompt_tokens": a, "response_time": 0.5, "question_type": "sum"}
+
+    path = made.lines(tmp_path / "words.jsonl", [row(*one) for one in SUMS])
+    assert accuracies(path, store) == {("recorded model", reader): 1.0 for reader in readers}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("system_prompt", ""),  # what an answer depends on and no question
+        ("reference_contexts", ""),
+        ("answer_b", ""),
+        ("answerA", ""),
+        ("response 2", ""),
+        ("solution", ""),
+        ("output.model", ""),
+        ("human_answer", ""),
+        ("system_output", OUTPUT),
+        ("expected_response", TARGET),
+        ("answer_en", TARGET),
+        ("question_en", PROMPT),
+    ],
+)
+def test_a_name_that_says_something_about_an_answer_is_none(name, part):
+    assert part_of(name) == part
 
 
 @pytest.mark.parametrize(
