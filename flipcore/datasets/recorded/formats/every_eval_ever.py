@@ -6,20 +6,9 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines, whole
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    ReportedScore,
-    as_text,
-    count_of,
-    family_of,
-    number_of,
-    prompt_from,
-    prompt_of,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
 
 VERSIONS = ("0.2", "0.3")
 
@@ -56,13 +45,13 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     model = str((aggregate[1].get("model_info") or {}).get("id") or "")
     for result in aggregate[1].get("evaluation_results") or ():
         details = result.get("score_details") or {}
-        value = number_of(details.get("score"))
+        value = log.number_of(details.get("score"))
         spread = details.get("uncertainty") or {}
         if value is None:
             continue
         unit = (result.get("metric_config") or {}).get("metric_unit")
         name = str(result.get("evaluation_name", ""))
-        error = number_of((spread.get("standard_error") or {}).get("value"))
+        error = log.number_of((spread.get("standard_error") or {}).get("value"))
         scale = 0.01 if unit in ("percent", "percentage") else 1.0
         metric = str((result.get("metric_config") or {}).get("metric_id") or "")
         about.reported.append(
@@ -93,12 +82,12 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
     task_input = row["input"]
     if isinstance(task_input, str):
         task_input = {"raw": task_input, "reference": row.get("reference") or []}
-    raw = as_text(task_input.get("raw"))
-    prompt, system = prompt_from(task_input.get("formatted") or raw)
+    raw = log.as_text(task_input.get("raw"))
+    prompt, system = log.prompt_from(task_input.get("formatted") or raw)
     reference = task_input.get("reference") or []
     texts, reasons = _outputs(row)
     if row.get("messages"):
-        prompt, system = prompt_of(list(_before(row["messages"]))) if not task_input.get("formatted") else (prompt, system)
+        prompt, system = log.prompt_of(list(_before(row["messages"]))) if not task_input.get("formatted") else (prompt, system)
     usage, meta = row.get("token_usage") or {}, row.get("metadata") or {}
     readout = _readout(row)
     for sample, text in enumerate(texts):
@@ -111,8 +100,8 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
             str(row.get("model_id") or ""),
             system,
             item_hash=str(row.get("sample_hash") or ""),
-            options=tuple(as_text(one) for one in task_input.get("choices") or ()),
-            targets=tuple(as_text(one) for one in ([reference] if isinstance(reference, str) else reference)),
+            options=tuple(log.as_text(one) for one in task_input.get("choices") or ()),
+            targets=tuple(log.as_text(one) for one in ([reference] if isinstance(reference, str) else reference)),
             sample=int(meta.get("sample") or 0) + sample if str(meta.get("sample", "0")).isdecimal() else sample,
             axis=str(meta.get("flipscope_axis") or ""),
             variant=str(meta.get("flipscope_variant_key") or ""),
@@ -121,18 +110,18 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
             text=text,
             finish_reason=str(meta.get("finish_reason") or ""),
             reasoning=reasons[sample] if sample < len(reasons) else "",
-            n_tokens_in=count_of(usage.get("input_tokens")),
-            n_tokens_out=count_of(usage.get("output_tokens")),
+            n_tokens_in=log.count_of(usage.get("input_tokens")),
+            n_tokens_out=log.count_of(usage.get("output_tokens")),
             latency_s=_seconds(row.get("performance") or {}),
-            error=as_text(row.get("error")),
+            error=log.as_text(row.get("error")),
             readouts=(readout,) if sample == 0 else (),
-            category=as_text(meta.get("category") or meta.get("subject") or ""),
-            family=family_of(meta),
+            category=log.as_text(meta.get("category") or meta.get("subject") or ""),
+            family=log.family_of(meta),
         )
 
 
 def _seconds(performance: Mapping) -> float | None:
-    value = number_of(performance.get("latency_ms"))
+    value = log.number_of(performance.get("latency_ms"))
     return None if value is None else value / 1000
 
 
@@ -140,11 +129,15 @@ def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
     output = row.get("output")
     if isinstance(output, Mapping):
         raw = output.get("raw")
-        texts: list[str | None] = [raw] if isinstance(raw, str) else [as_text(one) for one in raw or ()]
+        texts: list[str | None] = [raw] if isinstance(raw, str) else [log.as_text(one) for one in raw or ()]
         reasons = output.get("reasoning_trace") or []
-        return texts or [None], [reasons] if isinstance(reasons, str) else [as_text(one) for one in reasons]
+        return texts or [None], [reasons] if isinstance(reasons, str) else [log.as_text(one) for one in reasons]
     replies = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]
-    return ([as_text(replies[-1].get("content"))], [as_text(replies[-1].get("reasoning_trace"))]) if replies else ([None], [])
+    return (
+        ([log.as_text(replies[-1].get("content"))], [log.as_text(replies[-1].get("reasoning_trace"))])
+        if replies
+        else ([None], [])
+    )
 
 
 def _before(messages: Sequence) -> Sequence:
@@ -157,13 +150,13 @@ def _readout(row: Mapping) -> LogReadout:
     evaluation = row.get("evaluation") or {}
     attributions = [one for one in row.get("answer_attribution") or () if isinstance(one, Mapping)]
     terminal = [one for one in attributions if one.get("is_terminal", True)] or attributions
-    answer = as_text(terminal[-1].get("extracted_value")) if terminal else None
+    answer = log.as_text(terminal[-1].get("extracted_value")) if terminal else None
     right = evaluation.get("is_correct")
     name = _result_name(row)
     if name == "score" and terminal and str(terminal[-1].get("extraction_method") or "none") not in ("none", "unknown"):
         name = str(terminal[-1]["extraction_method"])
     unreadable = answer is not None and answer.strip().lower() in ("", "[invalid]")
-    score = number_of(evaluation.get("score"))
+    score = log.number_of(evaluation.get("score"))
     right = right if isinstance(right, bool) else None
     return LogReadout(name, None if unreadable else answer, right, score, unreadable, "No answer found." if unreadable else "")
 

@@ -14,22 +14,9 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source, member_bytes
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    ReportedScore,
-    as_text,
-    count_of,
-    family_of,
-    mark_of,
-    number_of,
-    prompt_of,
-    reasoning_of,
-    right_of,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
 
 _MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(?:\.json|/sample\.json)")
 _MEANS = ("accuracy", "mean")
@@ -100,7 +87,9 @@ def _other_metrics(results: Mapping) -> Iterator[str]:
     """What is said of scorers of which the log reports measures of its own and no mean."""
     scores = results.get("scores")
     for one in map(_mapping, scores if isinstance(scores, list) else ()):
-        metrics = {str(name): number_of(_mapping(metric).get("value")) for name, metric in _mapping(one.get("metrics")).items()}
+        metrics = {
+            str(name): log.number_of(_mapping(metric).get("value")) for name, metric in _mapping(one.get("metrics")).items()
+        }
         if metrics and not any(name in _MEANS for name in metrics):
             values = ", ".join(f"{name} {value:.3f}" for name, value in list(metrics.items())[:4] if value is not None)
             yield f"{one.get('name')} is reported as {values}, which need be no mean over samples: its score here is the mean of its rows."
@@ -156,11 +145,11 @@ def _reported(results: Mapping, task: str, model: str, scorers: Sequence[str]) -
     ):
         metrics = _mapping(_mapping(one).get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
-        value = number_of(_mapping(metrics.get(metric)).get("value")) if metric else None
+        value = log.number_of(_mapping(metrics.get(metric)).get("value")) if metric else None
         if value is not None:
             name, scorer = str(one.get("name") or ""), str(one.get("scorer") or "")
             readout = f"{scorer} {name}" if name not in scorers and scorer in scorers else name
-            error = number_of(_mapping(metrics.get("stderr")).get("value"))
+            error = log.number_of(_mapping(metrics.get("stderr")).get("value"))
             n = one.get("scored_samples") or results.get("completed_samples")
             reducer = str(one["reducer"]) if one.get("reducer") else None
             yield ReportedScore(model, task, readout, value, n, error, str(metric), reducer)
@@ -248,11 +237,11 @@ def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Map
     choices = output.get("choices") or [{}]
     message = choices[0].get("message") or {}
     text = output.get("completion")
-    text = as_text(message.get("content")) if text is None else as_text(text)
+    text = log.as_text(message.get("content")) if text is None else log.as_text(text)
     before, turns = _sides(messages, content) if message or _is_agents(messages) else (messages, [])
     conversation = before or content
-    prompt, system = prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
-    question = prompt_of(content)[0] if isinstance(content, list) else as_text(content)
+    prompt, system = log.prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
+    question = log.prompt_of(content)[0] if isinstance(content, list) else log.as_text(content)
     target = sample.get("target")
     meta = sample.get("metadata") or {}
     usage: Mapping = output.get("usage") or next(iter((sample.get("model_usage") or {}).values()), {})
@@ -264,8 +253,10 @@ def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Map
         prompt or question,
         model,
         system,
-        options=tuple(as_text(one) for one in sample.get("choices") or ()),
-        targets=tuple(as_text(one) for one in (target if isinstance(target, list) else [target]) if as_text(one).strip()),
+        options=tuple(log.as_text(one) for one in sample.get("choices") or ()),
+        targets=tuple(
+            log.as_text(one) for one in (target if isinstance(target, list) else [target]) if log.as_text(one).strip()
+        ),
         sample=max(0, int(sample.get("epoch") or 1) - 1),
         served_model=str(output.get("model") or ""),
         is_backward=_is_backward(sample),
@@ -275,14 +266,14 @@ def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Map
         text=text,
         raw_reply=json.dumps({"messages": turns}, ensure_ascii=False) if len(turns) > 1 else "",
         finish_reason="max_tokens" if _is_at_limit(sample) else str(choices[0].get("stop_reason") or ""),
-        reasoning=reasoning_of(message.get("content")),
-        n_tokens_in=count_of(usage.get("input_tokens")),
-        n_tokens_out=count_of(usage.get("output_tokens")),
-        latency_s=number_of(output.get("time") or sample.get("working_time")),
+        reasoning=log.reasoning_of(message.get("content")),
+        n_tokens_in=log.count_of(usage.get("input_tokens")),
+        n_tokens_out=log.count_of(usage.get("output_tokens")),
+        latency_s=log.number_of(output.get("time") or sample.get("working_time")),
         error=_error(sample, output),
-        category=as_text(meta.get("subject") or meta.get("category") or "") if isinstance(meta, Mapping) else "",
-        family=family_of(meta),
-        mark=mark_of(meta),
+        category=log.as_text(meta.get("subject") or meta.get("category") or "") if isinstance(meta, Mapping) else "",
+        family=log.family_of(meta),
+        mark=log.mark_of(meta),
     )
     record.tokens, record.top_logprobs = _logprobs(choices[0].get("logprobs"))
     scores = _resolved(sample.get("scores") or {}, attachments)
@@ -295,7 +286,7 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
         return value
     if isinstance(value, str):
         return (
-            _ATTACHMENT.sub(lambda match: as_text(attachments.get(match[1], match[0])), value)
+            _ATTACHMENT.sub(lambda match: log.as_text(attachments.get(match[1], match[0])), value)
             if "attachment://" in value
             else value
         )
@@ -315,11 +306,11 @@ def _sides(messages: list, content: Any) -> tuple[list, list]:
     """(what was asked, what came after). The question is the last message of a user that holds the sample's input: what an assistant
     says before it is an example's, what comes after it is the answer with all its turns. Where the input was never sent, as where
     a simulated user speaks for it, a first word of the model's own parts them, or else the last answer does."""
-    own = as_text(content[-1].get("content")) if isinstance(content, list) and content else as_text(content)
+    own = log.as_text(content[-1].get("content")) if isinstance(content, list) and content else log.as_text(content)
     place = {"user": -1, "own": len(messages), "last": len(messages)}
     for i, one in enumerate(messages):
         role = one.get("role")
-        if role == "user" and own.strip() and own.strip() in as_text(one.get("content")):
+        if role == "user" and own.strip() and own.strip() in log.as_text(one.get("content")):
             place["user"] = i
         elif role == "assistant":
             place["own"] = min(place["own"], i) if one.get("source") == "generate" else place["own"]
@@ -337,7 +328,7 @@ def _sides(messages: list, content: Any) -> tuple[list, list]:
 def _error(sample: Mapping, output: Mapping) -> str:
     for value in (sample.get("error"), output.get("error")):
         if value:
-            return as_text(value.get("message")) if isinstance(value, Mapping) else as_text(value)
+            return log.as_text(value.get("message")) if isinstance(value, Mapping) else log.as_text(value)
     limit = sample.get("limit")
     if limit and not _is_at_limit(sample):
         kind = limit.get("type") if isinstance(limit, Mapping) else limit
@@ -358,7 +349,7 @@ def _is_backward(sample: Mapping) -> bool:
         start, end = (datetime.fromisoformat(str(sample[key])) for key in ("started_at", "completed_at"))
         return end < start
     except (KeyError, TypeError, ValueError):
-        return (number_of(sample.get("total_time")) or 0) < 0
+        return (log.number_of(sample.get("total_time")) or 0) < 0
 
 
 def _is_at_limit(sample: Mapping) -> bool:
@@ -371,8 +362,8 @@ def _logprobs(logprobs: Any) -> tuple[tuple | None, dict | None]:
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
         return None, None
-    tokens = tuple((as_text(one.get("token")), number_of(one.get("logprob"))) for one in content)
-    top = {as_text(one.get("token")): number_of(one.get("logprob")) for one in content[0].get("top_logprobs") or ()}
+    tokens = tuple((log.as_text(one.get("token")), log.number_of(one.get("logprob"))) for one in content)
+    top = {log.as_text(one.get("token")): log.number_of(one.get("logprob")) for one in content[0].get("top_logprobs") or ()}
     usable = all(value is not None for _, value in tokens) and any(value != 0 for _, value in tokens)
     return (tokens if usable else None), ({key: value for key, value in top.items() if value is not None} or None)
 
@@ -392,15 +383,15 @@ def _readouts(name: str, score: Any, text: str) -> Iterator[LogReadout]:
 
 
 def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
-    number = _VALUES.get(value) if isinstance(value, str) and value in _VALUES else number_of(value)
-    answer_text = None if answer is None else as_text(answer)
+    number = _VALUES.get(value) if isinstance(value, str) and value in _VALUES else log.number_of(value)
+    answer_text = None if answer is None else log.as_text(answer)
     if answer_text is not None and answer_text == text and len(answer_text) > _LONG:
         answer_text = None
     empty = answer_text is not None and not answer_text.strip()
     return LogReadout(
         name,
         None if empty else answer_text,
-        right_of(number),
+        log.right_of(number),
         number,
         empty or value == "N",
         "The scorer found no answer." if empty or value == "N" else "",

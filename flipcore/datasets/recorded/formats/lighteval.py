@@ -10,19 +10,9 @@ from typing import Any
 from flipcore.datasets.reading.json_streams import whole
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import parquet_rows
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    ReportedScore,
-    as_text,
-    family_of,
-    number_of,
-    prompt_from,
-    right_of,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
 
 _NEWEST, _NEW, _OLD = {"doc", "model_response"}, {"__doc__", "__model_response__"}, {"full_prompt", "predictions"}
 
@@ -82,8 +72,8 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
             continue
         if task in (name, name.rpartition("|")[0]) or name.startswith(task) or task.startswith(name):
             for metric, value in scores.items():
-                if not metric.endswith("_stderr") and number_of(value) is not None:
-                    error = number_of(scores.get(f"{metric}_stderr"))
+                if not metric.endswith("_stderr") and log.number_of(value) is not None:
+                    error = log.number_of(scores.get(f"{metric}_stderr"))
                     about.reported.append(ReportedScore(_model(results), task, metric, float(value), None, error, metric))
     return about
 
@@ -108,15 +98,15 @@ def _plain(value: Any) -> Any:
 def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
     own = {name.strip("_"): value for name, value in row.items()}  # "__doc__" until lighteval 0.12, "doc" from 0.13 on
     doc, response, metric = (_plain(own.get(name)) for name in ("doc", "model_response", "metric"))
-    prompt, system = prompt_from(response.get("input") or doc.get("query"))
+    prompt, system = log.prompt_from(response.get("input") or doc.get("query"))
     gold = doc.get("gold_index")
     golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
-    choices = tuple(as_text(one) for one in doc.get("choices") or ())
+    choices = tuple(log.as_text(one) for one in doc.get("choices") or ())
     record = LogRecord(
-        place, task, str(doc.get("id") or number - 1), as_text(doc.get("query")) or prompt, prompt, model, system
+        place, task, str(doc.get("id") or number - 1), log.as_text(doc.get("query")) or prompt, prompt, model, system
     )
-    record.family = family_of(_plain(doc.get("specific")))
-    scored = [number_of(one) for one in response.get("logprobs") or ()]
+    record.family = log.family_of(_plain(doc.get("specific")))
+    scored = [log.number_of(one) for one in response.get("logprobs") or ()]
     texts = response.get("text") or []
     readouts = tuple(_metrics(metric or {}))
     if scored and len(scored) == len(choices) and not any(texts):
@@ -133,17 +123,17 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     reasons = response.get("reasonings") or []
     for sample, text in enumerate(texts or [None]):
         one = replace(record)
-        one.sample, one.text = sample, None if text is None else as_text(text)
-        one.reasoning = as_text(reasons[sample]) if sample < len(reasons) else ""
+        one.sample, one.text = sample, None if text is None else log.as_text(text)
+        one.reasoning = log.as_text(reasons[sample]) if sample < len(reasons) else ""
         one.readouts = readouts if sample == 0 else ()
         yield one
 
 
 def _metrics(metrics: Mapping) -> Iterator[LogReadout]:
     for name, value in metrics.items():
-        score = number_of(value)
+        score = log.number_of(value)
         if score is not None:
-            yield LogReadout(str(name), None, right_of(score), score)
+            yield LogReadout(str(name), None, log.right_of(score), score)
 
 
 def _placed(readout: LogReadout, record: LogRecord) -> LogReadout:
@@ -155,18 +145,18 @@ def _placed(readout: LogReadout, record: LogRecord) -> LogReadout:
 
 
 def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
-    choices = tuple(as_text(one) for one in _plain(row.get("choices")) or ())
+    choices = tuple(log.as_text(one) for one in _plain(row.get("choices")) or ())
     gold, predictions = _plain(row.get("gold_index")), _plain(row.get("predictions")) or []
     golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
     metrics = _plain(row.get("metrics"))
     metric_values = (
         metrics if isinstance(metrics, Mapping) else {k: v for k, v in row.items() if k in ("acc", "acc_norm", "em", "mc2")}
     )
-    prompt = as_text(row.get("full_prompt"))
-    record = LogRecord(place, task, as_text(row.get("example_id")) or str(number - 1), "", prompt, model)
-    record.question = as_text(row.get("example")) or prompt
+    prompt = log.as_text(row.get("full_prompt"))
+    record = LogRecord(place, task, log.as_text(row.get("example_id")) or str(number - 1), "", prompt, model)
+    record.question = log.as_text(row.get("example")) or prompt
     readouts = tuple(_metrics(metric_values))
-    scores = [number_of(one[0] if isinstance(one, (list, tuple)) and one else one) for one in predictions]
+    scores = [log.number_of(one[0] if isinstance(one, (list, tuple)) and one else one) for one in predictions]
     if choices and len(scores) == len(choices) and all(one is not None for one in scores):
         record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
         record.option_scores = tuple(float(one) for one in scores if one is not None)
@@ -175,8 +165,8 @@ def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
         yield record
         return
     told = _plain(row.get("gold"))
-    record.targets = tuple(as_text(one) for one in (told if isinstance(told, (list, tuple)) else [told] if told else []))
-    record.text = as_text(predictions[0] if isinstance(predictions, (list, tuple)) and predictions else predictions)
+    record.targets = tuple(log.as_text(one) for one in (told if isinstance(told, (list, tuple)) else [told] if told else []))
+    record.text = log.as_text(predictions[0] if isinstance(predictions, (list, tuple)) and predictions else predictions)
     record.readouts = readouts
     yield record
 

@@ -15,21 +15,9 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    ReportedScore,
-    as_text,
-    count_of,
-    family_of,
-    mark_of,
-    number_of,
-    prompt_from,
-    right_of,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
 
 INVALID = {"[invalid]", "[no match]", "[nomatch]", "[invalidanswer]"}
 QUESTION = ("question", "query", "problem", "Question", "input", "question_text", "ctx", "goal", "sentence", "text", "prompt")
@@ -99,7 +87,7 @@ def _reported(task: str, results: Mapping) -> Iterator[ReportedScore]:
     n = (results["data"].get("n-samples") or {}).get(task, {})
     for key, value in scores.items():
         metric, _, filter_name = key.partition(",")
-        error = number_of(scores.get(f"{metric}_stderr,{filter_name}"))
+        error = log.number_of(scores.get(f"{metric}_stderr,{filter_name}"))
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
             yield ReportedScore(results["model"], task, name, float(value), n.get("effective"), error, metric)
@@ -170,7 +158,7 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         raise BadInput("scores a whole text by its perplexity, which is no answer to anything")
     doc = row["doc"]
     context, first = requests[0]
-    prompt, system = prompt_from(context)
+    prompt, system = log.prompt_from(context)
     record = LogRecord(
         place,
         task,
@@ -181,8 +169,8 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         system,
         item_hash=str(row.get("doc_hash") or _document_hash(doc)),
         category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
-        family=family_of(doc),
-        mark=mark_of(doc),
+        family=log.family_of(doc),
+        mark=log.mark_of(doc),
     )
     if isinstance(first, str):
         yield _scored(record, row, doc, requests)
@@ -223,8 +211,8 @@ def _options(doc: Mapping) -> tuple[str, ...]:
         if isinstance(value, dict):
             value = value.get("text")
         if isinstance(value, (list, tuple)) and len(value) > 1:
-            return tuple(as_text(one) for one in value)
-    numbered = tuple(as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)  # GPQA, in the order shown
+            return tuple(log.as_text(one) for one in value)
+    numbered = tuple(log.as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)  # GPQA, in the order shown
     inner = doc.get("question")
     return numbered if len(numbered) > 1 else _options(inner) if isinstance(inner, dict) else ()
 
@@ -234,7 +222,7 @@ def _sampling(settings: Any) -> dict[str, Any]:
     until = params.get("until")
     greedy = params.get("do_sample") is False
     return {
-        "temperature": 0.0 if greedy and number_of(params.get("temperature")) is None else params.get("temperature"),
+        "temperature": 0.0 if greedy and log.number_of(params.get("temperature")) is None else params.get("temperature"),
         "top_p": params.get("top_p"),
         "max_tokens": params.get("max_gen_toks") or params.get("max_tokens") or params.get("max_new_tokens"),
         "seed": params.get("seed"),
@@ -268,7 +256,7 @@ def _texts(resps: Any) -> list[str]:
     while isinstance(resps, list) and len(resps) == 1 and isinstance(resps[0], list):
         resps = resps[0]
     if isinstance(resps, list):
-        return [as_text(one) if not isinstance(one, list) else as_text(one[0] if one else "") for one in resps]
+        return [log.as_text(one) if not isinstance(one, list) else log.as_text(one[0] if one else "") for one in resps]
     return [resps] if isinstance(resps, str) else []
 
 
@@ -289,18 +277,18 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
     """The filter's answer goes with the first metric; further metrics are scores of their own. A measure of all rows together (BLEU) keeps
     lists in its rows, and no row has a score by it."""
     filter_name = str(row.get("filter") or "none")
-    answer_text = None if answer is None else as_text(answer)
+    answer_text = None if answer is None else log.as_text(answer)
     for place, metric in enumerate(_metrics(row) or ["answer"]):
         if isinstance(row.get(metric), (list, tuple)):
             yield LogReadout(readout_name(metric, filter_name), reason=f"{metric} is a measure of all rows together.")
             continue
-        score = number_of(row.get(metric)) if sample == 0 else None
+        score = log.number_of(row.get(metric)) if sample == 0 else None
         is_first = place == 0
         unreadable = is_first and (answer_text is None or answer_text.strip().lower() in INVALID)
         yield LogReadout(
             readout_name(metric, filter_name),
             answer_text if is_first and not unreadable else None,
-            right_of(score),
+            log.right_of(score),
             score,
             unreadable,
             f"The filter {filter_name} found no answer." if unreadable else "",
@@ -309,7 +297,7 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
 
 def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
     """A log-likelihood row: one score an option, its argmax the answer; `acc_norm` divides by the option's length."""
-    continuations = [as_text(continuation) for _, continuation in requests]
+    continuations = [log.as_text(continuation) for _, continuation in requests]
     scores = _scores(row, len(requests))
     half = len(requests) // 2
     if len(requests) > 2 and len(requests) % 2 == 0 and continuations[:half] == continuations[half:]:
@@ -331,7 +319,7 @@ def _scores(row: Mapping, n: int) -> list[float]:
     for one in row.get("resps") or row.get("filtered_resps") or []:
         while isinstance(one, list) and one and isinstance(one[0], list):
             one = one[0]
-        value = number_of(one[0] if isinstance(one, list) and one else one)
+        value = log.number_of(one[0] if isinstance(one, list) and one else one)
         log_likelihoods.append(float("nan") if value is None else value)
     if len(log_likelihoods) != n:
         raise BadInput(f"has {len(log_likelihoods)} log-likelihoods for {n} requests")
@@ -344,21 +332,21 @@ def _scored_options(doc: Mapping, continuations: list[str], requests: list) -> t
         return options
     if len(set(continuations)) == len(continuations):
         return tuple(one.strip() for one in continuations)
-    return tuple(as_text(context)[-200:] for context, _ in requests)
+    return tuple(log.as_text(context)[-200:] for context, _ in requests)
 
 
 def _scored_readouts(row: Mapping, scores: list[float], continuations: list[str]) -> Iterator[LogReadout]:
     lengths = {"acc": None, "acc_norm": [len(one.lstrip()) for one in continuations]}
     lengths["acc_bytes"] = [len(one.lstrip().encode()) for one in continuations]
     for metric in _metrics(row) or ["acc"]:
-        score = number_of(row.get(metric))
+        score = log.number_of(row.get(metric))
         place = None
         if metric in lengths and len(scores) > 1:
             by = lengths[metric] or [1] * len(scores)
             values = [value / max(1, n) for value, n in zip(scores, by, strict=True)]
             place = None if any(value != value for value in values) else max(range(len(values)), key=values.__getitem__)
         name = readout_name(metric, str(row.get("filter") or "none"))
-        yield LogReadout(name, None if place is None else str(place), right_of(score), score, place=place)
+        yield LogReadout(name, None if place is None else str(place), log.right_of(score), score, place=place)
 
 
 # SCORE tasks: one item several times, its right option moved to each place or its prompt changed.
@@ -371,7 +359,7 @@ def score_version(record: LogRecord, doc: Mapping) -> None:
     """Makes a row of a SCORE task a version of its question; leaves any other row as it is."""
     if "question_id" not in doc:
         return
-    moved = count_of(doc.get("original_answer_index"))
+    moved = log.count_of(doc.get("original_answer_index"))
     if moved is not None and isinstance(doc.get("always_same_option"), str) and record.options:
         _moved(record, doc, moved, doc["always_same_option"])
     elif "prompt_id" in doc and "prompt" in doc:

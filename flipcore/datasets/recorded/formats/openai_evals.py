@@ -6,19 +6,9 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    ReportedScore,
-    as_text,
-    count_of,
-    number_of,
-    prompt_from,
-    right_of,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
 
 GRADED = "model-graded"  # the readout of a grader that is a model itself
 _NO_CHOICE = ("__invalid__", "")
@@ -35,7 +25,7 @@ def _spec(source: Source) -> tuple[str, str]:
     """(task, model) of the first line."""
     spec = first_object(source).get("spec") or {}
     functions = spec.get("completion_fns") or [spec.get("model_name") or ""]
-    return str(spec.get("base_eval") or spec.get("eval_name") or source.stem), as_text(functions[0] if functions else "")
+    return str(spec.get("base_eval") or spec.get("eval_name") or source.stem), log.as_text(functions[0] if functions else "")
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -45,7 +35,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     for _, row, problem in json_lines(source):
         report = row.get("final_report") if isinstance(row, Mapping) and not problem else None
         for metric, name in names.items():
-            value = number_of(report.get(metric)) if isinstance(report, Mapping) else None
+            value = log.number_of(report.get(metric)) if isinstance(report, Mapping) else None
             if value is not None:
                 about.reported.append(ReportedScore(model, task, name, value, None, None, metric))
     return about
@@ -71,31 +61,33 @@ def _of_sample(events: Mapping[str, list], place: str, key: str, task: str, mode
     errors, verdicts = events.get("error") or [], events.get("match") or events.get("pick_option") or []
     grades = [] if verdicts else [one for one in events.get("metrics") or [] if "choice" in one]
     sampled = _own(events.get("sampling") or [], grades) or [{}]
-    expected = [as_text(one.get("expected")) for one in verdicts[:1] if one.get("expected") is not None]
+    expected = [log.as_text(one.get("expected")) for one in verdicts[:1] if one.get("expected") is not None]
     options = verdicts[0].get("options") if verdicts else None
     of_grader = [tuple(_grade(one)) for one in (grades if len(grades) == len(sampled) else grades[:1])]
     readouts = of_grader or [tuple(_readouts(verdicts[:1], events.get("metrics") or []))]
     for sample, one in enumerate(sampled):
-        prompt, system = prompt_from(one.get("prompt"))
+        prompt, system = log.prompt_from(one.get("prompt"))
         text = one.get("sampled", verdicts[0].get("sampled") if verdicts else None)
         text = text[0] if isinstance(text, list) and text else text
         usage = one.get("usage") or {}
-        option_texts = tuple(as_text(option) for option in options) if isinstance(options, list) and len(options) > 1 else ()
+        option_texts = (
+            tuple(log.as_text(option) for option in options) if isinstance(options, list) and len(options) > 1 else ()
+        )
         yield LogRecord(
             place,
             task,
             key,
             prompt or key,
             prompt or f"(sample {key}: the log holds no prompt)",
-            as_text(one.get("model")) or model,
+            log.as_text(one.get("model")) or model,
             system,
             options=option_texts,
             targets=tuple(expected),
             sample=sample,
-            text=None if text is None else as_text(text),
-            n_tokens_in=count_of(usage.get("prompt_tokens")),
-            n_tokens_out=count_of(usage.get("completion_tokens")),
-            error=as_text(errors[0].get("message")) if errors and text is None else "",
+            text=None if text is None else log.as_text(text),
+            n_tokens_in=log.count_of(usage.get("prompt_tokens")),
+            n_tokens_out=log.count_of(usage.get("completion_tokens")),
+            error=log.as_text(errors[0].get("message")) if errors and text is None else "",
             readouts=readouts[sample] if sample < len(readouts) else (),
         )
 
@@ -111,11 +103,11 @@ def _own(sampled: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
 
 def _grade(grade: Mapping) -> Iterator[LogReadout]:
     """A grader's choice ("Yes") as right or wrong by its score; as the answer where no score is declared for it."""
-    choice, score = as_text(grade.get("choice")), number_of(grade.get("score"))
+    choice, score = log.as_text(grade.get("choice")), log.number_of(grade.get("score"))
     if choice in _NO_CHOICE:
-        yield LogReadout(GRADED, None, right_of(score), score, True, "The grader's reply named no choice.")
+        yield LogReadout(GRADED, None, log.right_of(score), score, True, "The grader's reply named no choice.")
     else:
-        yield LogReadout(GRADED, choice if score is None else None, right_of(score), score)
+        yield LogReadout(GRADED, choice if score is None else None, log.right_of(score), score)
 
 
 def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
@@ -124,9 +116,9 @@ def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
         right = one.get("correct")
         right = right if isinstance(right, bool) else None
         reason = "Nothing was picked." if choice is None else ""
-        yield LogReadout("match", None if choice is None else as_text(choice), right, None, choice is None, reason)
+        yield LogReadout("match", None if choice is None else log.as_text(choice), right, None, choice is None, reason)
     for name, value in metrics[0].items() if metrics else ():
-        score = number_of(value)
+        score = log.number_of(value)
         if score is not None:
             yield LogReadout(str(name), None, score == 1.0 if score in (0.0, 1.0) else None, score)
 

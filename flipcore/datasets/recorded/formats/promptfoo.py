@@ -6,18 +6,9 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import (
-    LogAbout,
-    LogReadout,
-    LogRecord,
-    Rejection,
-    as_text,
-    count_of,
-    family_of,
-    number_of,
-    prompt_from,
-)
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 
 _GOLD = ("equals", "contains", "icontains")
 _ERROR = 2  # promptfoo's failureReason for a failed call
@@ -51,7 +42,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
 def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
     test, provider, response = row.get("testCase") or {}, row.get("provider") or {}, row.get("response") or {}
     prompt_row, test_vars = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
-    prompt, system = prompt_from(prompt_row.get("raw") if isinstance(prompt_row, Mapping) else prompt_row)
+    prompt, system = log.prompt_from(prompt_row.get("raw") if isinstance(prompt_row, Mapping) else prompt_row)
     usage, failed = response.get("tokenUsage") or {}, row.get("failureReason") == _ERROR
     output, place_of_prompt = response.get("output"), int(row.get("promptIdx") or 0)
     failed = failed or (not response and bool(row.get("error")))
@@ -62,23 +53,23 @@ def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
         place,
         task,
         str(row.get("testIdx")),
-        "\n".join(f"{name}: {as_text(value)}" for name, value in test_vars.items())
-        or as_text(test.get("description"))
+        "\n".join(f"{name}: {log.as_text(value)}" for name, value in test_vars.items())
+        or log.as_text(test.get("description"))
         or prompt,
         prompt,
         str((provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else provider),
         system,
         kind="text",
-        family=family_of(test.get("metadata")),
-        targets=tuple(as_text(one) for one in golds if isinstance(one, (str, int, float))),
+        family=log.family_of(test.get("metadata")),
+        targets=tuple(log.as_text(one) for one in golds if isinstance(one, (str, int, float))),
         axis="prompt" if place_of_prompt else "",
         variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",
-        text=None if output is None else as_text(output),
-        n_tokens_in=count_of(usage.get("prompt")),
-        n_tokens_out=count_of(usage.get("completion")),
-        cost_usd=number_of(response.get("cost")),
-        latency_s=None if number_of(row.get("latencyMs")) is None else float(row["latencyMs"]) / 1000,
-        error=as_text(row.get("error") or "The call failed.") if failed else "",
+        text=None if output is None else log.as_text(output),
+        n_tokens_in=log.count_of(usage.get("prompt")),
+        n_tokens_out=log.count_of(usage.get("completion")),
+        cost_usd=log.number_of(response.get("cost")),
+        latency_s=None if log.number_of(row.get("latencyMs")) is None else float(row["latencyMs"]) / 1000,
+        error=log.as_text(row.get("error") or "The call failed.") if failed else "",
         finish_reason=str(response.get("finishReason") or ""),
     )
     if not prompt:
@@ -89,14 +80,14 @@ def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
 
 def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:
     if isinstance(row.get("success"), bool):
-        yield LogReadout("success", None, row["success"], number_of(row.get("score")))
+        yield LogReadout("success", None, row["success"], log.number_of(row.get("score")))
     counts: dict[str, int] = {}
     for one in parts if len(parts) > 1 else ():
         kind = str((one.get("assertion") or {}).get("metric") or (one.get("assertion") or {}).get("type") or "assertion")
         counts[kind] = counts.get(kind, 0) + 1
         name = kind if counts[kind] == 1 else f"{kind} {counts[kind]}"
         yield LogReadout(
-            name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, number_of(one.get("score"))
+            name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, log.number_of(one.get("score"))
         )
 
 
