@@ -6,20 +6,8 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.claims.score import share_words
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
+from flipcore.reports import score as score_reports
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.score import (
-    ModelScore,
-    ScoreReport,
-    axis_rows,
-    behind,
-    best_sentence,
-    next_rows,
-    people_rows,
-    reader_rows,
-    score_rows,
-    share_rows,
-    wording_rows,
-)
 from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
@@ -30,7 +18,7 @@ from pages.components import boards
 # Under the board: what another wording would give, whose the uncertainty is, where the next call goes, and every number.
 
 
-def under_board(report: ScoreReport) -> None:
+def under_board(report: score_reports.ScoreReport) -> None:
     """The parts of one model; of several the chosen one."""
     for one in report.models:
         if one.elsewhere.text:
@@ -47,7 +35,7 @@ def under_board(report: ScoreReport) -> None:
         _shares(one)
     with right:
         _next(one)
-    if rows := axis_rows(one):
+    if rows := score_reports.axis_rows(one):
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
         if one.additivity.text:
@@ -57,36 +45,36 @@ def under_board(report: ScoreReport) -> None:
     _numbers(one)
 
 
-def _shares(one: ModelScore) -> None:
+def _shares(one: score_reports.ModelScore) -> None:
     st.subheader("Where does the uncertainty come from?", anchor=False)
     if not one.shares:
         st.markdown(plain(one.bar.by_wordings.note))
         return
     st.markdown(plain(share_words(one.shares)))
-    show_table("score-shares", share_rows(one))
+    show_table("score-shares", score_reports.share_rows(one))
 
 
-def _next(one: ModelScore) -> None:
+def _next(one: score_reports.ModelScore) -> None:
     st.subheader("Where does the next call go?", anchor=False)
     if not one.gains:
         st.markdown("Known once there are 10 questions in three ways drawn at random.")
         return
     st.markdown(plain(one.next_sentence))
-    show_table("score-next", next_rows(one))
+    show_table("score-next", score_reports.next_rows(one))
     n_calls = st.number_input(
         "Calls to spend in all", 6, 10_000_000, one.n_calls, key="score-budget", bind="query-params", width=220
     )
-    st.caption(plain(best_sentence(one, int(n_calls))))
+    st.caption(plain(score_reports.best_sentence(one, int(n_calls))))
 
 
-def _people(one: ModelScore) -> None:
+def _people(one: score_reports.ModelScore) -> None:
     st.subheader("Read by people", anchor=False)
     own = next((people for people in one.people if people.reader == one.reader), None)
     if own:
         st.markdown(plain(own.sentence))
         st.caption(plain(own.narrower))
     if one.people:
-        show_table("score-people", people_rows(one))
+        show_table("score-people", score_reports.people_rows(one))
     else:
         st.markdown("Nobody has labelled an output behind this score, so how often it is misread is not known.")
         st.page_link(
@@ -94,14 +82,14 @@ def _people(one: ModelScore) -> None:
         )
 
 
-def _numbers(one: ModelScore) -> None:
+def _numbers(one: score_reports.ModelScore) -> None:
     st.subheader("Every number", anchor=False)
-    show_table("score-intervals", score_rows(one))
+    show_table("score-intervals", score_reports.score_rows(one))
     left, right = st.columns(2, gap="large")
-    if rows := wording_rows(one):
+    if rows := score_reports.wording_rows(one):
         show_table("score-wordings", rows, place=left)
     if len(one.readers) > 1:
-        show_table("score-readers", reader_rows(one), place=right)
+        show_table("score-readers", score_reports.reader_rows(one), place=right)
 
 
 PAGE = "score"
@@ -143,7 +131,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 
 @st.fragment
-def board(study_id: str, mode: str, at: dict, view: scores.View, report: ScoreReport) -> None:
+def board(study_id: str, mode: str, at: dict, view: scores.View, report: score_reports.ScoreReport) -> None:
     """The board, and behind a dot of it the outputs."""
     with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
         moved, decision, dot = boards.draw(
@@ -161,16 +149,16 @@ def board(study_id: str, mode: str, at: dict, view: scores.View, report: ScoreRe
         _open(one, dot)
         st.rerun(scope="fragment")
     of = report.of(st.query_params.get("of", "")) or report.models[0]
-    steps = Steps(behind(of, st.query_params.get("way", ""), st.query_params.get("readout", of.reader)))
+    steps = Steps(score_reports.behind(of, st.query_params.get("way", ""), st.query_params.get("readout", of.reader)))
     inspector_place(study_id, of.model, steps, readout=of.reader, sheet=True)
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
-def _open(one: ModelScore, dot: dict) -> None:
+def _open(one: score_reports.ModelScore, dot: dict) -> None:
     """The item on which a wording or a reader differs most from the score, into the link."""
     way, reader = dot.get("way", one.own_way), dot.get("reader", one.reader)
     axis, variant = way.split("|", 1)
-    items = behind(one, way, reader)
+    items = score_reports.behind(one, way, reader)
     if items:
         open_item(items[0], axis=axis, readout=reader, variant=variant, of=one.model, way=way)
 

@@ -9,20 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from flipcore.claims import flips
-from flipcore.claims.flips import (
-    ABOVE,
-    ARTIFACT,
-    BELOW,
-    FEW,
-    GENUINE,
-    OF_BOTH,
-    OF_REFERENCE,
-    OPEN,
-    REFERENCE,
-    UNDEFINED,
-    Verdict,
-    source_outcome,
-)
 from flipcore.reports.browser_data.level_limits import LEADS
 from flipcore.reports.rows import plain
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -30,8 +16,17 @@ from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, deco
 from flipcore.stats.flips.pooled import across_axes
 
 WITHHELD = "withheld"
-CODES = {ARTIFACT: "a", OF_REFERENCE: "b", OF_BOTH: "e", GENUINE: "g", ABOVE: "m", BELOW: "l", OPEN: "u", FEW: "f"}
-CODES |= {REFERENCE: "r", UNDEFINED: "x", WITHHELD: "w"}
+CODES = {
+    flips.ARTIFACT: "a",
+    flips.OF_REFERENCE: "b",
+    flips.OF_BOTH: "e",
+    flips.GENUINE: "g",
+    flips.ABOVE: "m",
+    flips.BELOW: "l",
+    flips.OPEN: "u",
+    flips.FEW: "f",
+}
+CODES |= {flips.REFERENCE: "r", flips.UNDEFINED: "x", WITHHELD: "w"}
 RULES = ("parts", "paired", "nonoverlap")
 N_BOOT = 199  # of decompositions whose intervals are not shown: the board has its own limits
 Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
@@ -65,21 +60,21 @@ class Wording:
         """For each row its sentences by outcome code, the quantities that they lead with and its three parts."""
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 
-    def _row(self, one: Decomposition, claim, verdict: Verdict | None) -> dict:
+    def _row(self, one: Decomposition, claim, verdict: flips.Verdict | None) -> dict:
         parts = [plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
         if one.is_reference:
             parts = [0.0, plain(one.T.value), 0.0]
         row: dict = {"parts": parts, "detail": claim.detail}
         if verdict is None or claim.withheld:
             code = WITHHELD if claim.withheld else claim.outcome
-            sentence = claim.text.replace(one.T.text(), "{lead}", 1) if code == REFERENCE else claim.text
+            sentence = claim.text.replace(one.T.text(), "{lead}", 1) if code == flips.REFERENCE else claim.text
             return row | {"leads": {}, "sentences": {CODES[code]: sentence}}
         return row | {
             "leads": {CODES[key]: LEADS[THREE.index(name.removesuffix("_excess"))] for key, name in verdict.leads.items()},
             "sentences": {CODES[key]: text for key, text in verdict.sentences.items()},
         }
 
-    def _open(self) -> list[tuple[int, Verdict]]:
+    def _open(self) -> list[tuple[int, flips.Verdict]]:
         return [
             (row, verdict)
             for row, (claim, verdict) in enumerate(zip(self.claims, self.verdicts, strict=True))
@@ -100,7 +95,7 @@ class Wording:
             outcomes = []
             for row, verdict in self._open():
                 limits = ((low[name][row, at], high[name][row, at]) for name in ("A", "G", "A_minus_G"))
-                outcome = verdict.outcome(level) if rule == PARTS else source_outcome(rule, *limits)
+                outcome = verdict.outcome(level) if rule == PARTS else flips.source_outcome(rule, *limits)
                 codes[row][at] = CODES[outcome]
                 outcomes.append((row, verdict, outcome))
             leads.append(_lead(self._leads(outcomes)))
@@ -120,13 +115,13 @@ def _verdicts(
     closed_gates: Mapping[str, str],
     temperature: float | None,
     every: Sequence[Decomposition] | None,
-) -> list[Verdict | None]:
+) -> list[flips.Verdict | None]:
     """Of each cell, corrected over those that are claimed together."""
     by_place = flips.verdicts(family, closed_gates, temperature, every)
     return [by_place.get((one.axis, one.extractor)) for one in family]
 
 
-def _lead(outcomes: Sequence[tuple[int, Verdict, str]]) -> int:
+def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int:
     if not outcomes:
         return -1
     lead = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
