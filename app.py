@@ -28,9 +28,8 @@ except FlipscopeError as error:
 
 hosts = st.get_option("server.allowedHosts")
 config.set_option("server.allowedHosts", hosts_of_sockets(hosts))
-if (
-    "FORWARDED_ALLOW_IPS" not in os.environ
-):  # else uvicorn takes whoever reaches it from this machine for a proxy, and a header's address
+# else uvicorn takes whoever reaches it from this machine for a proxy, and a header's address
+if "FORWARDED_ALLOW_IPS" not in os.environ:
     uvicorn.config.ProxyHeadersMiddleware = lambda app, **_: app  # type: ignore[misc, assignment]
 
 # else the first element of the first page waits while Streamlit reads the source of every frame, to see whether this is a prompt

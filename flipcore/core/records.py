@@ -28,11 +28,8 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words 
 IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
 RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
 WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"  # extractors: the default reference, and the field's default
-WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = (
-    "text_match",
-    "math",
-    "unit_tests",
-)  # extractors of short answers, expressions, programs
+# extractors of short answers, expressions, programs
+WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = ("text_match", "math", "unit_tests")
 ROTATION_READOUTS = ("rotation", "rotation_single")  # what the rotation harness reads over several orders: in no flip
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)

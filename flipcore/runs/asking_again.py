@@ -106,8 +106,7 @@ def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
         )
     name = f"{study.name}, {n:,} selected {'item' if n == 1 else 'items'}"
     notes = ["These items were selected on the flip map for how they flipped: their rates say nothing about the others."]
-    control = (
-        OTHER_CONTROL if study.control == PAIRED_CONTROL else study.control
-    )  # pairs whose other half is not asked are none
+    # pairs whose other half is not asked are none
+    control = OTHER_CONTROL if study.control == PAIRED_CONTROL else study.control
     narrow = replace(study, name=name[:120], items=tuple(sources), confirmatory_share=0.0, control=control)
     return Draft(narrow, tuple(notes))

@@ -45,9 +45,8 @@ class Registry:
         self._store, self._lock = store, threading.Lock()
         self._queue = Queue(runs_at_once())
         self._people: dict[str, str] = {}  # of the studies that run
-        self.demos: set[str] = (
-            set()
-        )  # of a first start: they wait for one another, never for a person's studies nor a person for them
+        # of a first start: they wait for one another, never for a person's studies nor a person for them
+        self.demos: set[str] = set()
         self.endings: list[Ending] = []
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}

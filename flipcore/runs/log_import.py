@@ -105,9 +105,8 @@ def _scorers(survey: Survey) -> list[dict]:
             if name not in leave:
                 spoken = f"{name} (log)" if name in own else name
                 scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
-    is_measured = any(
-        (one.task, one.readout) not in survey.of_rows for one in survey.reported
-    )  # by a measure of all rows together
+    # by a measure of all rows together
+    is_measured = any((one.task, one.readout) not in survey.of_rows for one in survey.reported)
     return list(scorers.values()) if survey.scales or is_measured else []
 
 

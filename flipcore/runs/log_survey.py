@@ -42,9 +42,8 @@ class LogFacts:
     file: str
     about: LogAbout
     rows: Counter[tuple[str, str]] = field(default_factory=Counter)  # (item, epoch) -> rows
-    runs: Counter[tuple[str, ...]] = field(
-        default_factory=Counter
-    )  # of a table that names no sample: rows that nothing tells apart
+    # of a table that names no sample: rows that nothing tells apart
+    runs: Counter[tuple[str, ...]] = field(default_factory=Counter)
     served: Counter[str] = field(default_factory=Counter)
     temperatures: Counter[float] = field(default_factory=Counter)
     n_backward: int = 0

@@ -9,6 +9,7 @@ from pages.common.inspector import open_item
 from pages.common.showing import show_table
 from pages.memorization.cached import View
 
+# a link names a part by its title
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
@@ -16,7 +17,7 @@ PARTS = {
     "pearl": "PEARL",
     "agreement": "Do they agree?",
     "truth": "Ground truth",
-}  # a link names a part by its title
+}
 KINDS = {kind: f"{name[:1].upper()}{name[1:]}" for kind, name in NAMES.items()}
 
 

@@ -50,12 +50,8 @@ def strikes(study_id: str, axis: str) -> None:
 
 
 JUDGES_AS = "judges-as"  # in the session: the name that was given where nobody is told apart
-INVITED = {
-    "shared": SHARED,
-    "only": EVERY,
-    "study_id": None,
-    "pairs": (),
-}  # an invitation's queue: its source, in the usual order
+# an invitation's queue: its source, in the usual order
+INVITED = {"shared": SHARED, "only": EVERY, "study_id": None, "pairs": ()}
 SELECTED = "selected on the flip map"
 NO_SAMPLE = "Verdicts given here strike paraphrases out; they open no gate, because these pairs are no random sample."
 ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}

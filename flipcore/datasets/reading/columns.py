@@ -63,9 +63,8 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             ]
         if fitting:
             mapping[field] = fitting[0]
-    if (
-        mapping.get("options") == "answers" and "target" not in mapping
-    ):  # SQuAD's: every right answer of a question without options
+    # SQuAD's: every right answer of a question without options
+    if mapping.get("options") == "answers" and "target" not in mapping:
         mapping["target"] = mapping.pop("options")
     if "options" in mapping and "target" in mapping:
         mapping["target_as"] = target_form(rows, mapping)

@@ -215,9 +215,8 @@ class OpenModel(LanguageModel):
             ids, ends = [self._tokenizer.bos_token_id, *ids], [0, *ends]
         self._check_length(len(ids), 0)
         first = next((place for place, end in enumerate(ends) if place > 0 and end > len(prompt)), len(ids))
-        n_read = next(
-            (place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids)
-        )  # an end mark is not its own
+        # an end mark is not its own
+        n_read = next((place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids))
         return ids[:n_read], first
 
     def _beginning(self) -> list[int]:

@@ -12,11 +12,8 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
-LEADS = (
-    "compared",
-    "reference",
-    "both",
-)  # the three parts as a sentence has them: beyond the noise floor where one was measured
+# the three parts as a sentence has them: beyond the noise floor where one was measured
+LEADS = ("compared", "reference", "both")
 QUANTITIES = ("T", "G", "A", "A_minus_G", *LEADS)
 KINDS = ("default", "percentile", "bca", "studentized")
 LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))

@@ -245,9 +245,8 @@ def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) 
         critical = np.quantile(largest, LEVELS)
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
     shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), len(LEVELS))
-    low, high = np.array([COLUMNS[name] for own in names for name in own]).T.reshape(
-        2, *shape[:-1], 1
-    )  # what each can be at all
+    # what each can be at all
+    low, high = np.array([COLUMNS[name] for own in names for name in own]).T.reshape(2, *shape[:-1], 1)
     middle, half = joint.values[:, None].reshape(*shape[:-1], 1), half.reshape(shape)
     return np.maximum(middle - half, low), np.minimum(middle + half, high)
 

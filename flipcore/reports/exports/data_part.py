@@ -21,9 +21,8 @@ from flipcore.store.export import safe
 from flipcore.text.tables import csv_text
 
 MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported beside it
-_COLUMNS = tomllib.loads(
-    Path(__file__).with_name("columns.toml").read_text(encoding="utf-8")
-)  # of each table: column -> meaning
+# of each table: column -> meaning
+_COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 READOUTS, ITEMS, COMPLETIONS = (_COLUMNS[name] for name in ("readouts", "items", "completions"))
 VALUES = _COLUMNS["values"] | dict.fromkeys(COLUMNS, "the unit's own value; the mean over units is the estimate of that name")
 

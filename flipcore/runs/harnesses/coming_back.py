@@ -77,9 +77,8 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
         )
     models = sorted({model for model, _ in answers.completions})
     others = other_revisions(store, study_id, models, revision)
-    was_run = any(
-        not one.startswith(_RECORDED) for one in others.values()
-    )  # asked from here: perhaps of another model of the name
+    # asked from here: perhaps of another model of the name
+    was_run = any(not one.startswith(_RECORDED) for one in others.values())
     if was_run or all(place in others for place in answers.completions):
         raise BadInput(
             f"{study.name!r} holds answers of {', '.join(sorted({model for model, _ in others}))} from elsewhere already. Import these "

@@ -47,9 +47,8 @@ class Layouts:
 def layouts_of(texts: Sequence[str]) -> Layouts:
     """The layouts of a mark."""
     parts = [json.loads(text) for text in texts]
-    kinds = [
-        pa.int64() if name in packing.NUMBERS else pa.string() for name in packing.LAYOUT
-    ]  # a study may have no layout at all
+    # a study may have no layout at all
+    kinds = [pa.int64() if name in packing.NUMBERS else pa.string() for name in packing.LAYOUT]
     columns = {
         name: pa.array([one for part in parts for one in part[i]], kind)
         for i, (name, kind) in enumerate(zip(packing.LAYOUT, kinds, strict=True))
