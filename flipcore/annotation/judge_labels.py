@@ -160,10 +160,8 @@ class JudgeReport:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Gate, position, asking again."""
-        position, again = (
-            "The judge was not asked with the options backwards.",
-            ("No text was put before the judge twice, so how often it contradicts itself is not known."),
-        )
+        position = "The judge was not asked with the options backwards."
+        again = "No text was put before the judge twice, so how often it contradicts itself is not known."
         if self.gate.position:
             position = self.gate.position.sentence()
         if self.again.n:
@@ -225,11 +223,8 @@ def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> t
 
 def gate_rows(report: JudgeReport) -> list[dict]:
     """The gate as a table: what is asked of the judge, what came, and what must be."""
-    agreement, position, least = (
-        report.gate.agreement,
-        report.gate.position,
-        f"lower bound {number_text(report.gate.threshold)}",
-    )
+    agreement, position = report.gate.agreement, report.gate.position
+    least = f"lower bound {number_text(report.gate.threshold)}"
     rows = [
         ("Does it read as people do? (Cohen's kappa)", agreement.estimate.text(), least, agreement.n_items),
         ("Raw agreement with people", number_text(agreement.raw), "", agreement.n_items),

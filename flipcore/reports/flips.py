@@ -72,12 +72,10 @@ def headline(
     the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor, or the `scores` that
     a log's own scorers gave. `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were answered,
     which are read once their item has all of its answers."""
+    if frame.empty and scores:
+        return scores_alone(scores, scores[0].model, n_models)
     if frame.empty:
-        return (
-            scores_alone(scores, scores[0].model, n_models)
-            if scores
-            else Headline((description("No item has all of its answers yet." if is_begun else "No answer has come back yet."),))
-        )
+        return Headline((description("No item has all of its answers yet." if is_begun else "No answer has come back yet."),))
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     names = list(frame["extractor"].unique())

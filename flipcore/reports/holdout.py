@@ -75,11 +75,8 @@ class Inflation:
     def rows(self) -> Iterator[Row]:
         """A row a condition; the claim stands at those of which it speaks."""
         for one in self.every:
-            where, is_claimed = (
-                f"{one.layout}, {title_of(one.extractor).lower()}",
-                any(one is other for other in self.selection),
-            )
-            claim = self.claim if is_claimed else None
+            where = f"{one.layout}, {title_of(one.extractor).lower()}"
+            claim = self.claim if any(one is other for other in self.selection) else None
             yield Row(one.model, where, "inflation", one.inflation(), claim, {"model": one.model})
 
 

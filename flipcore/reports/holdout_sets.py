@@ -78,11 +78,9 @@ def sets_of_study(store: Store, study_id: str, name: str = "", lock: str | None 
 def pocket_study(sets: Sets) -> Study:
     """The pocket model on these two sets, as the example declares it."""
     example = example_holdout()
-    return (
-        example
-        if sets.sources == example.items
-        else replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
-    )
+    if sets.sources == example.items:
+        return example
+    return replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
 
 
 def divided_sets(store: Store, sets: Sets, share: float, confirmatory: bool) -> Sets:

@@ -148,14 +148,11 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
 
 def _notes(contest: Contest) -> list[str]:
     n = int((~contest.claimed).sum())
-    notes = (
-        [
-            f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'} left out of the claims: {why}"
-            for why in contest.left_out.values()
-        ]
+    notes = [
+        f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'} left out of the claims: {why}"
+        for why in contest.left_out.values()
         if n
-        else []
-    )
+    ]
     lost = contest.order.scores.values.shape[1] - contest.order.n
     if (lost > 0).any():
         notes.append(f"Up to {int(lost.max()):,} items lack an answer of some model under a way and are left out there.")

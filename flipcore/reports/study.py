@@ -139,13 +139,10 @@ def study_report(
         own = [one for one in scores if one.model == model]
         reference_name = reference or default_reference(answers.extractors, [one.scorer for one in own])
         headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat, scores=own, by_task=by_task)
-        reference_notes = (
-            []
-            if reference or reference_name == REFERENCE
-            else [f"Reference extractor: {flips.title_of(reference_name).lower()}."]
-        )
-        passes = [words for one in leading(own, model) if (words := one.passes_words())]
-        notes[model] = [*reference_notes, *passes, *filter(None, [(repeats or {}).get(model)])]
+        is_usual = reference or reference_name == REFERENCE
+        of_reference = "" if is_usual else f"Reference extractor: {flips.title_of(reference_name).lower()}."
+        passes = (one.passes_words() for one in leading(own, model))
+        notes[model] = [*filter(None, [of_reference, *passes, (repeats or {}).get(model)])]
         if reference_name not in answers.extractors:
             cells[model], claimed[model] = [], [flips.lacking_reference(reference_name, answers.extractors)]
             headlines[model] = replace(headlines[model], claims=(claimed[model][0],))
@@ -208,16 +205,14 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
 
 
 def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
-    return (
-        None
-        if accuracy is None
-        else {
-            "rotation": plain(accuracy.led),
-            "single": plain(accuracy.single),
-            "difference": plain(accuracy.difference),
-            "n": accuracy.n,
-        }
-    )
+    if accuracy is None:
+        return None
+    return {
+        "rotation": plain(accuracy.led),
+        "single": plain(accuracy.single),
+        "difference": plain(accuracy.difference),
+        "n": accuracy.n,
+    }
 
 
 def matches(row: dict, words: str) -> bool:

@@ -22,9 +22,8 @@ def what_is_compared(sets: Sets) -> None:
     exact = sum(pair.exact for pair in pairs)
     aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
     twice = (
-        f"Near duplicates: {count_of(len(pairs), 'pair')}, {len(across):,} across the sets, {exact:,} word for word; read them "
-        "under "
-        "Look inside."
+        f"Near duplicates: {count_of(len(pairs), 'pair')}, {len(across):,} across the sets, {exact:,} word for word; "
+        "read them under Look inside."
         if pairs
         else "No two entries share nine tenths of their words in order."
     )
@@ -72,8 +71,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory)
     if not conditions:
         st.info(
-            "No model has answered both sets. Ask the pocket model under Inflation, or declare a "
-            "study "
+            "No model has answered both sets. Ask the pocket model under Inflation, or declare a study "
             "with these items as target and retro.",
             icon=":material/science:",
         )

@@ -54,15 +54,12 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
-    what = (
-        "how much more surprising a paraphrase is than the published text, in nats"
-        if isinstance(detector, Loss)
-        else "the score"
-    )
+    in_nats = isinstance(detector, Loss)
+    what = "how much more surprising a paraphrase is than the published text, in nats" if in_nats else "the score"
     how_to_read(
         f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
         "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
-        example=loss_example(test, "nats" if isinstance(detector, Loss) else ""),
+        example=loss_example(test, "nats" if in_nats else ""),
     )
 
 

@@ -120,15 +120,14 @@ TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "s
 
 def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlDetector:
     """The detector that is looked at: its task, and its similarity."""
-    tasks = list(dict.fromkeys(one.task for one in pearls))
-    task = (
-        screen.segments("Task", tasks, "task", place=controls.place, label_visibility="visible", format_func=str.capitalize)
-        if tasks[1:]
-        else tasks[0]
-    )
+    task, *others = tasks = list(dict.fromkeys(one.task for one in pearls))
+    if others:
+        task = screen.segments(
+            "Task", tasks, "task", place=controls.place, label_visibility="visible", format_func=str.capitalize
+        )
     by_measure = {one.measure: one for one in pearls if one.task == task}
     metric = controls.place.selectbox("Similarity", list(by_measure), format_func=title_of, key="metric", bind="query-params")
-    controls.note(task if tasks[1:] else "", title_of(metric))
+    controls.note(task if others else "", title_of(metric))
     return by_measure[metric]
 
 

@@ -331,16 +331,8 @@ PAIR_COLUMNS = (
     *("n_reviewers", "n_kept", "n_models", "n_models_kept", "settled_by", "settled_why"),
 )
 VERDICT_COLUMNS = (
-    "verdict_id",
-    "pair_id",
-    "reviewer",
-    "reviewer_kind",
-    *CHECKS,
-    "note",
-    "original_hash",
-    "paraphrase_hash",
-    "rule_version",
-    "created",
+    *("verdict_id", "pair_id", "reviewer", "reviewer_kind", *CHECKS),
+    *("note", "original_hash", "paraphrase_hash", "rule_version", "created"),
 )
 
 

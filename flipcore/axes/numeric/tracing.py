@@ -67,14 +67,12 @@ def _as_fractions(step: Step, row: list[list[Source]], fractions: set[Fraction])
     """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
     pairs = enumerate(itertools.pairwise(step.literals))
     parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in fractions for at in (i, i + 1)}
-    return (
-        [
-            [source for source in options if source.kind != "result"] or options if i in parts else options
-            for i, options in enumerate(row)
-        ]
-        if step.is_product
-        else row
-    )
+    if not step.is_product:
+        return row
+    return [
+        [source for source in options if source.kind != "result"] or options if i in parts else options
+        for i, options in enumerate(row)
+    ]
 
 
 def _candidates(

@@ -243,12 +243,9 @@ def held_sentence(store: Store, study_id: str) -> str:
 
 
 def _nothing_to_lock(store: Store, record_id: str) -> str:
-    why = held_sentence(store, record_id)
-    return (
-        f"There is nothing to lock here. {why}"
-        if why
-        else "No item is set aside here, so there is nothing to lock. Wait until the study's items are stored."
-    )
+    if why := held_sentence(store, record_id):
+        return f"There is nothing to lock here. {why}"
+    return "No item is set aside here, so there is nothing to lock. Wait until the study's items are stored."
 
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:

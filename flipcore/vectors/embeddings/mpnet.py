@@ -26,7 +26,7 @@ class SentenceTransformers:
 
     def why_not(self) -> str:
         return (
-            "" if find_spec("sentence_transformers") else ("Needs sentence-transformers: pip install -r requirements-bert.txt.")
+            "" if find_spec("sentence_transformers") else "Needs sentence-transformers: pip install -r requirements-bert.txt."
         )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:

@@ -46,13 +46,11 @@ class Server:
         return f"{self.model_name}@{digest(self.sent_to, self.model_name)[:8]}"
 
     def why_not(self) -> str:
+        if self.sent_to and self.model_name:
+            return ""
         return (
-            ""
-            if self.sent_to and self.model_name
-            else (
-                "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
-                "the server wants one, before starting."
-            )
+            "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
+            "the server wants one, before starting."
         )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:

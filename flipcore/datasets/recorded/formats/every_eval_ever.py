@@ -133,11 +133,9 @@ def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
         reasons = output.get("reasoning_trace") or []
         return texts or [None], [reasons] if isinstance(reasons, str) else [log.as_text(one) for one in reasons]
     replies = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]
-    return (
-        ([log.as_text(replies[-1].get("content"))], [log.as_text(replies[-1].get("reasoning_trace"))])
-        if replies
-        else ([None], [])
-    )
+    if not replies:
+        return [None], []
+    return [log.as_text(replies[-1].get("content"))], [log.as_text(replies[-1].get("reasoning_trace"))]
 
 
 def _before(messages: Sequence) -> Sequence:

@@ -284,12 +284,8 @@ def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Map
 def _resolved(value: Any, attachments: Mapping) -> Any:
     if not attachments:
         return value
-    if isinstance(value, str):
-        return (
-            _ATTACHMENT.sub(lambda match: log.as_text(attachments.get(match[1], match[0])), value)
-            if "attachment://" in value
-            else value
-        )
+    if isinstance(value, str) and "attachment://" in value:
+        return _ATTACHMENT.sub(lambda match: log.as_text(attachments.get(match[1], match[0])), value)
     if isinstance(value, list):
         return [_resolved(one, attachments) for one in value]
     if isinstance(value, dict):

@@ -71,13 +71,10 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         )
         return about
     about.uses = (results["name"],)
-    # a group of tasks has a score of its own there, and no rows
-    tasks = (
-        [*(results["data"].get("configs") or results["data"]["results"])]
-        if _holds_samples(source)
-        else [_task(source, results)]
-    )
-    for task in tasks:
+    every = (
+        results["data"].get("configs") or results["data"]["results"]
+    )  # a group of tasks has a score of its own there, and no rows
+    for task in every if _holds_samples(source) else [_task(source, results)]:
         about.reported += _reported(task, results)
     return about
 
@@ -107,12 +104,9 @@ def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
 
 def _model(data: Mapping, config: Mapping) -> str:
     """`model=` of the arguments names the model; `model_name` does in newer files, where it is not the back end's name."""
-    arguments = config.get("model_args")
-    settings = (
-        arguments
-        if isinstance(arguments, dict)
-        else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
-    )
+    settings = config.get("model_args")
+    if not isinstance(settings, dict):
+        settings = dict(part.split("=", 1) for part in str(settings or "").split(",") if "=" in part)
     return str(settings.get("model") or settings.get("pretrained") or data.get("model_name") or config.get("model") or "")
 
 
