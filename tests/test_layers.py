@@ -178,7 +178,7 @@ PLANTED = {
     "The house: imports": ("core/errors.py", "from flipcore.reports.whole_study import whole_study"),
     "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl import perm_maxdrop"),
     "Statistics know numbers": ("stats/ranking/__init__.py", "from flipcore.datasets.loading import load_report"),
-    "Axes, readouts and models": ("axes/typos.py", "from flipcore.datasets.loading import load_report"),
+    "Axes, readouts and models": ("axes/framing.py", "from flipcore.datasets.loading import load_report"),
     "A model is asked": ("models/slots.py", "from flipcore.extractors.written_answer import Regex"),
     "A figure is handed": ("charts/theme.py", "from flipcore.store.connection import Store"),
     "No circle": ("core/bounds.py", "import flipcore.core.study"),

@@ -6,9 +6,7 @@ from typing import Any
 from flipcore.core.contracts import Axis, axis_fault
 from flipcore.core.plugins import Registry, in_files
 
-_FILES = (
-    "identity options framing examples typos stored_wordings effort combined numeric_resample entity_rename bit_flip completion"
-)
+_FILES = "identity options framing stored_wordings effort combined numeric_resample entity_rename bit_flip completion"
 AXES: Registry[Axis] = Registry("axis", "axes", Axis, in_files(__name__, _FILES, "AXIS", "AXES"), axis_fault)
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from flipcore.axes.framing import INSTRUCTION, AnswerFormat, PromptFormat, SystemPrompt, with_instruction
 from flipcore.axes.options import LabelSet, OptionOrder
-from flipcore.axes.stored_wordings import ParaphraseAxis
-from flipcore.axes.typos import Typos
+from flipcore.axes.stored_wordings import ParaphraseAxis, Typos
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.axes import axis_of
-from flipcore.axes.typos import misspellings
+from flipcore.axes.stored_wordings import misspellings
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item

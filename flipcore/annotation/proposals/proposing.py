@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from flipcore.access.acting import Permission, require
 from flipcore.annotation.proposals.checks import Check, checks, overlap, translation_checks
 from flipcore.annotation.proposals.recipes import Recipe
-from flipcore.axes.typos import Typos, misspellings
+from flipcore.axes.stored_wordings import Typos, misspellings
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
 from flipcore.core.randomness import generator
