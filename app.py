@@ -11,8 +11,7 @@ from streamlit import config, delta_generator
 from streamlit.starlette import App
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.invitations.gate import Gate
-from flipcore.invitations.routes import access_routes
+from flipcore.invitations.gate import Gate, access_routes
 from flipcore.invitations.start import hosts_of_sockets, start_sentence
 from flipcore.meeting.socket import meeting_routes
 from pages.common.first_style import FirstStyle

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.annotation.proposals import proposing
-from flipcore.annotation.proposals.recipes import RECIPES, TRANSLATION, Recipe, translation
+from flipcore.annotation.proposals.proposing import RECIPES, TRANSLATION, Recipe, translation
 from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
 from flipcore.core.wordings import TYPOS

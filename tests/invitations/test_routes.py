@@ -10,9 +10,8 @@ from starlette.websockets import WebSocketDisconnect
 
 from flipcore.access.acting import Level, access_file, acting
 from flipcore.access.guesses import OF_ONE
-from flipcore.invitations.gate import Gate, cookies_of
+from flipcore.invitations.gate import LEAVE, TOO_MANY, Gate, access_routes, cookies_of
 from flipcore.invitations.links import COOKIE, ELSEWHERE, ENTER, FOREIGN
-from flipcore.invitations.routes import LEAVE, TOO_MANY, access_routes
 from flipcore.invitations.start import PROXIED, TRUSTED_VARIABLE, UNTRUSTED
 from tests.invitations.test_links import invited
 

@@ -9,18 +9,16 @@ import math
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flipcore.access.acting import Permission, require
-from flipcore.annotation.proposals.checks import Check, checks, overlap, translation_checks
-from flipcore.annotation.proposals.recipes import Recipe
 from flipcore.axes.stored_wordings import Typos, misspellings
 from flipcore.core.contracts import Backend
-from flipcore.core.errors import OverBudget
+from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.randomness import generator
 from flipcore.core.records import Call, Item, Request, digest
 from flipcore.core.study import ItemSource, ModelUse
-from flipcore.core.wordings import TYPOS, language_of
+from flipcore.core.wordings import PARAPHRASE, TYPOS, into, language_of
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
@@ -30,6 +28,202 @@ from flipcore.runs.progress import CANCELLED
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
+from flipcore.text.numerals import numbers
+
+# How a model is asked for a paraphrase: one prompt, or a chain in which each step rewrites what the last one wrote. Source 001 chains a
+# translation to French and back, other names for named entities, and restructured clauses. A prompt is a template with the one field
+# {text}; a page may show it and let it be edited.
+
+_ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
+_PLAIN = "Say the text in other words. Keep every number, name, unit and negation, what is asked, and how hard it is. " + _ONLY
+_FRENCH = "Translate the text into French. Reply with the translation alone.\n\nText: {text}\n\nFrench:"
+_BACK = "Translate the text into English. Reply with the translation alone.\n\nText: {text}\n\nEnglish:"
+_ENTITIES = (
+    "Replace places, objects and organisations in the text by others of the same kind where that changes nothing "
+    "about the answer. Keep people's names, numbers and units. " + _ONLY
+)
+_CLAUSES = (
+    "Put the clauses and sentences of the text into another order or form: active for passive, one sentence for two. "
+    "Keep every fact, number, name and negation. " + _ONLY
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`steps` are templates, applied one after the other."""
+
+    name: str
+    title: str
+    about: str
+    steps: tuple[str, ...]
+    change: str = PARAPHRASE
+
+    def with_steps(self, steps: Sequence[str]) -> "Recipe":
+        """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
+        for number, step in enumerate(steps, start=1):
+            if step.count("{text}") != 1:
+                raise BadInput(
+                    f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it needs it once, "
+                    "where the text to be rewritten goes."
+                )
+        name = self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
+        return replace(self, name=name, steps=tuple(steps))
+
+    def prompt(self, step: int, text: str) -> str:
+        """The prompt of a step; braces in the text stay as they are."""
+        return self.steps[step].replace("{text}", text)
+
+
+TRANSLATION = "translation"
+
+
+def translation(language: str) -> Recipe:
+    """Asks for a translation. Raises BadInput for what is no name of a language."""
+    name = language_of(into(language))
+    step = (
+        f"Translate the text into {name}. Keep every number, formula, name, unit and negation, what is asked, and how hard it is. "
+        f"Reply with the translation alone.\n\nText: {{text}}\n\n{name}:"
+    )
+    return Recipe(f"{TRANSLATION} into {name}", f"Into {name}", "One translation.", (step,), into(name))
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("paraphrase", "Paraphrase", "One prompt: the same in other words.", (_PLAIN,)),
+        Recipe("back_translation", "To French and back", "Two translations.", (_FRENCH, _BACK)),
+        Recipe("restructured", "Clauses restructured", "The same facts in another order and form.", (_CLAUSES,)),
+        Recipe(
+            "chain",
+            "The source's chain",
+            "To French and back, other places and things, clauses restructured.",
+            (_FRENCH, _BACK, _ENTITIES, _CLAUSES),
+        ),
+    )
+}
+
+
+# What a rule can see before a person looks: numbers, names, negations and options kept, not the same text, about as long.
+
+Check = tuple[str, bool, str]
+
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b|n['’]t\b", re.IGNORECASE
+)
+_ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)  # a pronoun as often as a number, so it is no number of its own
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+SHORTEST, LONGEST = 0.5, 2.0
+
+
+def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check, ...]:
+    """(name, passed, sentence) of every rule; the sentence says what was found."""
+    return (
+        _different(original, text),
+        _numbers(original, text),
+        _names(original, text),
+        _negations(original, text),
+        _options(original, text, options),
+        _length(original, text),
+    )
+
+
+def translation_checks(original: str, text: str) -> tuple[Check, ...]:
+    """The rules that hold in any language: another text, the same figures, about as long. Whether it asks the same a person sees."""
+    before, after = (sorted(re.sub("[.,]", "", one) for one in _FIGURE.findall(words)) for words in (original, text))
+    is_same = before == after
+    figures = (
+        "numbers",
+        is_same,
+        "All figures are kept." if is_same else f"Figures: {', '.join(before)} became {', '.join(after)}.",
+    )
+    return _different(original, text), figures, _length(original, text)
+
+
+def overlap(original: str, text: str) -> float:
+    """Share of the different words of both that they have in common (Jaccard); NaN where neither has a word."""
+    first, second = ({word.casefold() for word in _WORD.findall(one)} for one in (original, text))
+    return len(first & second) / len(first | second) if first | second else float("nan")
+
+
+def _different(original: str, text: str) -> Check:
+    same = _bare(original) == _bare(text)
+    return (
+        "different",
+        not same and bool(text.strip()),
+        "It is the original again." if same else "It is not the original's text." if text.strip() else "It is empty.",
+    )
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _numbers(original: str, text: str) -> Check:
+    before, after = set(numbers(original)), set(numbers(text))
+    lost, new = (
+        sorted(these - those - ({"1"} if _ONE.search(other) else set()))
+        for these, those, other in ((before, after, text), (after, before, original))
+    )
+    changes = "; ".join(f"{what} {', '.join(figures)}" for what, figures in (("lost", lost), ("new", new)) if figures)
+    return "numbers", not lost and not new, f"Numbers: {changes}." if changes else "All numbers are kept."
+
+
+def _owner(word: str) -> str:
+    """A name without its possessive."""
+    return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
+
+
+def names(text: str) -> set[str]:
+    """Words with a capital inside a sentence; the first word of a sentence says nothing."""
+    capitals = set()
+    for sentence in re.split(r"(?<=[.!?:])['\"’”)]*\s+|\n+", text):
+        words = _WORD.findall(sentence)
+        capitals |= {_owner(word) for word in words[1:] if word[:1].isupper() and word != "I"}
+    return capitals
+
+
+def _names(original: str, text: str) -> Check:
+    there = {_owner(word).casefold() for word in _WORD.findall(text)}
+    lost = sorted(name for name in names(original) if name.casefold() not in there)
+    return "names", not lost, f"Names lost: {', '.join(lost)}." if lost else "All names are kept."
+
+
+def _negations(original: str, text: str) -> Check:
+    before, after = (len(_NEGATION.findall(one)) for one in (original, text))
+    is_same = (before > 0) == (after > 0)
+    return (
+        "negations",
+        is_same,
+        (
+            "Negations are kept."
+            if is_same
+            else f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
+        ),
+    )
+
+
+def _options(original: str, text: str, options: Sequence[str]) -> Check:
+    """An option that the question names must stay named, and none may be given away."""
+    moved = [
+        option
+        for option in options
+        if len(option) > 2 and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())
+    ]
+    return (
+        "options",
+        not moved,
+        (f"The option {moved[0]!r} is named in one of the two texts only." if moved else "No option is lost or given away."),
+    )
+
+
+def _length(original: str, text: str) -> Check:
+    before, after = (max(len(_WORD.findall(one)), 1) for one in (original, text))
+    ratio = after / before
+    return "length", SHORTEST <= ratio <= LONGEST, f"It has {ratio:.1f} times the words of the original."
+
+
+# The asking: every step of a recipe for every question.
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
 _POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)

@@ -1,4 +1,5 @@
-"""The default: a linear classifier on the words and word pairs of an entry. Its weights say what gives a set away."""
+"""Linear classifiers: the default, on the words and word pairs of an entry, whose weights say what gives a set away; and one on its
+embedding, for what differs in meaning rather than in single words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flipcore.core.early_imports import learners
+from flipcore.core.errors import BadInput
 from flipcore.stats.base.separability import FitPredict
 from flipcore.vectors.classifiers.classifier import Giveaway, around_the_median
 
@@ -85,4 +87,31 @@ def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
     return shares, reader.get_feature_names_out()
 
 
-CLASSIFIER = Words()
+@dataclass(frozen=True)
+class Vectors:
+    name = "vectors"
+    title = "Embeddings, linear"
+    about = "Logistic regression on the chosen embedding."
+    needs_vectors = True
+    n_permutations = 199
+    is_slow = False
+
+    def why_not(self) -> str:
+        return ""
+
+    def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
+        if vectors is None or len(vectors) != len(texts):
+            n = "none" if vectors is None else f"{len(vectors)}"
+            raise BadInput(f"This classifier reads one vector an entry: {len(texts)} entries and {n} came.")
+
+        def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
+            return around_the_median(linear_decisions(vectors[train], labels, vectors[test])[0])
+
+        return fit_predict
+
+    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
+        """None: a direction among embeddings names no token."""
+        return []
+
+
+WORDS, VECTORS = Words(), Vectors()

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from flipcore.annotation.proposals.checks import checks, names, overlap
+from flipcore.annotation.proposals.proposing import checks, names, overlap
 from flipcore.text.numerals import numbers
 
 ORIGINAL = "Every ferry that Brannock runs holds 12 people. If Ada's ferry is not full, how many are on 3 of them?"

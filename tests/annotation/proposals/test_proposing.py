@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from flipcore.annotation.proposals.proposing import (
+    RECIPES,
     cleaned,
     expected,
     items_to_paraphrase,
@@ -13,7 +14,6 @@ from flipcore.annotation.proposals.proposing import (
     question_sources,
     writers,
 )
-from flipcore.annotation.proposals.recipes import RECIPES
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study

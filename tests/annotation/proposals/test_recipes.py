@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.annotation.proposals.recipes import RECIPES
+from flipcore.annotation.proposals.proposing import RECIPES
 from flipcore.core.errors import BadInput
 
 

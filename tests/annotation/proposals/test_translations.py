@@ -7,9 +7,7 @@ import pytest
 from flipcore.annotation import gates
 from flipcore.annotation.paraphrases.pair_files import Inventory, guessed_columns, incoming, pair_rows
 from flipcore.annotation.paraphrases.random_order import take
-from flipcore.annotation.proposals.checks import translation_checks
-from flipcore.annotation.proposals.proposing import propose, propose_typos
-from flipcore.annotation.proposals.recipes import translation
+from flipcore.annotation.proposals.proposing import propose, propose_typos, translation, translation_checks
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
