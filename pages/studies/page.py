@@ -6,7 +6,7 @@ from flipcore.access.acting import Permission, acting
 from flipcore.annotation.paraphrases.pair_files import merge_files
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
-from flipcore.runs.queue import MOST_RUNNING, Turn
+from flipcore.runs.background import MOST_RUNNING, Turn
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, plain, saved_upload, shown_problem

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flipcore.annotation.proposals.proposing import propose
-from flipcore.annotation.proposals.recipes import RECIPES
+from flipcore.annotation.proposals.proposing import RECIPES, propose
 from flipcore.annotation.surveys.models import ask_model
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.core.errors import BadInput

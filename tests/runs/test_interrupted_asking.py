@@ -9,8 +9,7 @@ from typing import ClassVar
 import pytest
 
 import flipcore.models
-from flipcore.annotation.proposals.proposing import propose
-from flipcore.annotation.proposals.recipes import RECIPES
+from flipcore.annotation.proposals.proposing import RECIPES, propose
 from flipcore.annotation.surveys.models import ask_model
 from flipcore.annotation.surveys.sheets import new_survey
 from flipcore.core.contracts import Backend

@@ -11,10 +11,9 @@ from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import background, runner
 from flipcore.runs.asking import Asking
-from flipcore.runs.background import Registry
+from flipcore.runs.background import MOST_RUNNING, Queue, Registry, Turn, runs_at_once
 from flipcore.runs.demo import declare
 from flipcore.runs.progress import CANCELLED, DONE, NOT_STARTED, QUEUED, STOPPING, Progress
-from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.store.queries import studies as queries
 
 ADA, BOB, CY = (Person(name, Level.ANALYST) for name in ("ada@x.org", "bob@x.org", "cy@x.org"))

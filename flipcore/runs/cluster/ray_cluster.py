@@ -18,10 +18,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from flipcore.core.errors import BadInput, FlipscopeError, MissingPackage
-from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
+from flipcore.runs.cluster.place import Cluster, Link, Machine, WorkerLost, WorkerSlot
 from flipcore.runs.cluster.server_slots import ServerParts
 from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Worker
-from flipcore.runs.cluster.worker_slots import Machine, WorkerSlot
 
 LOCAL, CLIENT = "ray", "ray://"
 STORE_BYTES = 200 * 2**20  # of the object store of a Ray that is started here: batches are small

@@ -8,10 +8,9 @@ from flipcore.core.errors import AccessDenied
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.cluster.driver import Driver
-from flipcore.runs.cluster.place import Cluster, Place, Slot, ThisProcess
+from flipcore.runs.cluster.place import Cluster, Place, Slot, ThisProcess, WorkerSlot, worker_slots
 from flipcore.runs.cluster.server_slots import SharedSlots
 from flipcore.runs.cluster.states import WorkerState
-from flipcore.runs.cluster.worker_slots import WorkerSlot, worker_slots
 
 HERE = ""  # this process
 VARIABLE = "FLIPSCOPE_CLUSTERS"  # addresses that a dashboard may run studies at, separated by commas

@@ -6,11 +6,10 @@ import pickle
 import threading
 from contextlib import aclosing
 
-from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
+from flipcore.runs.cluster.place import Cluster, Link, Machine, WorkerLost
 from flipcore.runs.cluster.server_slots import ServerParts
 from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
-from flipcore.runs.cluster.worker_slots import Machine
 
 MOST_AT_ONCE = 8  # that the first worker to stand does not take a whole study
 

@@ -13,9 +13,8 @@ from flipcore.models import ModelCard
 from flipcore.models.simulated import PROFILES, Simulated
 from flipcore.runs import runner
 from flipcore.runs.cluster import driver
-from flipcore.runs.cluster.place import Place, WorkerLost
+from flipcore.runs.cluster.place import Place, WorkerLost, worker_slots
 from flipcore.runs.cluster.states import AT_WORK, LOST, MISSING, SET_ASIDE
-from flipcore.runs.cluster.worker_slots import worker_slots
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
 from tests.runs.kills import contents

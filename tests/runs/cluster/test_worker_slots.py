@@ -4,7 +4,7 @@ import pytest
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import ModelCard
-from flipcore.runs.cluster.worker_slots import Machine, shares, worker_slots
+from flipcore.runs.cluster.place import Machine, shares, worker_slots
 
 MACHINES = [Machine("a", "10.0.0.1", 0), Machine("b", "10.0.0.2", 4, 2), Machine("c", "10.0.0.3", 2)]  # the head gives none
 
