@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from flipcore.annotation.gates import reasons
@@ -14,24 +15,27 @@ from flipcore.annotation.judge_labels import labelled_pairs, labelled_readouts
 from flipcore.claims.claim import Claim, description
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, CUT, role_name
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
-from flipcore.extractors import needs_judge, title_of
+from flipcore.extractors import EXTRACTORS, needs_judge, title_of
 from flipcore.reports.badges import badges_of
 from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
 from flipcore.reports.holdout import HoldoutReport, Inflation, holdout_report, inflation
-from flipcore.reports.judges import Judges, judges_of
 from flipcore.reports.log_scores import leading, task_scores
 from flipcore.reports.memory import memory_tests, summary
-from flipcore.reports.ranking import RankingReport, ranking_report
-from flipcore.reports.rows import Row
+from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
+from flipcore.reports.read_by_people import Judges, judges_of
+from flipcore.reports.rows import Row, plain
 from flipcore.reports.score import ScoreReport, score_report
 from flipcore.reports.study import Report, study_report
-from flipcore.reports.truncation import Truncation, truncations
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey, tables_in
 from flipcore.runs.rereading import versions_of
+from flipcore.runs.truncation import share_text
+from flipcore.stats.base.accuracy import accuracy_of
+from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.holdout.difficulty import conditions
@@ -43,7 +47,87 @@ from flipcore.store.queries import holdout, studies
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import endings, reported
 from flipcore.store.queries.pairs import control_pairs
+from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
+
+# What was cut off, model by model and extractor by extractor, with accuracy as asked and among finished answers.
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """One model under one extractor. Of the study's own prompt, over the items of `role`, as in Score: `as_asked` counts a cut answer as
+    wrong, `among_finished` leaves it out."""
+
+    model: str
+    extractor: str
+    n_answers: int
+    n_cut: int
+    n_not_recorded: int
+    max_tokens: int
+    as_asked: Estimate
+    among_finished: Estimate
+    role: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody recorded how any answer ended."""
+        return self.n_not_recorded < self.n_answers
+
+    def sentence(self, title: str = "") -> str:
+        """What `stats` and the page say; "not recorded" is never 0."""
+        name = title or self.extractor.replace("_", " ")
+        if not self.is_known:
+            return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
+        part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
+        if not self.n_cut:
+            return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
+        n_endings = self.n_answers - self.n_not_recorded
+        limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
+        verb = "was" if self.n_cut == 1 else "were"
+        share = share_text(self.n_cut, n_endings)
+        sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."
+        none_ended = self.n_cut == n_endings
+        if np.isnan(self.as_asked.value) or (np.isnan(self.among_finished.value) and not none_ended):
+            return sentence
+        among = "none finished" if none_ended else f"{self.among_finished.text()} among finished answers"
+        accuracies = f"{self.as_asked.text()} as asked, {among}"
+        return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
+
+    def as_dict(self) -> dict:
+        """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
+        return {name: plain(value) for name, value in vars(self).items()} | {
+            "n_cut": self.n_cut if self.is_known else None,
+            "sentence": self.sentence(),
+        }
+
+
+def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
+    """`endings` as `store.queries.audit` gives them, `frame` the readouts of the same study."""
+    summaries = []
+    call = ["model", "item_id", "variant_id", "sample"]
+    cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
+    for row in endings.to_dict("records"):
+        mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
+        role = next(iter(roles_of(mine)), "")
+        mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(call)
+        finished = mine if row["extractor"] in EXTRACTORS else mine[mine.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        finished = finished[finished["status"] != CUT]
+        is_told = not row["n_cut"] or len(finished) < len(mine)  # whether a readout tells which were cut off
+        summaries.append(
+            Truncation(
+                str(row["model"]),
+                str(row["extractor"]),
+                int(row["n_answers"]),
+                int(row["n_cut"]),
+                int(row["n_not_recorded"]),
+                int(row["max_tokens"] or 0),
+                accuracy_of(mine),
+                accuracy_of(finished) if is_told else missing(),
+                role,
+            )
+        )
+    return summaries
+
 
 NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 

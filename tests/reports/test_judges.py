@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from flipcore.reports.judges import family_of, judges_of
+from flipcore.reports.read_by_people import family_of, judges_of
 from flipcore.stats.base.gate_rules import position_bias
 
 

@@ -7,8 +7,7 @@ import pytest
 from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.truncation import truncations
-from flipcore.reports.whole_study import whole_study
+from flipcore.reports.whole_study import truncations, whole_study
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.log_import import store_logs
