@@ -7,25 +7,117 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.annotation.judge_labels import Pairs, labelled_pairs
 from flipcore.charts.flips import sequence
 from flipcore.claims import flips
+from flipcore.claims.claim import Claim
 from flipcore.claims.flip_predictions import prediction
 from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data.levels import at_settings, band_words, start_of, with_own_reference
+from flipcore.reports.browser_data import verdicts
+from flipcore.reports.browser_data.levels import (
+    MANY_ITEMS,
+    Board,
+    at_settings,
+    band_words,
+    banded,
+    level_board,
+    readable,
+    resamples,
+    start_of,
+    with_own_reference,
+)
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.read_by_people import cost_words, leading, people_on_flips
+from flipcore.reports.study import table as rows_of_cells
 from flipcore.reports.worked_examples import flips_example
 from flipcore.stats.base.estimate import number_text, p_text
-from flipcore.stats.flips import surface
+from flipcore.stats.flips import decomposition, surface
+from flipcore.stats.flips.coded_answers import CodedAnswers
+from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.per_readout import alone, arriving
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import judges, studies
-from pages.common import gates, modes, record, repeats, screen, session
+from pages.common import gates, headline, modes, record, repeats, screen, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited
 from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
-from pages.flips import board_data
+
+# Cached statistics of the board, and their tables.
+
+
+def _answers(study_id: str, model: str, mode: str) -> CodedAnswers:
+    lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
+    return headline.answers(study_id, model, lock)
+
+
+def _cells(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
+    """All cells at the settings that the board was left at."""
+    return _decompositions(study_id, model, mode, *(view[name] for name in ("reference", "policy", "kind", "level", "rule")))
+
+
+@session.cached("Resampling the items")
+def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
+    """In simultaneous mode with the band's limits, as the board has them."""
+    coded = _answers(study_id, model, mode)
+    if reference not in coded.extractors:
+        return []
+    kind = kind if kind in ("default", "percentile", "studentized") else "default"
+    rule = "source_nonoverlap" if rule == "nonoverlap" else rule
+    cells = decomposition.decompositions(
+        coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
+    )
+    if mode != "simultaneous" or not cells:  # nothing but the same prompts again: there is nothing that a band could hold
+        return cells
+    return banded(cells, _board(study_id, model, mode, ()), level, policy)
+
+
+def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict) -> dict:
+    """The arrays and sentences that the threshold board looks up. Of many items those of `view` alone: all of them take a processor
+    half a minute at 12,000, and a move that chooses others draws the page again anyway."""
+    at: tuple = ()
+    if mode != "simultaneous" and len(_answers(study_id, model, mode).items) > MANY_ITEMS:
+        at = tuple((name, view[name]) for name in ("reference", "policy", "kind", "rule"))
+    return _board(study_id, model, mode, tuple(closed_gates.items()), at).arrays
+
+
+@session.cached("Preparing the board", 12)
+def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple = ()) -> Board:
+    simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
+    coded = _answers(study_id, model, mode)
+    choices = dict(at) or None
+    return level_board(
+        coded, title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat, at=choices
+    )
+
+
+@session.cached("Preparing the board", 12)
+def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
+    """The cells that are claimed together in simultaneous mode; None in the others, where those on the page are."""
+    coded = _answers(study_id, model, mode)
+    return verdicts.every_pairing(coded, readable(coded)) if mode == "simultaneous" else None
+
+
+def _table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
+    frame = rows_of_cells(cells, temperature)
+    estimates = [name for name in frame.columns if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"]
+    show_table(
+        "decomposition",
+        frame,
+        column_config={name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates},
+    )
+    with st.popover("The same as sentences", icon=":material/notes:"):
+        for claim in claims:
+            st.markdown(plain(f"• {claim.text} {claim.detail}"))
+
+
+def _warnings(cells: list[Decomposition]) -> None:
+    """Red flags about unreadable answers, each once."""
+    for one in cells:
+        for flag in one.nulls.flags:
+            st.warning(
+                plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"), icon=":material/warning:"
+            )
+
 
 PAGE = "decomposition"  # what locks and decisions of every release are stored under
 
@@ -84,7 +176,7 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
             "where nothing was asked twice."
         )
     with st.expander("The flip rate as results arrived"):
-        axes = [axis for axis in board_data.answers(study_id, model, mode).axes if axis != IDENTITY]
+        axes = [axis for axis in _answers(study_id, model, mode).axes if axis != IDENTITY]
         axis = screen.select("Axis", axes, "arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
         paths = {title_of(name): path for name, path in _arriving(study_id, model, mode, axis, policy).items()}
         show_figure("arriving", lambda c: sequence(paths, c, "flip rate T"))
@@ -98,12 +190,12 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
 
 @session.cached("Permuting the readouts", 12)
 def _alone(study_id: str, model: str, mode: str, policy: str):
-    return alone(board_data.answers(study_id, model, mode), policy)
+    return alone(_answers(study_id, model, mode), policy)
 
 
 @session.cached("Following the items as they arrived", 12)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
-    return arriving(board_data.answers(study_id, model, mode), axis, policy)
+    return arriving(_answers(study_id, model, mode), axis, policy)
 
 
 # T = G + A with people's labels of pairs in it.
@@ -200,7 +292,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
-        of_board = at_settings(board_data.board(study_id, model, mode, closed_gates, view), view)
+        of_board = at_settings(_arrays(study_id, model, mode, closed_gates, view), view)
         with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
             moved, decision, row = boards.draw(
                 "threshold_board",
@@ -240,9 +332,9 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
-        coded = board_data.answers(study_id, model, mode)
+        coded = _answers(study_id, model, mode)
         view = with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)
-        cells = board_data.decompositions(study_id, model, mode, view)
+        cells = _cells(study_id, model, mode, view)
         example = flips_example(cells)
         if view["reference"] not in coded.extractors:
             st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
@@ -257,9 +349,9 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             repeats.show(study_id)
             st.subheader("Every estimate", anchor=False)
             heat = session.temperature(study_id, model)
-            family = board_data.every_pairing(study_id, model, mode)
-            board_data.table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
-            board_data.warnings(cells)
+            family = _every_pairing(study_id, model, mode)
+            _table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
+            _warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
             if view["policy"] == "own_class":
                 by_people(study_id, model, mode, view, closed_gates, cells)

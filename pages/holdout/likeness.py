@@ -1,4 +1,5 @@
-"""Both sets in one embedding, computed once for the tabs Map and Look inside, and which embedding that is."""
+"""What the tabs Map and Look inside share: both sets in one embedding, computed once, which embedding that is, and what was chosen on the
+map or in its histogram."""
 
 from collections.abc import Sequence
 
@@ -56,3 +57,48 @@ def _comparison(items: str, embedding: str, revision: str, _target, _retro, _sto
 def layouts(_store: Store) -> Layouts:
     """The maps that are known or on their way, one shelf for all sessions."""
     return Layouts(_store)
+
+
+MAP, BARS, SELECTION = "entry-map", "closest-bars", "entries-chosen"
+ROUND = "entries-let-go"
+
+
+def _points(key: str) -> list:
+    """What the points of a selection carry; a point of a ring carries nothing."""
+    points = st.session_state[chart_key(key)]["selection"]["points"]
+    return [point["customdata"] for point in points if point.get("customdata")]
+
+
+def chart_key(name: str) -> str:
+    """A chart's key; another one after letting go, because only a new chart forgets the selection that it shows."""
+    return f"{name}-{st.session_state.get(ROUND, 0)}"
+
+
+def let_go() -> None:
+    st.session_state.pop(SELECTION, None)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+
+
+def from_map(sets_id: str) -> None:
+    """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
+    the map's own figure must not change by it."""
+    rows = sorted({int(row) for (row,) in _points(MAP)})
+    st.session_state[SELECTION] = {"sets": sets_id, "rows": rows, "spans": choice_in(sets_id)["spans"]}
+
+
+def from_bars(sets_id: str) -> None:
+    """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
+    bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
+    st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
+
+
+def choice_in(sets_id: str) -> dict:
+    """What was chosen in these sets: `rows` of entries on the map, `spans` (low, high, label) of bars; a choice in others means nothing
+    here."""
+    choice = st.session_state.get(SELECTION, {})
+    return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
+
+
+def item_ids() -> list[str]:
+    """Ids of the entries that were chosen last on the map or in its bars, whatever sets they stand in."""
+    return st.session_state.get(SELECTION, {}).get("ids", [])

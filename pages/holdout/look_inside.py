@@ -20,7 +20,7 @@ from pages.common.differences import differences
 from pages.common.session import computed
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout.likeness import comparison_of, embedding_choice
-from pages.holdout.selection import item_ids as selected_ids
+from pages.holdout.likeness import item_ids as selected_ids
 
 
 @st.fragment

@@ -20,8 +20,7 @@ from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
 from pages.common.showing import how_to_read, offer_file, plain, show_figure, show_table, shown_problem
-from pages.holdout import excluding, selection
-from pages.holdout.likeness import comparison_of, embedding_choice, layouts
+from pages.holdout import excluding, likeness
 
 COLOURS = {
     "set": "set",
@@ -40,13 +39,13 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
     """The tab, drawn again on its own when something on it is chosen. The map shows the whole sets; `whole_id` names them, and
     the sentence above leaves out what was excluded by hand."""
     with shown_problem():
-        embedding = embedding_choice(len(target) + len(retro), "map")
+        embedding = likeness.embedding_choice(len(target) + len(retro), "map")
         if embedding is None:
             return
-        comparison = comparison_of(target, retro, store, embedding)
+        comparison = likeness.comparison_of(target, retro, store, embedding)
         out = excluding.excluded(whole_id)
         of_target, of_retro = ([item for item in items if item.item_id not in out] for items in (target, retro))
-        rest = comparison_of(of_target, of_retro, store, embedding) if out else comparison
+        rest = likeness.comparison_of(of_target, of_retro, store, embedding) if out else comparison
         st.markdown(f"## {plain(compared_claims(rest)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if "map-colour-next" in st.session_state:
@@ -62,7 +61,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             layout = screen.segments("Places", [UMAP, PCA], "map-places", bind=None)
             pointer = screen.segments("Pointer", [CLICK, LASSO], "map-pointer", bind=None)
             drawing = _drawing_choice(layout == UMAP)
-        places, axes = drawn_at(comparison, layouts(store), embedding, drawing)
+        places, axes = drawn_at(comparison, likeness.layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
         colouring = _colouring(comparison, colour, store)
         _pictures(comparison, places, axes, colouring, store, lasso=pointer == LASSO, crossed=crossed, whole_id=whole_id)
@@ -107,12 +106,12 @@ def _pictures(
 ) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
     key = f"{comparison.sets_id}-{comparison.described}"
-    choice = selection.choice_in(key)
+    choice = likeness.choice_in(key)
     on_map, in_bars = choice["rows"], comparison.within(choice["spans"])
     left, right = st.columns([3, 2])
-    with left, st.container(key=selection.MAP):
+    with left, st.container(key=likeness.MAP):
         show_figure(
-            selection.chart_key(selection.MAP),
+            likeness.chart_key(likeness.MAP),
             lambda c: entry_map(
                 places,
                 comparison.labels,
@@ -125,18 +124,18 @@ def _pictures(
                 lasso=lasso,
             ),
             config={"displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
-            on_select=lambda: selection.from_map(key),
+            on_select=lambda: likeness.from_map(key),
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
         st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
     with right:
         panel(comparison, on_map or in_bars, places, store, whole_id)
     st.markdown(f"**{plain(comparison.coverage_sentence())}**")
-    with st.container(key=selection.BARS):
+    with st.container(key=likeness.BARS):
         show_figure(
-            selection.chart_key(selection.BARS),
+            likeness.chart_key(likeness.BARS),
             lambda c: nearest_histogram(comparison.across[1][:, 0], comparison.labels, c, selection=on_map),
-            on_select=lambda: selection.from_bars(key),
+            on_select=lambda: likeness.from_bars(key),
             selection_mode="points",
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
@@ -211,7 +210,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
     out."""
     if rows:
         ids = [comparison.items[row].item_id for row in rows]  # for the tabs that show other things of them
-        st.session_state.setdefault(selection.SELECTION, {})["ids"] = ids
+        st.session_state.setdefault(likeness.SELECTION, {})["ids"] = ids
         _entry_actions(comparison, rows, whole_id)
     if not rows:
         st.info(
@@ -247,7 +246,7 @@ def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
     rest = [int(label) for item, label in zip(comparison.items, comparison.labels, strict=True) if item.item_id not in out]
     too_few = min(rest.count(0), rest.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
-        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=selection.let_go)
+        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=likeness.let_go)
         label_form(comparison, rows)
         if excluding.may_exclude() and st.button(
             "Exclude",
@@ -273,7 +272,7 @@ def _others_here(comparison: Comparison, row: int, places) -> None:
     def turn() -> None:
         choice = st.session_state[f"entries-here-{row}"]
         if choice is not None:
-            st.session_state[selection.SELECTION] |= {"rows": [choice], "spans": []}
+            st.session_state[likeness.SELECTION] |= {"rows": [choice], "spans": []}
 
     st.selectbox(
         f"{len(here):,} entries lie at this place; shown is",

@@ -16,8 +16,7 @@ from flipcore.claims.gates import judge_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.extractors import title_of
-from flipcore.reports.judges import judges_of
-from flipcore.reports.read_by_people import cost_words, examples, reader_errors
+from flipcore.reports.read_by_people import cost_words, examples, judges_of, reader_errors
 from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.queries import judges

@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.access.acting import Level, acting
 from pages.common import screen
 from pages.common.header import page_header
-from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs, proposing
+from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs
 
 PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
 QUESTIONS = {"Outputs": "What does this output answer?", "Keys": "Is this question's key right?"}  # others: the page's own
@@ -30,5 +30,4 @@ elif part == "Outputs":
 elif part == "Keys":
     keys.show()
 else:
-    proposing.show()
     exchanging.show()
