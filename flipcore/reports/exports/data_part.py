@@ -7,13 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from flipcore.methods.terms import TERMS
+from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_tables import Table, data_table
-from flipcore.reports.exports.flips_part import flips_table, people_tables
-from flipcore.reports.exports.holdout_part import inflation_table, tests_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
-from flipcore.reports.exports.memory_part import memory_table
-from flipcore.reports.exports.record_part import decisions_table
-from flipcore.reports.exports.score_part import ranking_tables, score_tables
 from flipcore.reports.study import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
@@ -54,19 +50,19 @@ def numbers_table(c: WholeStudy) -> Table:
 def tables(c: WholeStudy) -> list[Table]:
     """Every table of results that has rows, in the order of the report."""
     report = c.report
-    flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
-    people = [one for m, model in enumerate(c.models) for one in people_tables(c, m, model)]
-    memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
+    flips = [parts.flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
+    people = [one for m, model in enumerate(c.models) for one in parts.people_tables(c, m, model)]
+    memory = [parts.memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
     every = [
-        *score_tables(c),
-        *ranking_tables(c),
+        *parts.score_tables(c),
+        *parts.ranking_tables(c),
         *flips,
         *people,
         *memory,
-        tests_table(c),
-        inflation_table(c),
+        parts.tests_table(c),
+        parts.inflation_table(c),
         numbers_table(c),
-        decisions_table(c),
+        parts.decisions_table(c),
     ]
     return [one for one in every if one.rows]
 

@@ -15,15 +15,10 @@ from flipcore.core.version import __version__
 from flipcore.reports.badges import MEANINGS
 from flipcore.reports.browser_data.parts import part, script_of
 from flipcore.reports.declaration import items_text
+from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_part import data_part
-from flipcore.reports.exports.flips_part import flips_part, opening_flips
-from flipcore.reports.exports.holdout_part import holdout_part, opening_holdout
 from flipcore.reports.exports.markup import Markup, joined, paragraph, section, tag
-from flipcore.reports.exports.memory_part import memory_part, opening_memory
 from flipcore.reports.exports.methods_text import methods_part
-from flipcore.reports.exports.outputs_part import outputs_part
-from flipcore.reports.exports.record_part import decisions_part, moment, settings_part
-from flipcore.reports.exports.score_part import opening_score, ranking_part, score_part
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 
@@ -39,27 +34,27 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         raise BadInput(f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to {MOST_OUTPUTS}.")
     c = whole_study(store, study_id)
     store.told("wrote a report", study_id)
-    flips, boards = flips_part(c)
-    memory, lines = memory_part(c)
-    scores, bars = score_part(c)
-    ranking, order = ranking_part(c)
-    sets, margins = holdout_part(c)
-    parts = [
+    flips, boards = parts.flips_part(c)
+    memory, lines = parts.memory_part(c)
+    scores, bars = parts.score_part(c)
+    ranking, order = parts.ranking_part(c)
+    sets, margins = parts.holdout_part(c)
+    sections = [
         scores,
         ranking,
         flips,
         memory,
         sets,
-        outputs_part(c, n_outputs),
-        decisions_part(c),
-        settings_part(c),
+        parts.outputs_part(c, n_outputs),
+        parts.decisions_part(c),
+        parts.settings_part(c),
         methods_part(c),
         data_part(c),
     ]
-    return _page(c, [part for part in parts if part is not None], boards | bars | lines | order | margins)
+    return _page(c, [one for one in sections if one is not None], boards | bars | lines | order | margins)
 
 
-def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
+def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> str:
     style = _style(boards)
     script = _script(boards)
     policy = (
@@ -78,7 +73,7 @@ def _page(c: WholeStudy, parts: Sequence[Markup], boards: dict[str, Any]) -> str
         "\n",
     )
     end = tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
-    body = tag("main", _opening(c), *parts, end)
+    body = tag("main", _opening(c), *sections, end)
     data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
     page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
@@ -88,7 +83,7 @@ def _opening(c: WholeStudy) -> Markup:
     badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
     meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
     n_items = items_text(c.store, c.row)
-    when = f"declared {moment(c.row['created_at'])}" if c.row["created_at"] is not None else "date unknown"
+    when = f"declared {parts.moment(c.row['created_at'])}" if c.row["created_at"] is not None else "date unknown"
     about = f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope {__version__}"
     return tag(
         "header",
@@ -102,10 +97,10 @@ def _opening(c: WholeStudy) -> Markup:
 
 def _says(c: WholeStudy) -> list[Markup]:
     """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
-    first = opening_score(c)
+    first = parts.opening_score(c)
     first += [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
-    first += opening_holdout(c)
-    lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
+    first += parts.opening_holdout(c)
+    lines = [line for model in c.models for line in (*parts.opening_memory(c, model), *parts.opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
     return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
 
@@ -130,9 +125,9 @@ def _palette(light: Colours, dark: Colours) -> str:
 
 def _script(boards: dict[str, Any]) -> str:
     names = sorted({one["part"] for one in boards.values()})
-    parts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
+    scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
     own = (_HERE / "report.js").read_text(encoding="utf-8")
-    return f'"use strict";\nconst PARTS = {{\n{parts}\n}};\n{own}'
+    return f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own}'
 
 
 def _hash(text: str) -> str:

@@ -135,7 +135,7 @@ def test_the_line_of_a_packages_own_kind_of_detector_stands_in_the_report(store,
 
     own = Own("own", "gap of a package", "What a package measures.", gap.axis, gap.measure, gap.unit)
     every = (*detectors(), own)
-    for place in ("detectors", "reports.exports.memory_part"):
+    for place in ("detectors", "reports.exports.parts"):
         monkeypatch.setattr(f"flipcore.{place}.detectors", lambda: every)
     text = report(store, STUDY.study_id, 0)
     part, drawn = 'data-part="cutoff_line"', text.partition("gap of a package</h4>")[2].partition("<h4")[0]
