@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from flipcore.access.acting import signature
-from flipcore.annotation.paraphrases.queue import BLOCK, SHARED, items_in_turn, queue, undone
+from flipcore.annotation.paraphrases.random_order import BLOCK, SHARED, items_in_turn, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, digest

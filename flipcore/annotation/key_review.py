@@ -13,7 +13,7 @@ import pandas as pd
 
 from flipcore.access.acting import signature
 from flipcore.annotation.judge_labels import canonical_answer
-from flipcore.annotation.paraphrases.queue import queue
+from flipcore.annotation.paraphrases.random_order import queue
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, Item, digest

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from flipcore.access.acting import Level, Permission, acting, refusal
-from flipcore.annotation.paraphrases.random_order import Order, order_of, take
-from flipcore.annotation.paraphrases.review_view import review_view
+from flipcore.annotation.paraphrases.random_order import Order, order_of, review_view, take
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review

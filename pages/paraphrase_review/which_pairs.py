@@ -5,7 +5,7 @@ import streamlit as st
 
 from flipcore.access.acting import EVERY, acting
 from flipcore.annotation.paraphrases.effect import struck_rows
-from flipcore.annotation.paraphrases.queue import SHARED
+from flipcore.annotation.paraphrases.random_order import SHARED
 from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries

@@ -8,7 +8,7 @@ import pytest
 
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.key_review import FEWEST_OUTPUTS
-from flipcore.annotation.paraphrases.review_view import review_view
+from flipcore.annotation.paraphrases.random_order import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, verdict_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load

@@ -1,5 +1,5 @@
-"""Which verdicts stand for their source: the server decides, from the reviewer's own random order and from nothing that a browser or
-a file says.
+"""What a reviewer is asked next, and which verdicts stand for their source: the server decides, from the reviewer's own random order
+and from nothing that a browser or a file says.
 
 Where nobody is told apart there is one order for all: a name could be tried until its order begins with the pairs that one likes.
 
@@ -9,16 +9,109 @@ until the order has reached it. Places come from hashes (`queue`), so a file can
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from flipcore.access.acting import EVERY, Permission, is_access_on, require, signature
-from flipcore.annotation.paraphrases.queue import SHARED, Place, queue
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, PERSON, reviewer_name, undo_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.queries import review
 from flipcore.store.rows import now
+from flipcore.text.answers import answer_text
+from flipcore.text.differences import word_differences
+
+# What to ask a reviewer next: an order of their own, balanced over strata, with a share that everybody judges. Places come from hashes of
+# (seed, reviewer, pair), so a queue needs no storage, is the same on every machine, resumes at the first pair without a verdict, and barely
+# changes when pairs are added.
+
+SHARED = 0.3
+BLOCK = 10  # shared pairs that everybody judges before the next such block
+
+
+@dataclass(frozen=True)
+class Place:
+    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes first."""
+
+    pair_id: str
+    shared: bool
+
+
+def queue(
+    pairs: Sequence[Mapping], reviewer: str, *, shared: float = SHARED, seed: int = 0, risk: Mapping[str, float] | None = None
+) -> list[Place]:
+    """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
+
+    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their proportions. The shared
+    pairs come in the same blocks for everybody, shuffled within, so that two who stop early overlap too. With `risk`
+    (pair_id -> how far the estimate moves without the pair) the riskiest come first. Raises BadInput for a share outside
+    0 to 1."""
+    if not 0 <= shared <= 1:
+        raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
+    common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
+    names = {pair["pair_id"] for pair in common}
+    own = [pair for pair in pairs if pair["pair_id"] not in names]
+    groups = (_shuffled_in_blocks(_spread(common, seed, ""), seed, reviewer), True), (_spread(own, seed, reviewer), False)
+    risks = risk or {}
+    places = [
+        (-risks.get(pair_id, 0.0), at, pair_id, Place(pair_id, is_shared))
+        for group, is_shared in groups
+        for pair_id, at in group
+    ]
+    return [place for *_, place in sorted(places, key=lambda row: row[:3])]
+
+
+def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
+    """The order with an item's second place after every item's first, and so on; `item_of` pair id -> item."""
+    n_before: Counter[str] = Counter()
+    turns = []
+    for place in order:
+        item = item_of[place.pair_id]
+        turns.append((n_before[item], place))
+        n_before[item] += 1
+    return [place for _, place in sorted(turns, key=lambda turn: turn[0])]
+
+
+def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]) -> list[str]:
+    """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
+    `by_others` unless everybody judges it."""
+    return [
+        place.pair_id
+        for place in order
+        if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
+    ]
+
+
+def _spread(pairs: Sequence[Mapping], seed: int, who: str) -> list[tuple[str, float]]:
+    """(pair, place in 0..1): within a stratum at random, strata interleaved."""
+    strata: dict[tuple, list[str]] = {}
+    for pair in pairs:
+        strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
+    places = []
+    for members in strata.values():
+        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", who, pair_id))
+        places += [(pair_id, (i + _uniform(seed, "jitter", who, pair_id)) / len(order)) for i, pair_id in enumerate(order)]
+    return places
+
+
+def _shuffled_in_blocks(spread: list[tuple[str, float]], seed: int, reviewer: str) -> list[tuple[str, float]]:
+    """The same places, the pairs of each block in this reviewer's order."""
+    spread = sorted(spread, key=lambda row: row[::-1])
+    places = []
+    for start in range(0, len(spread), BLOCK):
+        block = spread[start : start + BLOCK]
+        order = sorted((pair_id for pair_id, _ in block), key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id))
+        places += [(pair_id, at) for pair_id, (_, at) in zip(order, block, strict=True)]
+    return places
+
+
+def _uniform(*names: object) -> float:
+    return int(digest(*names)[:12], 16) / 16**12
+
+
+# Which of a reviewer's verdicts came up at random.
 
 
 @dataclass(frozen=True)
@@ -173,3 +266,87 @@ def _row(
     answers = raw_answers if isinstance(raw_answers, Mapping) else {}
     note = str(message.get("note") or "")
     return verdict_row(pair, reviewer, answers, note, by_choice=True, verdict_id=message_id, created_at=at)
+
+
+AHEAD, BACK = 40, 5  # as many can be judged while the server is down
+_LONG_CHARS = 420
+
+
+# What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said.
+
+
+@dataclass(frozen=True)
+class ReviewView:
+    """`data` is what the browser draws; `n_done` counts the pairs that this reviewer judged."""
+
+    data: dict
+    n_done: int
+
+
+def review_view(
+    store: Store,
+    reviewer: str,
+    order: Sequence[Place],
+    acknowledged: Sequence[str] = (),
+    finished: str = "",
+    *,
+    by_choice: bool = False,
+) -> ReviewView:
+    """The first undone pairs of `order` and the latest verdicts of this reviewer on it; `by_choice`: the
+    order is not a random one, so a pair that anybody judged is left out."""
+    ids = {place.pair_id for place in order}
+    standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
+    others = review.judged_by_others(store, reviewer, at_random=not by_choice)
+    rest = undone(order, {row["pair_id"] for row in standing}, others)
+    latest = standing[-BACK:]
+    pair_ids = rest[:AHEAD] + [row["pair_id"] for row in latest]
+    views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
+    data = {
+        "reviewer": reviewer,
+        "checks": [list(check) for check in CHECKS.items()],
+        "pairs": [views[pair_id] for pair_id in rest[:AHEAD]],
+        "history": [
+            {"pair": views[row["pair_id"]], "verdict_id": row["verdict_id"], "said": {check: row[check] for check in CHECKS}}
+            for row in latest
+        ],
+        "n_done": len(standing),
+        "n_left": len(rest),
+        "acknowledged": list(acknowledged),
+        "finished": finished,
+    }
+    return ReviewView(data, len(standing))
+
+
+def pair_view(pair: Mapping) -> dict:
+    """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
+    original, changed = pair["original"], pair["paraphrase"]
+    original_runs = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
+    return {
+        "id": pair["pair_id"],
+        "original": original_runs,
+        "paraphrase": _joined(word_differences(original, changed)),
+        "options": list(pair["options"] or ()),
+        "answer": _answer(pair),
+        "size": "long" if max(len(original), len(changed)) > _LONG_CHARS else "short",
+    }
+
+
+def _joined(runs: list[list[str]]) -> list[list[str]]:
+    """Marked words with nothing but space between them become one run: fewer marks to read."""
+    groups: list[list[str]] = []
+    for i, (kind, text) in enumerate(runs):
+        bridge = kind == "same" and text.isspace() and i + 1 < len(runs) and runs[i + 1][0] == "new"
+        kind = "new" if bridge and groups and groups[-1][0] == "new" else kind
+        if groups and groups[-1][0] == kind:
+            groups[-1][1] += text
+        else:
+            groups.append([kind, text])
+    return groups
+
+
+def _answer(pair: Mapping) -> str | None:
+    if pair["target"] is None:
+        return None
+    return answer_text(
+        Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], tuple(pair["options"] or ())), pair["target"]
+    )

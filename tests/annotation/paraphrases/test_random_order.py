@@ -6,9 +6,7 @@ import pytest
 
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, take_in
-from flipcore.annotation.paraphrases.queue import Place
-from flipcore.annotation.paraphrases.random_order import Order, beginning, order_of, take
-from flipcore.annotation.paraphrases.review_view import review_view
+from flipcore.annotation.paraphrases.random_order import Order, Place, beginning, order_of, review_view, take
 from flipcore.annotation.paraphrases.verdicts import settling_row, verdict_row
 from flipcore.datasets.reading.rows import Row
 from flipcore.store.connection import Store

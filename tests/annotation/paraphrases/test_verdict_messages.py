@@ -9,9 +9,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from flipcore.annotation.paraphrases.queue import queue
-from flipcore.annotation.paraphrases.random_order import take
-from flipcore.annotation.paraphrases.review_view import pair_view, review_view
+from flipcore.annotation.paraphrases.random_order import pair_view, queue, review_view, take
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
