@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from flipcore.core.errors import BadInput, FlipscopeError, MissingPackage
-from flipcore.runs.cluster.place import Cluster, Link, Machine, WorkerLost, WorkerSlot
-from flipcore.runs.cluster.server_slots import ServerParts
+from flipcore.runs.cluster.place import Cluster, Link, Machine, ServerParts, WorkerLost, WorkerSlot
 from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Worker
 
 LOCAL, CLIENT = "ray", "ray://"

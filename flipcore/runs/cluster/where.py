@@ -8,8 +8,7 @@ from flipcore.core.errors import AccessDenied
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.cluster.driver import Driver
-from flipcore.runs.cluster.place import Cluster, Place, Slot, ThisProcess, WorkerSlot, worker_slots
-from flipcore.runs.cluster.server_slots import SharedSlots
+from flipcore.runs.cluster.place import Cluster, Place, SharedSlots, Slot, ThisProcess, WorkerSlot, worker_slots
 from flipcore.runs.cluster.states import WorkerState
 
 HERE = ""  # this process

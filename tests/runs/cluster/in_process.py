@@ -6,8 +6,7 @@ import pickle
 import threading
 from contextlib import aclosing
 
-from flipcore.runs.cluster.place import Cluster, Link, Machine, WorkerLost
-from flipcore.runs.cluster.server_slots import ServerParts
+from flipcore.runs.cluster.place import Cluster, Link, Machine, ServerParts, WorkerLost
 from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
 

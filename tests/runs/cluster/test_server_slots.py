@@ -6,9 +6,8 @@ from itertools import pairwise
 import pytest
 
 from flipcore.models import ModelCard
-from flipcore.runs.cluster import server_slots
-from flipcore.runs.cluster.place import WorkerLost
-from flipcore.runs.cluster.server_slots import LEASE_S, LEAVES, TURN_S, ServerParts, SharedSlots
+from flipcore.runs.cluster import place
+from flipcore.runs.cluster.place import LEASE_S, LEAVES, TURN_S, ServerParts, SharedSlots, WorkerLost
 from flipcore.runs.cluster.where import ClusterPlace
 from tests.models.test_slots import Watch, in_threads
 from tests.runs.cluster.in_process import InProcess
@@ -18,7 +17,7 @@ CARD = ModelCard("lab", "openai_compatible", endpoint="http://lab.example/v1", m
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
-    monkeypatch.setattr(server_slots, "RENEW_S", 0.01)
+    monkeypatch.setattr(place, "RENEW_S", 0.01)
 
 
 def run_of(cluster, watch, n=60, card=CARD):
@@ -35,7 +34,7 @@ def run_of(cluster, watch, n=60, card=CARD):
 
 @pytest.mark.parametrize("n_runs", [2, 3, 6])
 def test_runs_on_one_cluster_share_the_slots_of_one_server(n_runs, monkeypatch):
-    monkeypatch.setattr(server_slots, "TURN_S", 0.05)
+    monkeypatch.setattr(place, "TURN_S", 0.05)
     cluster, watch = InProcess(3), Watch()
     in_threads(*(run_of(cluster, watch) for _ in range(n_runs)))
     assert watch.n_done == 60 * n_runs and watch.n == 0
