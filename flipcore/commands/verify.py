@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(options: argparse.Namespace) -> int:
     """0 where everything is as it was written, 1 with a sentence for each thing that is not."""
     from flipcore.core.locks import manifest
-    from flipcore.store.verifying import problems, sentence
+    from flipcore.store.archiving import problems, sentence
 
     published = [manifest(name) for name in options.manifest]
     with open_store() as store:

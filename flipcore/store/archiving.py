@@ -1,11 +1,16 @@
-"""Moves a finished study's completions and readouts to Parquet files, and back.
+"""Care for what is stored: a finished study's completions and readouts are moved to Parquet files and back, the database is copied while
+it runs, and everything is looked through for what was changed.
 
-Its rows of `readouts`, `readout_sources` and those of its `completions` that no other study holds go to
+Of a study that is moved the rows of `readouts`, `readout_sources` and those of its `completions` that no other study holds go to
 FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and leave the file in the same transaction. The folder may be a URL that
 `fsspec` opens where that is installed.
 """
 
-from contextlib import nullcontext
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,11 +18,15 @@ from urllib.parse import quote
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import Permission, require
-from flipcore.core.errors import BadInput
-from flipcore.core.whole_files import whole_file
-from flipcore.store.archives import TABLES, Archive, bring_in, cast, fingerprint, keep, open_folders, problem, read, text
-from flipcore.store.connection import Store
+from flipcore.core.errors import BadInput, NotStored
+from flipcore.core.whole_files import leftovers, whole_file
+from flipcore.store import archives, audit_log
+from flipcore.store.audit_log import act_row
+from flipcore.store.connection import BESIDE, Store
+from flipcore.store.queries import locks
+from flipcore.store.rows import now
 from flipcore.store.schema import tables
+from flipcore.store.uploads import mark_of
 
 # completions that only this study holds; an answer that is missing may still come
 _OWN_CALLS = """
@@ -33,7 +42,7 @@ _ROWS = {
 }
 
 
-def archive(store: Store, study_id: str, to: str | Path | None = None) -> Archive:
+def archive(store: Store, study_id: str, to: str | Path | None = None) -> archives.Archive:
     """Moves a finished study's rows to Parquet files under the folder `to` ("archive" beside the database) and says where they
     are. Raises AccessDenied for whoever is no admin, BadInput for a study that has not ended or is archived."""
     require(Permission.FILES)
@@ -46,7 +55,7 @@ def archive(store: Store, study_id: str, to: str | Path | None = None) -> Archiv
     return moved
 
 
-def restore(store: Store, study_id: str) -> Archive:
+def restore(store: Store, study_id: str) -> archives.Archive:
     """Brings an archived study's rows back into the file and removes the files. Raises AccessDenied for whoever is no admin, BadInput
     for a study that is not archived or whose files are not there or not whole."""
     require(Permission.FILES)
@@ -61,14 +70,14 @@ def restore(store: Store, study_id: str) -> Archive:
     return one
 
 
-def check(store: Store, study_id: str) -> Archive:
+def check(store: Store, study_id: str) -> archives.Archive:
     """The archive of a study, once its files were read and hold what was put there. Raises BadInput where they do not, or where the
     study is not archived."""
     require(Permission.READ)
     if study_id not in store.archives:
         raise BadInput(f"The study {study_id!r} is not archived here, so there is nothing to check.")
     with store.own_cursor() as cursor:
-        what = problem(cursor, store.archives[study_id])
+        what = archives.problem(cursor, store.archives[study_id])
     if what:
         raise BadInput(f"{what} Put the files back from a backup, or restore nothing from there.")
     return store.archives[study_id]
@@ -80,22 +89,22 @@ def _after(store: Store, study_id: str) -> None:
     store.touch([study_id])
 
 
-def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> Archive:
+def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> archives.Archive:
     state = connection.execute("SELECT state FROM studies WHERE study_id = $study_id", {"study_id": study_id}).fetchall()
     if state != [("done",)]:
         why = f"its state is {state[0][0]}" if state else "there is no such study"
         raise BadInput(f"{study_id} was not archived: {why}. Only a study that is done can be; run it to its end first.")
-    open_folders(connection, [root])
+    archives.open_folders(connection, [root])
     files: dict[str, list[str]] = {}
     n_rows: dict[str, int] = {}
     marks: dict[str, str] = {}
-    for table in TABLES:
+    for table in archives.TABLES:
         (n_rows[table], marks[table]), files[table] = _table_files(connection, table, study_id, root)
-    for table in reversed(TABLES):
+    for table in reversed(archives.TABLES):
         connection.execute(f"DELETE FROM {table} WHERE {_ROWS[table]}", {"study_id": study_id})
-    one = Archive(study_id, root, files, n_rows, marks)
+    one = archives.Archive(study_id, root, files, n_rows, marks)
     one.stamps.update(one.stamps_now())
-    keep(connection, one)
+    archives.keep(connection, one)
     return one
 
 
@@ -114,11 +123,13 @@ def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root
         rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
         with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as place:
             connection.execute(
-                f"COPY ({rows}) TO {text(str(place))} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model}
+                f"COPY ({rows}) TO {archives.text(str(place))} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model}
             )
     rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_ROWS[table]}"
-    here = fingerprint(connection, table, rows, params)
-    there = fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(paths)}") if paths else here
+    here = archives.fingerprint(connection, table, rows, params)
+    there = (
+        archives.fingerprint(connection, table, f"SELECT {archives.cast(table)} FROM {archives.read(paths)}") if paths else here
+    )
     if here != there:
         raise BadInput(
             f"{there[0]:,} of {here[0]:,} {table} arrived whole in {root}, so nothing was moved. Check the disk and try again."
@@ -126,7 +137,105 @@ def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root
     return here, paths
 
 
-def _move_in(connection: DuckDBPyConnection, one: Archive) -> None:
-    if what := problem(connection, one):
+def _move_in(connection: DuckDBPyConnection, one: archives.Archive) -> None:
+    if what := archives.problem(connection, one):
         raise BadInput(f"{what} Nothing was restored.")
-    bring_in(connection, one)
+    archives.bring_in(connection, one)
+
+
+# A copy of the whole database in one file, taken while it runs: the one writer makes it between two transactions. What is archived in
+# files beside the database stands in the copy itself.
+
+
+def back_up(store: Store) -> Path:
+    """The copy, named by this second in UTC. Raises AccessDenied for whoever is no admin, BadInput where there is one already."""
+    person = require(Permission.FILES)
+    beside = Path(store.path)
+    path = beside.parent / "backups" / f"{beside.stem}-{now():%Y%m%d-%H%M%S}.duckdb"
+    try:
+        with whole_file(path, over=False) as draft:
+            try:
+                counts = store.writer.transact(partial(_copied, place=archives.text(str(draft))), changes=()).result()
+            finally:
+                store.writer.transact(_let_go, changes=()).result(60)
+            store.writer.transact(partial(_check, place=archives.text(str(draft)), counts=counts), changes=()).result()
+            store.writer.transact(_let_go, changes=()).result(60)
+    except FileExistsError as error:
+        raise BadInput(f"{path} is there already. Wait a second and try again.") from error
+    store.writer.add_together(act_row(person, "backed up the database", path.name)).result(60)
+    return path
+
+
+def _copied(connection: DuckDBPyConnection, place: str) -> dict[str, int]:
+    """Table -> how many rows the copy has of it."""
+    _let_go(connection)
+    name = connection.execute("SELECT current_database()").fetchall()[0][0]
+    connection.execute(f"ATTACH {place} AS copy_of_all")
+    connection.execute(f'COPY FROM DATABASE "{name}" TO copy_of_all')
+    for one in archives.archives(connection).values():
+        if not archives.problem(connection, one):  # else the copy says where it was, and what it was
+            archives.bring_in(connection, one, "copy_of_all.main")
+    return _counts(connection)
+
+
+def _check(connection: DuckDBPyConnection, place: str, counts: dict[str, int]) -> None:
+    """Raises NotStored where the file that was written reads otherwise."""
+    connection.execute(f"ATTACH {place} AS copy_of_all (READ_ONLY)")
+    if _counts(connection) != counts:
+        raise NotStored("The copy reads otherwise than it was written, so it was not kept. Check the disk and try again.")
+
+
+def _counts(connection: DuckDBPyConnection) -> dict[str, int]:
+    return {name: connection.execute(f"SELECT count(*) FROM copy_of_all.main.{name}").fetchall()[0][0] for name in tables()}
+
+
+def _let_go(connection: DuckDBPyConnection) -> None:
+    connection.execute("DETACH DATABASE IF EXISTS copy_of_all")
+
+
+# Whether what is stored is as it was written: the log of acts, archived studies, uploads, locks, and files that were left half written.
+
+_HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")  # of an upload's content, at the end of its name
+
+
+def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """A sentence for each thing that is not as it was written; `published` are locks as others were told them."""
+    require(Permission.ACCESS)
+    store.writer.flush()
+    with closing(store.own_cursor()) as cursor:
+        sentences = [audit_log.problem(cursor, store.path), *(archives.problem(cursor, one) for one in store.archives.values())]
+    for path in sorted((store.path.parent / "uploads").glob("*")):
+        mark = _HASH.search(path.name)
+        if mark and _mark_of(path) != mark[1]:
+            sentences.append(f"{path} is not what was uploaded under that name: it was cut or changed. Upload the file again.")
+    for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
+        sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
+    own = [
+        lock
+        for (study,) in store.rows("SELECT DISTINCT study_id FROM locks ORDER BY ALL")
+        for lock in locks.locks(store, study)
+    ]
+    for lock in (*own, *published):
+        sentences += locks.differences(store, lock)
+    return list(dict.fromkeys(one for one in sentences if one))
+
+
+def _mark_of(path: Path) -> str:
+    """The hash of an upload, or of a folder of them, as its name has it while nothing was changed."""
+    if path.is_file():
+        return _hash_of(path)[:16]
+    return mark_of({one.relative_to(path).as_posix(): _hash_of(one) for one in path.rglob("*") if one.is_file()})
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sentence(store: Store) -> str:
+    """What holds, where there is no problem."""
+    own, others = store.rows("SELECT count(*) FILTER (number IS NOT NULL), count(*) FILTER (origin <> '') FROM acts")[0]
+    return (
+        f"All is as it was written: {own:,} rows of the log of acts, each chained to the one before ({others:,} came with merged files "
+        "and are told apart), every archive, every upload, every lock with the readouts under it; and no file is half written."
+    )

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.access.acting import ABOUT, EVERY, QUEUE, SURVEY, Level, Permission, acting, is_access_on
 from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
 from flipcore.invitations.start import OFF, not_an_admin
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import back_up
 from flipcore.store.queries import holdout, invitations, review
 from pages.common import session
 from pages.common.header import page_header

@@ -19,8 +19,7 @@ from flipcore.runs import inbox, runner
 from flipcore.runs.asking_again import asked_again, narrowed
 from flipcore.runs.demo import demo_study
 from flipcore.runs.harnesses.writing import write_variants, zipped_variants
-from flipcore.store.archiving import archive, restore
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import archive, back_up, restore
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import studies
@@ -49,8 +48,8 @@ WAYS = {
         "ask a log's items again": (Permission.BRING, lambda s, f: asked_again(s, LOG[0])),
         "ask selected items of a log": (Permission.BRING, lambda s, f: narrowed(s, LOG[0], studies.study_items(s, LOG[0])["item_id"])),
     },
-    "flipcore/store/backup.py": {"back up": (Permission.FILES, lambda s, f: back_up(s))},
     "flipcore/store/archiving.py": {
+        "back up": (Permission.FILES, lambda s, f: back_up(s)),
         "archive": (Permission.FILES, lambda s, f: archive(s, S)),
         "restore": (Permission.FILES, lambda s, f: restore(s, S)),
     },

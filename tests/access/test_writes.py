@@ -24,7 +24,7 @@ from flipcore.annotation.flip_marks import mark_flip
 from flipcore.annotation.paraphrases.publish import publish
 from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.proposals.proposing import propose
-from flipcore.annotation.surveys.models import ask_model
+from flipcore.annotation.surveys.sheets import ask_model
 from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError
 from flipcore.core.study import ItemSource
 from flipcore.models import own_models
@@ -33,8 +33,7 @@ from flipcore.models.openai.probe import listed_models
 from flipcore.models.own_models import ask_and_keep
 from flipcore.runs.background import Registry
 from flipcore.runs.demo import demo_study
-from flipcore.runs.judging_again import judge_again
-from flipcore.runs.rereading import reread
+from flipcore.runs.rereading import judge_again, reread
 from flipcore.runs.runner import run
 from flipcore.store.archiving import archive, restore
 from flipcore.store.connection import Store

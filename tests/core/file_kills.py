@@ -27,7 +27,7 @@ from flipcore.runs import runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
-from flipcore.store import backup
+from flipcore.store import archiving
 from flipcore.store.archives import fingerprint
 from flipcore.store.archiving import archive, restore
 from flipcore.store.connection import Store
@@ -64,9 +64,9 @@ def _backup(folder: Path) -> None:
     with_store = Store.open(folder / "flips.duckdb")
     for number in count():
         moment = pd.Timestamp("2026-01-01", tz="UTC") + pd.Timedelta(number, "s")
-        backup.now = lambda moment=moment: moment  # type: ignore[attr-defined, assignment]  # a copy a second
+        archiving.now = lambda moment=moment: moment  # type: ignore[attr-defined, assignment]  # a copy a second
         if not (folder / "backups" / f"flips-{moment:%Y%m%d-%H%M%S}.duckdb").exists():
-            backup.back_up(with_store)
+            archiving.back_up(with_store)
 
 
 def old_file(path: Path) -> None:

@@ -15,8 +15,7 @@ from flipcore.runs import runner
 from flipcore.runs.rereading import reread
 from flipcore.store import archives
 from flipcore.store.archives import TABLES
-from flipcore.store.archiving import archive, check, restore
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import archive, back_up, check, restore
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.merge import merge

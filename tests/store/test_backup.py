@@ -8,8 +8,8 @@ import pytest
 from flipcore.access import policy
 from flipcore.access.acting import Level, Person, access_file, acting_as
 from flipcore.core.errors import AccessDenied, BadInput
-from flipcore.store import backup
-from flipcore.store.backup import back_up
+from flipcore.store import archiving
+from flipcore.store.archiving import back_up
 from flipcore.store.connection import Store
 
 
@@ -28,11 +28,11 @@ def test_what_was_stored_before_is_in_the_copy_and_writing_goes_on(store, monkey
         target=lambda: [store.writer.add("store_info", [{"key": f"after {i}", "value": "x"}]) for i in range(50)]
     )
     later.start()
-    moment = backup.now()
-    monkeypatch.setattr(backup, "now", lambda: moment)  # a copy is named by its second, which may pass meanwhile or not
+    moment = archiving.now()
+    monkeypatch.setattr(archiving, "now", lambda: moment)  # a copy is named by its second, which may pass meanwhile or not
     path = back_up(store)
     later.join()
-    monkeypatch.setattr(backup, "now", lambda: moment + dt.timedelta(seconds=1))
+    monkeypatch.setattr(archiving, "now", lambda: moment + dt.timedelta(seconds=1))
     again = back_up(store)
     with pytest.raises(BadInput, match="there already"):
         back_up(store)

@@ -24,8 +24,7 @@ from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store import migrations, writer
-from flipcore.store.archiving import archive, restore
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import archive, back_up, restore
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from tests.conftest import ROOT

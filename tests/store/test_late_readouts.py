@@ -14,11 +14,11 @@ from flipcore.reports.decision_record import entries
 from flipcore.reports.locks import locked
 from flipcore.runs import runner
 from flipcore.runs.rereading import reread
+from flipcore.store.archiving import problems
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, studies
 from flipcore.store.queries.decisions import LOCKED, keep_decision
-from flipcore.store.verifying import problems
 
 STUDY = Study(
     name="half set aside",

@@ -8,8 +8,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store import packing, rows
-from flipcore.store.archiving import archive, restore
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import archive, back_up, restore
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, review, studies

@@ -8,9 +8,9 @@ from flipcore.core.study import ItemSource
 from flipcore.core.whole_files import write
 from flipcore.datasets import load_report
 from flipcore.store import uploads
+from flipcore.store.archiving import problems
 from flipcore.store.connection import Store
 from flipcore.store.uploads import keep_together, keep_upload, uploads_folder
-from flipcore.store.verifying import problems
 
 
 @pytest.fixture(autouse=True)
