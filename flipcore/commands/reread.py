@@ -35,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """0 where the answers were read or priced, 3 where a judge did not come to its end."""
     from flipcore.reports.rereading import changes, old_readout
-    from flipcore.runs.judging_again import TOGETHER
-    from flipcore.runs.rereading import params_of, reread
+    from flipcore.runs.rereading import TOGETHER, params_of, reread
 
     if options.judge or options.extractor in ("judge", *TOGETHER):
         name = _judgement(store, study_id, options)
@@ -54,7 +53,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
     from flipcore.core.errors import BadInput
-    from flipcore.runs.judging_again import AT_MOST, EXAMPLE, TOGETHER, judge_again, priced, prompt_in
+    from flipcore.runs.rereading import AT_MOST, EXAMPLE, TOGETHER, judge_again, priced, prompt_in
     from flipcore.store.queries.judges import JUDGE
 
     if not options.judge:

@@ -11,10 +11,9 @@ from flipcore.annotation import gates
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.models import model_cards
 from flipcore.reports.rereading import changes
-from flipcore.runs import judging_again
+from flipcore.runs import rereading
 from flipcore.runs.cluster import place
-from flipcore.runs.judging_again import EXAMPLE, filled, judge_again, priced
-from flipcore.runs.rereading import stored_answers, versions_of
+from flipcore.runs.rereading import EXAMPLE, filled, judge_again, priced, stored_answers, versions_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.runs.test_rereading import imported
@@ -62,8 +61,8 @@ def test_a_judge_reads_the_stored_answers_beside_what_was_read_before(tmp_path, 
 def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, monkeypatch):
     cards = model_cards()
     card = dataclasses.replace(cards["simulated-clean"], name=JUDGE, backend="paid", price_in=10.0, price_out=1000.0)
-    monkeypatch.setattr(judging_again, "model_cards", lambda: cards | {JUDGE: card})
-    opened = judging_again.open_backend
+    monkeypatch.setattr(rereading, "model_cards", lambda: cards | {JUDGE: card})
+    opened = rereading.open_backend
 
     class Billing:
         """The same judge with a bill of 3 cents an answer."""
@@ -77,7 +76,7 @@ def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, mo
         async def complete(self, call):
             return dataclasses.replace(await self.own.complete(call), cost_usd=0.03)
 
-    for module in (judging_again, place):
+    for module in (rereading, place):
         monkeypatch.setattr(module, "open_backend", lambda name, cards: Billing(name))
     study_id = imported(store, tmp_path / "run")
     price = priced(store, study_id, JUDGE, EXAMPLE)
@@ -87,7 +86,7 @@ def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, mo
     with pytest.raises(OverBudget, match="more than its budget"):
         judge_again(store, study_id, JUDGE, budget_usd=0.05)
     assert not seen
-    monkeypatch.setattr(judging_again, "refusal", lambda *_: "")  # a server that bills more than was projected
+    monkeypatch.setattr(rereading, "refusal", lambda *_: "")  # a server that bills more than was projected
     judged = judge_again(store, study_id, JUDGE, budget_usd=0.08)
     assert judged.name == "" and "before its budget is used up" in judged.sentence and 0 < len(seen) < 6
     assert not [name for name in studies.axes_and_extractors(store, study_id)[1] if name.startswith("judge")]

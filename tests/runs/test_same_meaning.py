@@ -21,10 +21,10 @@ from flipcore.reports.exports.document import report
 from flipcore.reports.read_by_people import reader_errors
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
-from flipcore.runs.judging_again import judge_again, priced
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan, projection
+from flipcore.runs.rereading import judge_again, priced
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, judges, studies
 from tests.datasets.recorded import harness_files
