@@ -66,7 +66,7 @@ ROOMS_OF = {
     "duckdb": "store",
     "fsspec": "store.archives",
     "httpx2": "models.openai",
-    "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.files",
+    "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.backend",
     "jinja2": "text.own_prompts",
     "latex2sympy2_extended": "extractors.written.expressions",
     "math_verify": "extractors.written.expressions",

@@ -61,7 +61,7 @@ def _open_weights(card: ModelCard) -> Backend:
 
 
 def _weights_test(card: ModelCard) -> ProbeRecord:
-    from flipcore.models.weights.probe import probed
+    from flipcore.models.weights.backend import probed
 
     return probed(card)
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.annotation.surveys.files import file_text
-from flipcore.annotation.surveys.sheets import pick_column, picks
+from flipcore.annotation.surveys.sheets import file_text, pick_column, picks
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.holdout import nearest_histogram
 from flipcore.claims.likeness import compared_claims, map_quality_text

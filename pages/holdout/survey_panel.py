@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.annotation.surveys import files, models
+from flipcore.annotation.surveys import sheets
 from flipcore.annotation.surveys.sheets import NO_ANSWER, NO_SURVEY, Survey, most_triples, new_survey, survey_results
 from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
@@ -67,7 +67,7 @@ def _one(survey: Survey, sets: Sets) -> None:
             if answers:
                 offer_file(
                     "Answers as CSV",
-                    files.file_text(answers),
+                    sheets.file_text(answers),
                     f"answers-{survey.survey_id}.csv",
                     "text/csv",
                     key=f"answers-{survey.survey_id}",
@@ -84,11 +84,11 @@ def _ask(survey: Survey, sets: Sets) -> None:
         "Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}", placeholder="none: no paid call"
     )
     with shown_problem():
-        st.caption(plain(models.projection(session.store(), survey, sets.items, own or model, n, cards).sentence()))
+        st.caption(plain(sheets.projection(session.store(), survey, sets.items, own or model, n, cards).sentence()))
         retro = st.checkbox(RETRO, key=f"ask-retro-{survey.survey_id}")
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
-                survey_run = models.ask_model(
+                survey_run = sheets.ask_model(
                     session.store(),
                     survey,
                     sets.items,
@@ -105,11 +105,11 @@ def _ask(survey: Survey, sets: Sets) -> None:
 def _out(survey: Survey, sets: Sets) -> None:
     st.markdown("One sheet per annotator. The answer column is for 1, 2 or 3.")
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
-    rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], sets.items)
+    rows = sheets.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], sets.items)
     for kind in ("csv", "json"):
         offer_file(
             f"Download as {kind.upper()}",
-            files.file_text(rows, kind),
+            sheets.file_text(rows, kind),
             f"survey-{survey.survey_id}.{kind}",
             key=f"out-{kind}-{survey.survey_id}",
             disabled=not rows,
@@ -122,7 +122,7 @@ def _in() -> None:
         return
     with shown_problem():
         surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
-        answers = files.returned(saved_upload(upload), surveys)
+        answers = sheets.returned(saved_upload(upload), surveys)
         st.markdown(
             f"{count_of(len(answers.rows), 'answer')} can be used, {count_of(len(answers.refusals), 'row is', 'rows are')} refused."
         )

@@ -111,7 +111,7 @@ def test_new_study_leads_to_models_and_names_those_that_were_added(opened):
 
 
 def test_open_weights_are_added_without_a_server_and_say_what_they_need(opened, monkeypatch):
-    monkeypatch.setattr("flipcore.models.weights.files.find_spec", lambda name: None)
+    monkeypatch.setattr("flipcore.models.weights.backend.find_spec", lambda name: None)
     app = opened()
     app.selectbox(key="model-preset").set_value("transformers").run()
     assert not any(one.key == "new-transformers-endpoint" for one in app.text_input)

@@ -12,7 +12,7 @@ from flipcore.reports.decision_record import entries
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import report
 from flipcore.runs import runner
-from flipcore.store.backup import back_up
+from flipcore.store.archiving import back_up
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import decisions, invitations

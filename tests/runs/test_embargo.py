@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.annotation.proposals.proposing import RECIPES, propose
-from flipcore.annotation.surveys.models import ask_model
-from flipcore.annotation.surveys.sheets import Survey
+from flipcore.annotation.surveys.sheets import Survey, ask_model
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, ModelUse, Part
 from flipcore.models.cards import ModelCard
 from flipcore.runs.embargo import check_embargo, check_judge, is_sent_away, under_embargo
-from flipcore.runs.judging_again import judge_again
+from flipcore.runs.rereading import judge_again
 from flipcore.runs.runner import run
 from flipcore.store.rows import item_row
 from tests.runs.test_runner import tiny_study

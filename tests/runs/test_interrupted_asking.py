@@ -10,14 +10,13 @@ import pytest
 
 import flipcore.models
 from flipcore.annotation.proposals.proposing import RECIPES, propose
-from flipcore.annotation.surveys.models import ask_model
-from flipcore.annotation.surveys.sheets import new_survey
+from flipcore.annotation.surveys.sheets import ask_model, new_survey
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Completion, Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import ModelCard, model_cards
 from flipcore.runs import runner
-from flipcore.runs.judging_again import EXAMPLE, judge_again
+from flipcore.runs.rereading import EXAMPLE, judge_again
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 from tests.annotation.surveys.test_sheets import ITEMS, RETRO, TARGET

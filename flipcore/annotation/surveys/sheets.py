@@ -4,16 +4,32 @@ A sheet follows from the survey and the annotator's name, so nobody has to keep 
 drawn without replacement: no entry stands on a sheet twice, and none whose text stands in both sets stands on it at all.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
 
-from flipcore.core.errors import BadInput
+from flipcore.access.acting import Permission, require
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.randomness import generator
-from flipcore.core.records import Item, digest
+from flipcore.core.records import OK, Call, Completion, Item, Request, digest
+from flipcore.datasets.reading.rows import read_rows
+from flipcore.models import ModelCard, open_backend
+from flipcore.runs.asking import Asking
+from flipcore.runs.cost import Projection, dollars, projected, refusal
+from flipcore.runs.embargo import check_embargo
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout
+from flipcore.store.export import as_meant
+from flipcore.store.queries import holdout, planning
+from flipcore.text.counts import count_of
+from flipcore.text.tables import csv_text
 
 TRIPLE, CHECK = "triple", "check"
 SHOWN_AT_ONCE = 3
@@ -232,3 +248,215 @@ def pick_column(item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]) 
         return {}
     pairs = (counts.get(item_id) for item_id in item_ids)
     return {"picked_in_the_survey": [f"{pair[0]} of {pair[1]}" if pair else None for pair in pairs]}
+
+
+# Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad row is refused by line.
+
+COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
+NEEDED = ("survey", "annotator", "question", "answer")
+EXAMPLE = "example of set "
+MOST_ROWS = 20_000
+
+
+def sheet_rows(survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]) -> list[dict[str, str]]:
+    """Rows of the sheets of some annotators: labelled examples first, then questions with an empty answer (1, 2 or 3)."""
+    rows = []
+    for annotator in annotators:
+        annotator_sheet = sheet(survey, annotator)
+        start = {"survey": survey.survey_id, "annotator": annotator, "text_2": "", "text_3": "", "answer": ""}
+        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples)):
+            rows += [start | {"question": EXAMPLE + number, "text_1": entry_text(items[one])} for one in ids]
+        for place, question in enumerate(annotator_sheet.questions, start=1):
+            texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
+            rows.append(start | {"question": str(place)} | {f"text_{i}": text for i, text in enumerate(texts, start=1)})
+    return [{column: row[column] for column in COLUMNS} for row in rows]
+
+
+def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
+    """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON file."""
+    return json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
+
+
+@dataclass(frozen=True)
+class Returned:
+    """Answers as rows for the store, and (line, sentence) of the rows that were refused."""
+
+    rows: tuple[dict, ...]
+    refusals: tuple[tuple[int, str], ...]
+
+
+def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
+    """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it cannot; one bad row harms no other."""
+    lines = list(islice(read_rows(path), MOST_ROWS + 1))
+    if len(lines) > MOST_ROWS:
+        raise BadInput(f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once.")
+    if not lines:
+        raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
+    rows: list[dict] = []
+    refusals: list[tuple[int, str]] = []
+    line_of: dict[tuple, int] = {}
+    for row in lines:
+        if str(row.values.get("question") or "").startswith(EXAMPLE):
+            continue
+        try:
+            if row.problem:
+                raise BadInput(row.problem)
+            answer = _answer(row.values, surveys)
+            key = answer["survey_id"], answer["annotator"], answer["position"]
+            if key in line_of:
+                raise BadInput(
+                    f"answers question {answer['position'] + 1} of {answer['annotator']} again (first in line {line_of[key]})"
+                )
+        except BadInput as error:
+            refusals.append((row.line, f"{row.place} {error}."))
+        else:
+            line_of[key] = row.line
+            rows.append(answer)
+    return Returned(tuple(rows), tuple(refusals))
+
+
+def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
+    lacking = [column for column in NEEDED if row.get(column) is None]
+    if lacking:
+        raise BadInput(f"has no {lacking[0]}; a filled sheet has {', '.join(NEEDED)}")
+    values = {column: as_meant(str(row[column]).strip()) for column in NEEDED}
+    survey = surveys.get(values["survey"])
+    if survey is None:
+        raise BadInput(f"names the survey {values['survey'][:40]!r}, which is not stored here")
+    annotator = values["annotator"]
+    if not annotator or len(annotator) > 80:
+        raise BadInput("names no annotator" if not annotator else "has an annotator's name of more than 80 characters")
+    n_questions = survey.n_triples + survey.n_checks
+    if values["question"] not in [str(place + 1) for place in range(n_questions)]:
+        raise BadInput(f"names the question {values['question'][:40]!r}; this survey has questions 1 to {n_questions}")
+    if values["answer"] not in [str(place + 1) for place in range(SHOWN_AT_ONCE)]:
+        reply = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
+        raise BadInput(f"has {reply}; write 1, 2 or 3")
+    return answer_row(survey, annotator, int(values["question"]) - 1, int(values["answer"]) - 1)
+
+
+# A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002 asks GPT-4o).
+
+MAX_TOKENS = 32
+_ASK = (
+    "Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
+    "set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three entries:\n\n{texts}\n\nAnswer with its number alone: 1, "
+    "2 or 3.\nAnswer:"
+)
+_PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
+
+
+def place_in(text: str) -> int | None:
+    """The place 0 to 2 that a reply names, None where it names none or several."""
+    places = set(_PLACE.findall(text))
+    return int(places.pop()) - 1 if len(places) == 1 else None
+
+
+def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]) -> str:
+    """What the model is shown: all labelled examples, then the three texts by number."""
+    examples = "\n\n".join(
+        f"Set {number}:\n{entry_text(items[one])}"
+        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples))
+        for one in ids
+    )
+    texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
+    return _ASK.format(examples=examples, texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)))
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """What came back of a model's sheets. `why_stopped` is a sentence where `n_missing` questions were not asked."""
+
+    n_answers: int
+    n_unreadable: int
+    n_failed: int
+    n_reused: int
+    why_failed: str = ""
+    n_missing: int = 0
+    why_stopped: str = ""
+    cost_usd: float = 0.0
+
+    def sentence(self) -> str:
+        again = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
+        price = f", for {dollars(self.cost_usd)}" if self.cost_usd else ""
+        failed = f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
+        missing = count_of(self.n_missing, "question was", "questions were")
+        stopped = f" {missing} not asked. {self.why_stopped}" if self.n_missing else ""
+        return f"{self.n_answers:,} answers{again}{price}; {self.n_unreadable:,} replies named no single text.{failed}{stopped}"
+
+
+def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int) -> dict[tuple[str, int], Call]:
+    """(annotator, question) -> its call."""
+    calls = {}
+    for i in range(n_sheets):
+        name = f"{backend.name} #{i + 1}"  # one a sheet, so that every sheet shows other entries
+        annotator_sheet = sheet(survey, name)
+        for position, question in enumerate(annotator_sheet.questions):
+            request = Request(
+                "generate", prompt(annotator_sheet, question, items), max_tokens=MAX_TOKENS, temperature=0.0, seed=survey.seed
+            )
+            calls[name, position] = Call(backend.name, backend.revision, request)
+    return calls
+
+
+def projection(
+    store: Store, survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
+) -> Projection:
+    """What asking would cost at most: the questions without a stored reply."""
+    calls = calls_of(survey, items, open_backend(model, cards), n_sheets).values()
+    return projected(_missing(store, calls), cards.get(model))
+
+
+def _missing(store: Store, calls: Iterable[Call]) -> list[Call]:
+    by_id = {call.call_id: call for call in calls}
+    stored_ids = {row["call_id"] for row in planning.completions(store, list(by_id))}
+    return [call for call_id, call in by_id.items() if call_id not in stored_ids]
+
+
+def ask_model(
+    store: Store,
+    survey: Survey,
+    items: Mapping[str, Item],
+    model: str,
+    cards: Mapping[str, ModelCard],
+    *,
+    n_sheets: int = 1,
+    budget_usd: float | None = None,
+    may_send_retro: bool = False,
+    cancel: threading.Event | None = None,
+) -> ModelAnswers:
+    """Asks the questions that were not asked before, keeps replies and answers; `budget_usd` is for this asking alone. Raises
+    OverBudget before the first call when the projection is over the cap or the model costs money and there is none, and BadInput
+    where the entries of the retro set would be sent unasked."""
+    require(Permission.RUN)
+    calls = calls_of(survey, items, open_backend(model, cards), n_sheets)
+    missing = {call.call_id: call for call in _missing(store, calls.values())}
+    reason = refusal(projected(missing.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
+    if reason:
+        raise OverBudget(reason)
+    check_embargo(survey.retro_ids, model, may_send=may_send_retro, how="Tick the box for retro items to allow it.")
+    asking = Asking(store, survey.survey_id, [model], cards, budget_usd, cancel=cancel)
+    completions = asyncio.run(_replies(asking, list(calls.values())))
+    by_question = {key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions}
+    answered = {key: one for key, one in by_question.items() if one.status == OK}
+    rows = [
+        answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
+        for (name, position), one in answered.items()
+    ]
+    holdout.keep_answers(store, rows)
+    failed = [one.error for one in by_question.values() if one.status != OK]
+    return ModelAnswers(
+        len(rows),
+        sum(row["chosen"] is None for row in rows),
+        len(failed),
+        sum(call.call_id not in missing for call in calls.values()),
+        failed[0] if failed else "",
+        len(calls) - len(by_question),
+        asking.why,
+        asking.progress.cost_usd,
+    )
+
+
+async def _replies(asking: Asking, calls: list[Call]) -> dict[str, Completion]:
+    async with asking:
+        return await asking.replies(calls)

@@ -1,16 +1,115 @@
-"""Open weights as a backend: loaded at the first call, shared by all who ask the same checkpoint, let go when nobody does."""
+"""Open weights: where they are, and as a backend: loaded at the first call, shared by all who ask the same checkpoint, let go when
+nobody does."""
 
+import asyncio
+import hashlib
+import json
 import threading
+import time
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
-from flipcore.core.errors import BadInput
+from flipcore.access.acting import is_access_on
+from flipcore.core import folders
+from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.finish import separate_reasoning
-from flipcore.core.records import SPREAD, Call, Completion
+from flipcore.core.records import SPREAD, Call, Completion, Request, digest
 from flipcore.models.batched import Batched, answers, prompt_of, scores
 from flipcore.models.cards import ModelCard
-from flipcore.models.weights.files import check_packages, folder_of, weights_digest
+from flipcore.models.probe_record import IGNORED, NO_REASONING, REPEATS, TAGS, UNCLEAR, ProbeRecord
 from flipcore.models.weights.inference import OpenModel, Text
+from flipcore.text.logprobs import usable_alternatives, usable_tokens
+
+# Where the weights of an open model are, what they are known by, and whether they can be computed here. Nothing is fetched and no code
+# of a checkpoint is run: a name of the hub is looked up in the cache of this machine, and only safetensors files are read.
+
+CONFIG = "config.json"
+_WHOLE = 64 * 2**20  # bytes of a file up to which all of it is hashed
+_N_BLOCKS, _BLOCK = 256, 2**18
+
+
+def check_packages() -> None:
+    """Raises MissingPackage where torch or transformers is not installed."""
+    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
+    if missing:
+        raise MissingPackage(
+            f"Open weights need {' and '.join(missing)} here, not installed: run `pip install -r requirements-transformers.txt`."
+        )
+
+
+def folder_of(model: str) -> Path:
+    """The folder that holds a checkpoint: the one named, or the snapshot of a name of the hub in this machine's cache. On a network
+    a named folder must be one that the admin allows. Raises BadInput with what to do."""
+    path = Path(model).expanduser()
+    if _is_folder(path):
+        folder = folders.allowed(path) if is_access_on() else path.resolve()
+    else:
+        folder = _cached(model)
+    if not (folder / CONFIG).is_file():
+        raise BadInput(f"{model[:200]!r} holds no {CONFIG}, so it is no checkpoint. Name the folder of a model.")
+    if not sorted(folder.glob("*.safetensors")):
+        raise BadInput(f"{model[:200]!r} holds no .safetensors file, the only kind of weights that is read. Convert it first.")
+    return folder
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # no name that a folder could have
+        return False
+
+
+def _cached(model: str) -> Path:
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        config = try_to_load_from_cache(model, CONFIG)
+    except ValueError:  # no name that the hub could have
+        config = None
+    if not isinstance(config, str):
+        raise BadInput(
+            f"{model[:200]!r} is neither a folder nor a model in the Hugging Face cache of this machine. Fetch it first by "
+            f"`hf download NAME`, or name the folder that holds it."
+        )
+    return Path(config).parent
+
+
+def config_of(folder: Path, name: str = CONFIG) -> dict[str, Any]:
+    """What the checkpoint says of itself; BadInput where it cannot be read."""
+    try:
+        config = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The {name} of {folder.name!r} cannot be read: {error}.") from error
+    if not isinstance(config, dict):
+        raise BadInput(f"The {name} of {folder.name!r} holds no table.")
+    return config
+
+
+def weights_digest(folder: Path) -> str:
+    """12 characters that change with the weights, the tokenizer and the configuration. Of a large file 256 evenly spaced blocks are
+    read: training changes numbers everywhere, and reading all would take minutes."""
+    names = ("*.safetensors", CONFIG, "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "chat_template*")
+    paths = sorted({path for name in names for path in folder.glob(name) if path.is_file()})
+    return digest(*((path.name, _file_digest(path, path.stat().st_size, path.stat().st_mtime_ns)) for path in paths))[:12]
+
+
+@lru_cache(maxsize=512)
+def _file_digest(path: Path, n_bytes: int, changed_ns: int) -> str:
+    """Read once while size and time of change stay."""
+    text = hashlib.sha256(str(n_bytes).encode())
+    with path.open("rb") as file:
+        if n_bytes <= _WHOLE:
+            text.update(file.read())
+        else:
+            for block in range(_N_BLOCKS):
+                file.seek(block * (n_bytes - _BLOCK) // (_N_BLOCKS - 1))
+                text.update(file.read(_BLOCK))
+    return text.hexdigest()
+
 
 BATCH = 16
 DTYPE = "float32"
@@ -97,3 +196,93 @@ def _shared(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
         if model is None:
             model = _in_memory[key] = OpenModel.load(folder, dtype, device)
         return model
+
+
+# Finds out what open weights do in this process, by a few small calls: the same record as of a server.
+
+ROOM, FEW = 256, 16
+N_TOPS = 20
+_SUM = "What is 17 times 23? Answer with the number alone."
+_LETTERS = "Write eight random letters."
+
+
+def probed(card: ModelCard) -> ProbeRecord:
+    """The record of a test now. Raises BadInput with the reason where the checkpoint cannot be computed here."""
+    backend = OpenWeights(card)
+    try:
+        model = backend.open()
+        refuses = ("reasoning_effort", *_system_refusal(backend))
+        first, seconds = _timed(backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW))
+        top = usable_alternatives(_completion(backend, Request("first_token", _SUM, max_tokens=1, top_k=N_TOPS)).top_logprobs)
+        return ProbeRecord(
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_as=f"{model.config.model_type}, {model.n_parameters / 1e6:,.3g} million parameters, {model.place}",
+            n_logprobs=len(top or {}),
+            top_logprobs=N_TOPS,
+            logprobs="" if top else "its numbers are no distribution",
+            scores=card.api == "completions" and _scores(backend),
+            scores_elsewhere=card.api == "chat",
+            seed=_seed(backend),
+            refuses=refuses,
+            reasoning=TAGS if first.reasoning else NO_REASONING,
+            seconds=round(seconds, 3),
+            tokens_per_s=round(first.n_tokens_out / seconds, 1) if first.n_tokens_out else None,
+            context_tokens=model.limit,
+            n_calls=6,
+            notes=_ignored_settings(card),
+        )
+    finally:
+        asyncio.run(backend.close())
+
+
+def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Completion:
+    """A completion that came; BadInput with what failed."""
+    (completion,) = backend.answered([Call(backend.name, backend.revision, request, sample)])
+    if completion.status != "ok":
+        raise BadInput(completion.error)
+    return completion
+
+
+def _timed(backend: OpenWeights, request: Request) -> tuple[Completion, float]:
+    started = time.perf_counter()
+    completion = _completion(backend, request)
+    return completion, time.perf_counter() - started
+
+
+def _system_refusal(backend: OpenWeights) -> tuple[str, ...]:
+    """Whether the chat template takes no system prompt; it then stands before the question."""
+    if backend.card.api == "completions":
+        return ()
+    model = backend.open()
+    model.chat(_SUM)  # says so where there is no template at all
+    try:
+        model.chat(_SUM, "Be brief.")
+    except BadInput:
+        return ("system",)
+    return ()
+
+
+def _scores(backend: OpenWeights) -> bool:
+    request = Request("score", "The sky above the meadow is", continuation=" blue today")
+    return usable_tokens(_completion(backend, request).tokens) is not None
+
+
+def _seed(backend: OpenWeights) -> str:
+    """Whether one seed gives one text and another another, at temperature 1."""
+    same, again, other = (
+        _completion(backend, Request("generate", _LETTERS, max_tokens=FEW, temperature=1.0, seed=seed)).text
+        for seed in (11, 11, 12)
+    )
+    if same != again:
+        return IGNORED
+    return REPEATS if same != other else UNCLEAR
+
+
+def _ignored_settings(card: ModelCard) -> tuple[str, ...]:
+    """A checkpoint may bring sampling settings that its servers apply; here a study's own are all there is."""
+    folder = folder_of(card.model)
+    if not (folder / "generation_config.json").is_file():
+        return ()
+    names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+    own = [name for name in names if config_of(folder, "generation_config.json").get(name) is not None]
+    return (f"Its own {', '.join(own)} are not applied; a study's settings are.",) if own else ()

@@ -9,7 +9,7 @@ from flipcore.core.records import Call, Completion, Readout, digest
 from flipcore.core.study import Study
 from flipcore.datasets.recorded.log_records import LogRecord, prompt_of
 from flipcore.datasets.recorded.log_rows import recorded_completion
-from flipcore.runs.harnesses.planned import Elsewhere, history_of, planned_calls, planned_of, use_of
+from flipcore.runs.harnesses.writing import Elsewhere, history_of, planned_calls, planned_of, use_of
 from flipcore.runs.log_import import ImportProgress, store_logs
 from flipcore.runs.log_survey import Survey
 from flipcore.runs.origins import study_row

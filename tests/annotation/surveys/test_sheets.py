@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 from scipy.stats import chisquare
 
-from flipcore.annotation.surveys import files
-from flipcore.annotation.surveys import models as survey_models
+from flipcore.annotation.surveys import sheets
 from flipcore.annotation.surveys.sheets import (
     CHECK,
     TRIPLE,
@@ -164,7 +163,7 @@ def returned(content, survey, folder, kind="csv"):
     path = folder / f"sheets.{kind}"
     path.write_bytes(content)
     admit(folder)
-    return files.returned(path, {survey.survey_id: survey})
+    return sheets.returned(path, {survey.survey_id: survey})
 
 
 def sent_back(rows, answers, kind="csv", delimiter=","):
@@ -184,7 +183,7 @@ def sent_back(rows, answers, kind="csv", delimiter=","):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("csv", ";"), ("json", "")])
 def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(survey, kind, delimiter, tmp_path):
-    rows = files.sheet_rows(survey, ["Ada"], ITEMS)
+    rows = sheets.sheet_rows(survey, ["Ada"], ITEMS)
     assert len(rows) == 20 + 13 and rows[0]["question"] == "example of set 1"
     right = {str(i + 1): str(question.right + 1) for i, question in enumerate(sheet(survey, "Ada").questions)}
     found = returned(sent_back(rows, right, kind, delimiter), survey, tmp_path, kind)
@@ -192,8 +191,8 @@ def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(sur
 
 
 def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
-    rows = files.sheet_rows(survey, ["Ada"], ITEMS)
-    text = files.file_text(rows)
+    rows = sheets.sheet_rows(survey, ["Ada"], ITEMS)
+    text = sheets.file_text(rows)
     first = next(question for question in sheet(survey, "Ada").questions if question.kind == TRIPLE)
     assert ITEMS[first.odd].question in text and first.odd not in text and {row["answer"] for row in rows} == {""}
 
@@ -250,19 +249,19 @@ def test_a_file_that_is_none_is_a_sentence(content, said, survey, tmp_path):
 
 
 def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey, tmp_path):
-    rows = files.sheet_rows(survey, ["=HYPERLINK(1)"], ITEMS)
-    assert "'=HYPERLINK(1)" in files.file_text(rows)
+    rows = sheets.sheet_rows(survey, ["=HYPERLINK(1)"], ITEMS)
+    assert "'=HYPERLINK(1)" in sheets.file_text(rows)
     row = {"survey": survey.survey_id, "annotator": "'=HYPERLINK(1)", "question": "1", "answer": "1"}
     assert returned(json.dumps([row]).encode(), survey, tmp_path, "json").rows[0]["annotator"] == "=HYPERLINK(1)"
 
 
 def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(store, survey):
-    asked = survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
+    asked = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
     assert (asked.n_answers, asked.n_unreadable, asked.n_failed, asked.n_reused) == (26, 0, 0, 0)
     found = tally(holdout.answers(store, survey.survey_id), is_model=True)
     assert len(found.hits) == 20 and set(found.hits) == {1.0} and len(set(found.annotators)) == 2
     n_calls = store.rows("SELECT count(*) FROM completions")  # fewer than 26: a check may come twice word for word
-    again = survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
+    again = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
     assert again.n_reused == 26 and store.rows("SELECT count(*) FROM completions") == n_calls
     linked = store.rows("SELECT count(*) FROM survey_answers JOIN completions USING (call_id)")
     assert linked[0][0] >= 26
@@ -270,7 +269,7 @@ def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(st
 
 @pytest.mark.slow
 def test_a_model_that_always_says_two_misses_the_checks_and_is_left_out(store, survey):
-    survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:second", {}, n_sheets=30)
+    sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:second", {}, n_sheets=30)
     rows = holdout.answers(store, survey.survey_id)
     found = tally(rows, is_model=True)
     # a check is right one time in three, so at most one of three is missed with probability 7/27
@@ -278,17 +277,17 @@ def test_a_model_that_always_says_two_misses_the_checks_and_is_left_out(store, s
 
 
 def test_replies_that_name_no_text_and_calls_that_fail_are_told(store, survey):
-    asked = survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:silent", {})
+    asked = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:silent", {})
     assert (asked.n_answers, asked.n_unreadable) == (13, 13) and "13 replies named no single text" in asked.sentence()
-    failed = survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:broken", {})
+    failed = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:broken", {})
     assert (failed.n_answers, failed.n_failed) == (0, 13) and "no connection" in failed.sentence()
 
 
 def test_a_model_that_costs_money_is_not_asked_without_a_budget(store, survey):
     with pytest.raises(OverBudget, match="costs money"):
-        survey_models.ask_model(store, survey, ITEMS, "openai-chat", model_cards())
+        sheets.ask_model(store, survey, ITEMS, "openai-chat", model_cards())
     with pytest.raises(OverBudget, match="more than its budget"):
-        survey_models.ask_model(store, survey, ITEMS, "openai-chat", model_cards(), n_sheets=50, budget_usd=0.001)
+        sheets.ask_model(store, survey, ITEMS, "openai-chat", model_cards(), n_sheets=50, budget_usd=0.001)
     assert store.rows("SELECT count(*) FROM completions") == [(0,)]
 
 
@@ -311,4 +310,4 @@ def test_a_model_that_costs_money_is_not_asked_without_a_budget(store, survey):
     ],
 )
 def test_a_reply_counts_when_it_names_one_text(reply, place):
-    assert survey_models.place_in(reply) == place
+    assert sheets.place_in(reply) == place

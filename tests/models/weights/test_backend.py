@@ -129,7 +129,7 @@ def test_a_template_that_refuses_a_system_prompt_is_found_out_and_it_then_stands
 
 
 def test_without_the_packages_it_is_a_sentence_at_every_door(monkeypatch, capsys):
-    monkeypatch.setattr("flipcore.models.weights.files.find_spec", lambda name: None)
+    monkeypatch.setattr("flipcore.models.weights.backend.find_spec", lambda name: None)
     assert main(["models", "add", "mine", "--preset", "transformers", "--model", str(POCKET)]) == 1
     assert "requirements-transformers.txt" in capsys.readouterr().err and "mine" in model_cards()
 

@@ -15,10 +15,10 @@ from flipcore.runs.harnesses.writing import HARNESSES, write_variants, zipped_va
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
 from flipcore.runs.rereading import reread
+from flipcore.store.archiving import problems
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, studies
-from flipcore.store.verifying import problems
 from tests.datasets.recorded import harness_files as written
 
 
