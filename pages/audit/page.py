@@ -13,8 +13,17 @@ from flipcore.models import model_cards
 from flipcore.reports.audit import LESS_SURE, WRONG, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs.asking_again import asked_again
-from flipcore.runs.judging_again import AT_MOST, EXAMPLE, MOST_CHARS, TOGETHER, JudgeProgress, judge_again, priced
-from flipcore.runs.rereading import CAN_REREAD, reread
+from flipcore.runs.rereading import (
+    AT_MOST,
+    CAN_REREAD,
+    EXAMPLE,
+    MOST_CHARS,
+    TOGETHER,
+    JudgeProgress,
+    judge_again,
+    priced,
+    reread,
+)
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from pages.common import session

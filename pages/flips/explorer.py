@@ -12,7 +12,7 @@ from flipcore.store.queries import review
 from pages.common import screen, session
 from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import offer_file, plain, show_table
-from pages.components.flip_map import flip_map, map_events
+from pages.components.boards import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED
 

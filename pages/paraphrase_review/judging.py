@@ -9,7 +9,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.showing import plain, shown_problem
-from pages.components.pair_review import kept_verdicts, pair_review
+from pages.components.boards import kept_verdicts, pair_review
 from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
 

@@ -22,8 +22,8 @@ from flipcore.store.queries.inspection import inspection
 from flipcore.text.answers import answer_text
 from pages.common import modes, record, repeats, scores, screen, session
 from pages.common.contents import study_contents
-from pages.common.evidence import side
 from pages.common.header import offer_suited, page_header
+from pages.common.inspector import side
 from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached

@@ -57,7 +57,7 @@ def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
 
 
 def test_a_judge_is_priced_once_somebody_wants_one(imported, monkeypatch):
-    monkeypatch.setattr("flipcore.runs.judging_again.priced", lambda *given: pytest.fail("nobody asked what a judge costs"))
+    monkeypatch.setattr("flipcore.runs.rereading.priced", lambda *given: pytest.fail("nobody asked what a judge costs"))
     app = opened("audit/page.py", study=imported)
     assert not app.exception and not [one for one in app.text_area if one.key == "judge-prompt"]
 
