@@ -22,7 +22,7 @@ from flipcore.stats.holdout.neighbours import N_NEAREST, mixing, nearest
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import difficulty_test, joined, semantic_test
 from flipcore.vectors.classifiers import classifier_by_name, told_apart
-from flipcore.vectors.embeddings.lsa import EMBEDDING
+from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 from tests.conftest import SHARED_DATA
 
 N_PARTS, N_SWAPS, N_REGROUPINGS = 200, 39, 999
@@ -55,7 +55,7 @@ def gsm1k() -> list[Item]:
 
 
 def units_of(items: list[Item]) -> np.ndarray:
-    return unit_vectors(EMBEDDING.vectors([entry_text(item) for item in items])).astype(np.float32)
+    return unit_vectors(EMBEDDINGS[0].vectors([entry_text(item) for item in items])).astype(np.float32)
 
 
 def part_labels(n: int, n_retro: int, i: int) -> np.ndarray:

@@ -72,7 +72,7 @@ ROOMS_OF = {
     "math_verify": "extractors.written.expressions",
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
     "runs.asking stats store text.bit_flips vectors",
-    "openai": "models.openai vectors.embeddings.server",
+    "openai": "models.openai vectors.embeddings.kinds",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
     "plotly": "api charts",
     "pyarrow": "datasets store",
@@ -82,7 +82,7 @@ ROOMS_OF = {
     "regex": "extractors.pattern",
     "safetensors": "models.pocket_inference",
     "scipy": "models.simulated stats vectors.classifiers.words",
-    "sentence_transformers": "vectors.embeddings.mpnet",
+    "sentence_transformers": "vectors.embeddings.kinds",
     "sklearn": "stats vectors",
     "starlette": "invitations meeting.socket",
     "sympy": "extractors.written.expressions",

@@ -27,13 +27,13 @@ import numpy as np
 from flipcore.stats.base.separability import logistic
 from flipcore.stats.flips.predictor import _folds, _model
 from flipcore.vectors.classifiers.words import linear_decisions, weighted
-from flipcore.vectors.embeddings.lsa import EMBEDDING
+from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 
 rows, labels = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)
 texts = ["an oak here", "a tin there", "an ash here", "a yew there"]
 jobs = [
     lambda: logistic(rows, labels, rows), _model, lambda: _folds(np.arange(9)), lambda: weighted(texts),
-    lambda: linear_decisions(rows, labels, rows), lambda: EMBEDDING.vectors(texts),
+    lambda: linear_decisions(rows, labels, rows), lambda: EMBEDDINGS[0].vectors(texts),
 ]
 together, failed = threading.Barrier(len(jobs)), []
 def begin(job):

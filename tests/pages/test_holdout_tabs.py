@@ -139,13 +139,13 @@ def test_nothing_is_sent_away_before_somebody_agrees(store, code, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_EMBEDDINGS_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLIPSCOPE_EMBEDDINGS_MODEL", "tiny")
     sent = []
-    monkeypatch.setattr("flipcore.vectors.embeddings.server.Server.vectors", lambda self, texts: sent.append(texts) or 1 / 0)
+    monkeypatch.setattr("flipcore.vectors.embeddings.kinds.Server.vectors", lambda self, texts: sent.append(texts) or 1 / 0)
     app = shown(code, topical("animals", 8), topical("numbers", 8), store, embedding="server")
     assert not app.exception and "This sends 16 entries to http:\u2060//127.0.0.1:9/v1" in words(app) and sent == []
 
 
 def test_an_embedding_that_is_missing_says_how_to_have_it(store, monkeypatch):
-    monkeypatch.setattr("flipcore.vectors.embeddings.mpnet.find_spec", lambda name: None)
+    monkeypatch.setattr("flipcore.vectors.embeddings.kinds.find_spec", lambda name: None)
     assert EMBEDDINGS[1].name == "mpnet"
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store, embedding="mpnet")
     assert not app.exception and "requirements-bert.txt" in words(app)

@@ -1,4 +1,4 @@
-"""Text -> vectors, one way a file. Vectors that depend on a text alone are kept in the store under the hash of the text."""
+"""Text -> vectors. Vectors that depend on a text alone are kept in the store under the hash of the text."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors as embedding_queries
-from flipcore.vectors.embeddings import lsa, mpnet, server
+from flipcore.vectors.embeddings import kinds
 
 
 class Embedding(Protocol):
@@ -38,8 +38,8 @@ class Embedding(Protocol):
     def vectors(self, texts: Sequence[str]) -> np.ndarray: ...
 
 
-EMBEDDINGS: tuple[Embedding, ...] = (lsa.EMBEDDING, mpnet.EMBEDDING, server.EMBEDDING)
-DEFAULT = lsa.EMBEDDING.name
+EMBEDDINGS: tuple[Embedding, ...] = kinds.EMBEDDINGS
+DEFAULT = EMBEDDINGS[0].name
 TEXTS_AT_ONCE = 512
 
 

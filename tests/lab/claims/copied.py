@@ -24,7 +24,7 @@ from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, n
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
-from flipcore.vectors.embeddings.lsa import EMBEDDING
+from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
 
 Rng = np.random.Generator
@@ -66,7 +66,7 @@ def pool(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _embedded(kind: str) -> np.ndarray:
     """Unit rows of the pool's entries and then of their copies; fitted once on all of them, blind to who is drawn."""
     entries, copies = pool(kind)
-    return unit_vectors(EMBEDDING.vectors([*entries, *copies]))
+    return unit_vectors(EMBEDDINGS[0].vectors([*entries, *copies]))
 
 
 def n_copies(kind: str, share: int) -> int:

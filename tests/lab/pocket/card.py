@@ -13,7 +13,7 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import generator, world_generator
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.known_doses import (
+from flipcore.reports.memory import (
     AGAINST_DOSES,
     CLEAN_SET,
     N_CONTROLS,

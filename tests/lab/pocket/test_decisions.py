@@ -9,7 +9,7 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.detectors import DETECTORS as DETECTORS_SHIPPED
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.known_doses import record, record_rows, shipped_rows
+from flipcore.reports.memory import record, record_rows, shipped_rows
 from tests.lab.pocket.card import PUBLISHED, by_dose, dose_rows
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import min_k

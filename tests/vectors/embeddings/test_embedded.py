@@ -140,9 +140,9 @@ def test_every_embedding_says_what_it_is_and_whether_it_can_be_used():
 
 def test_sentence_transformers_missing_is_a_sentence(store, monkeypatch):
     from flipcore.core.errors import MissingPackage
-    from flipcore.vectors.embeddings import mpnet
+    from flipcore.vectors.embeddings import kinds
 
-    monkeypatch.setattr(mpnet, "find_spec", lambda name: None)
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match="pip install -r requirements-bert.txt"):
         embedded(store, topical("animals", 3), "mpnet")
 
@@ -154,7 +154,7 @@ def test_sentence_transformers_embed_texts_one_by_one(tmp_path):
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    from flipcore.vectors.embeddings.mpnet import SentenceTransformers
+    from flipcore.vectors.embeddings.kinds import SentenceTransformers
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dog", "cat", "seven"]
     BertTokenizerFast(vocab={word: i for i, word in enumerate(words)}).save_pretrained(tmp_path / "bert")
@@ -178,7 +178,7 @@ def test_sentence_transformers_embed_texts_one_by_one(tmp_path):
 
 def test_weights_that_cannot_be_had_are_a_sentence(monkeypatch, tmp_path):
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed (requirements-bert.txt)")
-    from flipcore.vectors.embeddings.mpnet import SentenceTransformers
+    from flipcore.vectors.embeddings.kinds import SentenceTransformers
 
     with pytest.raises(BadInput, match="weights of .* could not be loaded"):
         SentenceTransformers(str(tmp_path / "nothing")).vectors(["a text"])
