@@ -12,18 +12,8 @@ from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
 from flipcore.reports.audit import LESS_SURE, WRONG, Audit, audit
 from flipcore.reports.browser_data.steps import Steps
+from flipcore.runs import rereading
 from flipcore.runs.asking_again import asked_again
-from flipcore.runs.rereading import (
-    AT_MOST,
-    CAN_REREAD,
-    EXAMPLE,
-    MOST_CHARS,
-    TOGETHER,
-    JudgeProgress,
-    judge_again,
-    priced,
-    reread,
-)
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from pages.common import session
@@ -49,14 +39,16 @@ def ways_on(study_id: str) -> None:
 def _read_again(study_id: str) -> None:
     with st.popover("Read again", icon=":material/find_replace:"):
         st.markdown("Reads the stored texts with another extractor. No model is called, and what was read before stays.")
-        name = st.selectbox("Extractor", CAN_REREAD, format_func=lambda one: EXTRACTORS[one].title, key="reread-extractor")
+        name = st.selectbox(
+            "Extractor", rereading.CAN_REREAD, format_func=lambda one: EXTRACTORS[one].title, key="reread-extractor"
+        )
         params = {}
         if name == "pattern":
             params["expression"] = st.text_input("Regular expression", DEFAULT, key="reread-pattern", max_chars=500)
             params["group"] = st.text_input("Group that holds the answer", "1", key="reread-group", max_chars=40)
         if st.button("Read the stored texts", type="primary", key="reread-now"):
             with shown_problem(), st.spinner("Reading …"):
-                reread(session.store(), study_id, name, params)
+                rereading.reread(session.store(), study_id, name, params)
                 st.rerun()
 
 
@@ -76,8 +68,8 @@ WAYS = {JUDGE: "By a prompt of your own"}
 @session.cached("Counting the calls", 8)
 def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
     """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
-    most = AT_MOST if extractor in TOGETHER else ""
-    return f"{most}{priced(session.store(), study_id, judge, prompt, extractor=extractor).sentence()}"
+    most = rereading.AT_MOST if extractor in rereading.TOGETHER else ""
+    return f"{most}{rereading.priced(session.store(), study_id, judge, prompt, extractor=extractor).sentence()}"
 
 
 def offer_judge(study_id: str) -> None:
@@ -88,11 +80,11 @@ def offer_judge(study_id: str) -> None:
         st.markdown("A model reads the stored texts. What was read before stays; nothing is claimed before people checked it.")
         judge = st.selectbox("Model", list(model_cards()), key="judge-model")
         extractor = st.selectbox(
-            "How", [JUDGE, *TOGETHER], key="judge-how", format_func=lambda one: WAYS.get(one) or EXTRACTORS[one].title
+            "How", [JUDGE, *rereading.TOGETHER], key="judge-how", format_func=lambda one: WAYS.get(one) or EXTRACTORS[one].title
         )
-        prompt = EXAMPLE
+        prompt = rereading.EXAMPLE
         if extractor == JUDGE:
-            prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)
+            prompt = st.text_area("Prompt", rereading.EXAMPLE, key="judge-prompt", height=240, max_chars=rereading.MOST_CHARS)
         with shown_problem():
             st.caption(plain(f"{judge}: {price(study_id, judge, prompt, extractor)}."))
             stored_usd = budgets.budget_usd(session.store(), session.declared(study_id))
@@ -107,10 +99,10 @@ def offer_judge(study_id: str) -> None:
 def _judge(study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, retro: bool) -> None:
     bar = st.progress(0.0, "Judging …")
 
-    def on_progress(progress: JudgeProgress) -> None:
+    def on_progress(progress: rereading.JudgeProgress) -> None:
         bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
 
-    judge_run = judge_again(
+    judge_run = rereading.judge_again(
         session.store(),
         study_id,
         judge,

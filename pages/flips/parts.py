@@ -11,19 +11,7 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.flip_predictions import prediction
 from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data import verdicts
-from flipcore.reports.browser_data.levels import (
-    MANY_ITEMS,
-    Board,
-    at_settings,
-    band_words,
-    banded,
-    level_board,
-    readable,
-    resamples,
-    start_of,
-    with_own_reference,
-)
+from flipcore.reports.browser_data import levels, verdicts
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.read_by_people import cost_words, leading, people_on_flips
 from flipcore.reports.study import table as rows_of_cells
@@ -64,28 +52,28 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "source_nonoverlap" if rule == "nonoverlap" else rule
     cells = decomposition.decompositions(
-        coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
+        coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=levels.resamples(coded)
     )
     if mode != "simultaneous" or not cells:  # nothing but the same prompts again: there is nothing that a band could hold
         return cells
-    return banded(cells, _board(study_id, model, mode, ()), level, policy)
+    return levels.banded(cells, _board(study_id, model, mode, ()), level, policy)
 
 
 def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict) -> dict:
     """The arrays and sentences that the threshold board looks up. Of many items those of `view` alone: all of them take a processor
     half a minute at 12,000, and a move that chooses others draws the page again anyway."""
     at: tuple = ()
-    if mode != "simultaneous" and len(_answers(study_id, model, mode).items) > MANY_ITEMS:
+    if mode != "simultaneous" and len(_answers(study_id, model, mode).items) > levels.MANY_ITEMS:
         at = tuple((name, view[name]) for name in ("reference", "policy", "kind", "rule"))
     return _board(study_id, model, mode, tuple(closed_gates.items()), at).arrays
 
 
 @session.cached("Preparing the board", 12)
-def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple = ()) -> Board:
+def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple = ()) -> levels.Board:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     coded = _answers(study_id, model, mode)
     choices = dict(at) or None
-    return level_board(
+    return levels.level_board(
         coded, title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat, at=choices
     )
 
@@ -94,7 +82,7 @@ def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple 
 def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
     """The cells that are claimed together in simultaneous mode; None in the others, where those on the page are."""
     coded = _answers(study_id, model, mode)
-    return verdicts.every_pairing(coded, readable(coded)) if mode == "simultaneous" else None
+    return verdicts.every_pairing(coded, levels.readable(coded)) if mode == "simultaneous" else None
 
 
 def _table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
@@ -292,7 +280,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
-        of_board = at_settings(_arrays(study_id, model, mode, closed_gates, view), view)
+        of_board = levels.at_settings(_arrays(study_id, model, mode, closed_gates, view), view)
         with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
             moved, decision, row = boards.draw(
                 "threshold_board",
@@ -303,7 +291,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
             )
         record.log_move(study_id, moved)
         record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
-        st.caption(modes.note(mode, study_id, band_words(cells)))
+        st.caption(modes.note(mode, study_id, levels.band_words(cells)))
     if right is not None:
         with right:
             inspector_place(study_id, model, Steps(items(study_id, model, mode, opened_row(), view["reference"])))
@@ -312,7 +300,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, 
         for item in items(study_id, model, mode, row, view["reference"])[:1]:
             open_item(item, axis=axis, readout=extractor, row=row)
         st.rerun(scope="fragment")
-    modes.remember(study_id, PAGE, start_of(session.declared(study_id).scorer_names), moved)
+    modes.remember(study_id, PAGE, levels.start_of(session.declared(study_id).scorer_names), moved)
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
@@ -322,7 +310,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         choice = st.container(width=220)
     lock = modes.lock_of(study_id, mode, PAGE)
     scorers = session.declared(study_id).scorer_names
-    start = start_of(scorers)
+    start = levels.start_of(scorers)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(frame["model"].unique())
     example = ""
@@ -333,7 +321,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     else:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         coded = _answers(study_id, model, mode)
-        view = with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)
+        view = levels.with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)
         cells = _cells(study_id, model, mode, view)
         example = flips_example(cells)
         if view["reference"] not in coded.extractors:

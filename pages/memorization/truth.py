@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.charts.memory import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.detectors import DETECTORS, ScoreDetector
-from flipcore.reports.known_doses import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
+from flipcore.reports.memory import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
