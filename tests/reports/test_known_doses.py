@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flipcore.reports.known_doses import decision, gap_decided, record, score_decided, set_decided
+from flipcore.reports.memory import decision, gap_decided, record, score_decided, set_decided
 
 
 def test_sets_that_are_no_different_are_accused_no_more_often_than_promised():
