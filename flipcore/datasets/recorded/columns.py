@@ -171,27 +171,9 @@ _NAMES = {
 }
 QUESTIONS = (*_NAMES["prompt"], *_NAMES["question"])
 _OPTIONS = ("options", "choices", "index2ans")
-_WRAPPED = (
-    "inputs",
-    "outputs",
-    "reference_outputs",
-    "feedback",
-    "scores",
-    "metadata",
-    "input",
-    "output",
-    "reference_output",
-    "expected",
-)
-_BESIDE = (
-    "context",
-    "passage",
-    "document",
-    "article",
-    "solution",
-    "candidate_solution",
-    "code",
-)  # what a question may be about
+_WRAPPED = tuple("inputs outputs reference_outputs feedback scores metadata input output reference_output expected".split())
+# what a question may be about
+_BESIDE = tuple("context passage document article solution candidate_solution code".split())
 _IMAGES = ("image", "image_path", "img", "image_file", "audio", "video")  # by name: which one a question is about
 LONGEST_PATH = 300  # characters; what is longer is the image itself
 _ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")

@@ -67,19 +67,9 @@ def scorer_readout(name: str, value: Any) -> LogReadout:
     return LogReadout(name, None, right_of(score), score)
 
 
-BY_PROGRAM = (  # columns in which a program wrote what it read of each text, and nothing where it read none
-    "parsed_answer",
-    "extracted_answer",
-    "predicted_answer",
-    "pred_answer",
-    "parsed_pred",
-    "pred_indexs",
-    "model_answer",
-    "model_prediction",
-    "pred",
-    "prediction",
-    "parsed",
-    "executed",
+BY_PROGRAM = tuple(  # columns in which a program wrote what it read of each text, and nothing where it read none
+    "parsed_answer extracted_answer predicted_answer pred_answer parsed_pred pred_indexs model_answer model_prediction pred "
+    "prediction parsed executed".split()
 )
 
 
