@@ -25,7 +25,7 @@ USE = ModelUse("away")
 
 @pytest.fixture(autouse=True)
 def away(monkeypatch):
-    for module in ("runs.embargo", "runs.judging_again", "annotation.proposals.proposing"):
+    for module in ("runs.embargo", "runs.rereading", "annotation.proposals.proposing"):
         monkeypatch.setattr(f"flipcore.{module}.model_cards", lambda: CARDS)
 
 
