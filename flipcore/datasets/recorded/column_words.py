@@ -17,7 +17,7 @@ _OF_OUTPUT = frozenset(
 )
 _OF_PROMPT = frozenset("prompt question query instruction problem input sentence".split())
 _ANSWER = frozenset("answer answers ans solution choice label labels text final".split())
-_OPEN = frozenset({"text", "solution", "choice"})  # of a model as well as of the key
+_KEY = frozenset({"answer", "answers", "ans", "label", "labels", "text"})  # of the key, where nothing else says whose
 _OF_TARGET = frozenset("gold golden truth truths gt reference ref expected correct right true target ideal official".split())
 _OF_MODEL = frozenset(
     "model llm assistant student agent ai bot generated predicted extracted parsed chosen selected gpt claude llama".split()
@@ -53,9 +53,14 @@ def part_of(name: str) -> str:
     if words & _OF_PROMPT:
         return PROMPT
     if words & _ANSWER:
-        return OUTPUT if of_model and not of_target else TARGET if of_target or words & _ANSWER - _OPEN else ""
-    is_key = of_target - {"true"} and words <= _OF_TARGET | {"ground", "standard"}
-    return TARGET if is_key else OUTPUT if words & {"predicted", "guess", "hypothesis"} else ""
+        # answer and answer_en are the key's; final_answer and qwen_answer are a model's as often
+        names_key = words != {"text"} and all(one in _KEY or len(one) == 2 for one in words)
+        if of_target or (names_key and not of_model):
+            return TARGET
+        return OUTPUT if of_model else ""
+    if of_target - {"true"} and words <= _OF_TARGET | {"ground", "standard"}:
+        return TARGET
+    return OUTPUT if words & {"predicted", "guess", "hypothesis"} else ""
 
 
 def parts_of(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[str]]:

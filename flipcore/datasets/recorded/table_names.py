@@ -80,7 +80,7 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
             task = names[one.source.name].task if one.source.name in names else task
             names[one.source.name] = _table_name(one, task, label)
     unnamed = [tables[0] for tables in every if len(tables) == 1 and tables[0].source.name not in names]
-    for stem in {one.parts[0] for one in unnamed}:  # a folder a task, and one name for its file in all of them
+    for stem in dict.fromkeys(one.parts[0] for one in unnamed):  # a folder a task, and one name for its file in all of them
         several = [one for one in unnamed if one.parts[0] == stem]
         labels = zip(several, _labels([one.parts for one in several]), strict=True)
         names |= {one.source.name: TableName(label) for one, label in labels if label}

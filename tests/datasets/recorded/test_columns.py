@@ -732,7 +732,7 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
         (("new_prompt", "ground truth", "llm_output", "pred_ans"), {"regex", "pred_ans"}),
         (("prompt_text", "expected_response", "response_text"), {"regex"}),
         (("Prompt", "Ground_Truth", "LLM Output", "Extracted Answer"), {"regex", "Extracted Answer"}),
-        (("problem_statement", "final_answer", "model_final_answer"), {"regex"}),
+        (("problem_statement", "answer_en", "model_final_answer"), {"regex"}),
         (("userQuery", "idealAnswer", "chatbotResponse"), {"regex"}),
         (("full_query", "truth", "guess"), {"regex"}),
     ],
@@ -757,6 +757,8 @@ def test_the_words_of_names_that_nobody_agreed_on_say_what_a_column_holds(tmp_pa
         ("solution", ""),
         ("output.model", ""),
         ("human_answer", ""),
+        ("final_answer", ""),  # a model's as often as the key's
+        ("qwen_answer", ""),
         ("system_output", OUTPUT),
         ("expected_response", TARGET),
         ("answer_en", TARGET),
@@ -816,6 +818,12 @@ def test_an_object_with_a_value_an_item_has_a_row_an_item(tmp_path, store):
     path.write_text(json.dumps({"raw_generations": texts, "raw_scored_generations": scores, "pass_at_1": 37.5}))
     frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique(), frame["is_correct"].astype(float).mean()) == (24, 2, 0.375)
+
+
+def test_a_column_of_options_that_is_not_there_gets_a_sentence(tmp_path):
+    path = made.lines(tmp_path / "keys.jsonl", list(of_two_models()))
+    with pytest.raises(BadInput, match="There is no column 'moon' of options"):
+        survey([path], {"column:options": "moon"})
 
 
 def test_rows_that_lack_the_column_of_options_ask_for_a_free_answer(tmp_path, store):

@@ -213,6 +213,9 @@ def test_two_options_of_one_text_stay_two_and_a_right_answer_in_that_text_means_
     assert report.refusals == () and [one.item.options for one in report.records] == [("tin", "oak", "tin [2]")] * 2
     assert [one.item.target for one in report.records] == ["2", "0\n2"]
     assert [one.answer for one in readings(report.records, "first_token")] == ["2", "2"]
+    turned = made(tmp_path, twice, twice | {"shown": ["oak", "tin", "tin"], "prompt": "A. oak B. tin C. tin"})
+    ((_, why),) = turned.refusals
+    assert "in another order than its first" in why and len(turned.records) == 1
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,11 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
         )
     if not recording.prompt and not recording.item:
         raise BadInput(f"No column tells which item a score belongs to.{there} Say which one does: --map item=COLUMN.")
+    lists = recording.option_columns
+    if len(lists) == 1 and not any(lists[0] in values for values in variants_of(rows, recording)):
+        raise BadInput(
+            f"There is no column {lists[0]!r} of options.{there} For another one: --map options=COLUMN; for none: --map options=."
+        )
     try:
         re.compile(recording.option_pattern)
     except re.error as error:
@@ -450,6 +455,14 @@ class _Rows:
         prompt_options = prompt_options if self.recording.order else unique_options(prompt_options)
         if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
+        if (
+            not self.recording.order
+            and len({*self.options_shown(values)}) < len(item.options)
+            and prompt_options != item.options
+        ):
+            raise BadInput(
+                "shows two options of one text, and in another order than its first, so an answer could not be told apart"
+            )
         if not self.recording.order:
             return tuple(item.options.index(text) for text in prompt_options)
         order = tuple(values[self.recording.order])
