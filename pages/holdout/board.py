@@ -75,7 +75,7 @@ class BoardPlace:
     """Where the board stands: a line that says how far the last test is, and the board under it."""
 
     def __init__(self) -> None:
-        with screen.room("board", 520, 1050):
+        with screen.room("board", 600, 1050):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
     def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
@@ -86,7 +86,7 @@ class BoardPlace:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            boards.draw("margin_board", waiting_board(list(tests.values()), view, about, missing), key=key, locked=True)
+            _drawn(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
 
     def _settings(self, sets: Sets, view: dict) -> tuple:
         return sets.sets_id, *(view[name] for name in SETTINGS)
@@ -99,12 +99,8 @@ class BoardPlace:
         if mode == "simultaneous":
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
-            moved, decision = boards.draw(
-                "margin_board",
-                board(list(tests.values()), view, about, missing),
-                key=f"board-{sets.record_id}-{mode}",
-                locked=lock is not None,
-            )
+            of_board = board(list(tests.values()), view, about, missing)
+            moved, decision = _drawn(of_board, f"board-{sets.record_id}-{mode}", is_locked=lock is not None)
             st.caption(plain(what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
@@ -114,3 +110,11 @@ class BoardPlace:
             st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
         st.session_state.setdefault(VERDICTS, set()).add(self._settings(sets, view))
         return {"tests": tests, "about": about, "missing": missing}
+
+
+def _drawn(of_board: dict, key: str, is_locked: bool) -> tuple:
+    """The board, with room for its rows: those with an interval are the higher ones."""
+    n = sum("missing" not in row for row in of_board["rows"])
+    n_missing = len(of_board["rows"]) - n
+    with screen.room("tests", 60 + 115 * n + 55 * n_missing, 110 + 300 * n + 90 * n_missing):
+        return boards.draw("margin_board", of_board, key=key, locked=is_locked)

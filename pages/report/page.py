@@ -8,10 +8,9 @@ from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.reports.exports.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import screen, session
-from pages.common.contents import study_contents
 from pages.common.header import page_header
-from pages.common.headline import leading_sentences
-from pages.common.showing import how_to_read, offer_file, plain, shown_problem
+from pages.common.headline import leading_sentences, study_contents
+from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
 from pages.report.decisions import show_decisions
 
 # What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.
@@ -23,7 +22,7 @@ def show_report(study_id: str) -> None:
     """The study's sentences, how many outputs stand behind each, and the file."""
     for sentence in leading_sentences(study_id):
         st.markdown(f"### {plain(sentence)}")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with screen.room("report", 0, 150), st.container(horizontal=True, vertical_alignment="bottom"):
         n_outputs = st.number_input(
             "Raw outputs behind each claim", 0, MOST_OUTPUTS, N_OUTPUTS, key="report-outputs", width=220
         )
@@ -65,7 +64,7 @@ def show_tables(study_id: str) -> None:
     with shown_problem():
         every = {one.title: one for one in tables(study_contents(study_id))}
         if not every:
-            st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+            nothing_yet()
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             title = st.selectbox("Table", list(every), key="report-table", bind="query-params", width=320, format_func=plain)
@@ -116,7 +115,8 @@ PARTS = {
 DECISIONS = "Decisions"  # of every study, deleted ones included
 
 above = st.container()  # the part decides whether there is a study to choose
-part = screen.segments("Part", [*PARTS, DECISIONS], "part")
+with st.container(horizontal=True, vertical_alignment="center", key="view-line"):
+    part = screen.segments("Part", [*PARTS, DECISIONS], "part")
 with above:
     study_id = page_header("report", choose=part != DECISIONS)
 if part == DECISIONS:
