@@ -29,7 +29,7 @@ def _methods(study_id: str) -> None:
     """Computed when somebody asks for them: they name every estimate of the study."""
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
         from flipcore.reports.exports.methods_text import methods_text
-        from pages.common.contents import study_contents
+        from pages.common.headline import study_contents
 
         with shown_problem():
             methods = methods_text(study_contents(study_id))

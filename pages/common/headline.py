@@ -1,4 +1,4 @@
-"""A study's headline, computed again only when something new was committed."""
+"""A study's headline and everything that is said of it, computed again only when something new was committed."""
 
 import time
 from functools import partial
@@ -167,3 +167,11 @@ def _harness_headline(study_id: str) -> str:
     frame = session.readouts(study_id, everything=True)
     accuracy = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
     return accuracy.sentence() if accuracy else ""
+
+
+@session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
+def study_contents(study_id: str):
+    """The numbers and claims that methods and tables are made of, a `WholeStudy`."""
+    from flipcore.reports.whole_study import whole_study
+
+    return whole_study(session.store(), study_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from flipcore.core.links import settings_from, settings_text
@@ -11,7 +12,7 @@ from flipcore.store.queries import decisions, locks
 from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
-from pages.common.showing import plain, shown_problem
+from pages.common.showing import nothing_yet, plain, shown_problem
 
 AT = "at"  # the link's parameter with the settings of the page
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
@@ -43,6 +44,17 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
         st.error(plain(why), icon=":material/lock_reset:")
         st.stop()
     return lock
+
+
+def has_something(study_id: str, page: str, mode: str, lock: dict | None, start: dict, readouts: pd.DataFrame) -> bool:
+    """Whether this mode has something to count; if not, what it lacks is said: a lock, which is offered with the settings of the page
+    (from `start`), or answers."""
+    if mode == "locked" and lock is None:
+        offer_lock(study_id, page, view_of(study_id, page, start, None))
+        return False
+    if readouts.empty:
+        nothing_yet()
+    return not readouts.empty
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:

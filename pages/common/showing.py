@@ -34,6 +34,10 @@ def plain(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", _P_VALUE.sub("p\u00a0\\1\u00a0", str(text))))
 
 
+def nothing_yet() -> None:
+    st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+
+
 @contextmanager
 def shown_problem():
     """A mistake that a user can mend becomes its sentence on the page; nothing else is swallowed."""

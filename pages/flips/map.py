@@ -12,7 +12,7 @@ from flipcore.reports.flips import ASKED_ONCE, judges
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
-from pages.common.showing import how_to_read, plain, show_figure, show_table
+from pages.common.showing import how_to_read, nothing_yet, plain, show_figure, show_table
 from pages.flips import map_data
 from pages.flips.explorer import OPENED, explorer
 from pages.flips.map_data import View, drawn_map, of_model
@@ -137,7 +137,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     """The answer, the map with its inspector and how extractors disagree; what is set stands in `line`."""
     map_data.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
     if not map_data.choices(study_id).models:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+        nothing_yet()
         return
     with line:
         view = controls(study_id)

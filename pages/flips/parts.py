@@ -314,11 +314,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(frame["model"].unique())
     example = ""
-    if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, start, None))
-    elif not models:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
-    else:
+    if modes.has_something(study_id, PAGE, mode, lock, start, frame):
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         coded = _answers(study_id, model, mode)
         view = levels.with_own_reference(modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers)

@@ -1,5 +1,7 @@
 """Holdout: could these have come from the same source?"""
 
+from pathlib import Path
+
 import streamlit as st
 
 from flipcore.reports.holdout import FEWEST, START, too_few
@@ -11,13 +13,14 @@ from pages.common.copying import offer_copy
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
-from pages.holdout import board, chosen, excluding, guide, inflation, look_inside, survey_panel, tests, versions
+from pages.holdout import board, chosen, excluding, inflation, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.chosen import choose_share_aside
 from pages.holdout.likeness import layouts
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
+STEPS = (Path(__file__).parent / "guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
 
 header = header_line("holdout")
 with header:
@@ -92,7 +95,13 @@ if whole is not None and sets is not None:
             elif part == "Inflation":
                 inflation.show(sets, mode == "locked")
             elif part == "Guide":
-                guide.show()
+                st.markdown(
+                    "A retro-holdout is written after a benchmark was published and must look as if it had been drawn with it. "
+                    "Everything else on this page tests that; this is how to get there."
+                )
+                for title, _, text in (step.partition("\n") for step in STEPS):
+                    with st.expander(title, expanded=title == "Before the first entry"):
+                        st.markdown(text)
         board_tests = place.verdict(sets, view, mode, lock)
         with place.below:
             excluding.effect(whole, sets, view, board_tests["tests"])

@@ -30,13 +30,10 @@ if study_id is not None:
         mode = modes.mode_selector()
         controls = screen.Controls()
     lock = modes.lock_of(study_id, mode, PAGE)
-    settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
+    start = loss.START | pearl.START | gap.START
+    settings = modes.view_of(study_id, PAGE, start, lock)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, everything=True)
-    if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, settings)
-    elif frame.empty:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
-    else:
+    if modes.has_something(study_id, PAGE, mode, lock, start, frame):
         models = list(frame["model"].unique())
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:

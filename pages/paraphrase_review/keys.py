@@ -13,9 +13,8 @@ from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_span
-from pages.common.links import study_choice
 from pages.common.showing import how_to_read, offer_file, plain, show_table
-from pages.paraphrase_review.outputs import answer_row, how_far, way_out, who_form
+from pages.paraphrase_review.outputs import answer_row, how_far, reviewed_study, way_out, who_form
 
 ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
 REVIEW = "keys"  # in the session: who reviews, and in which order
@@ -23,12 +22,9 @@ LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
 def show() -> None:
-    names = session.names_of_studies()
-    if not names:
-        st.info("There is no item to review yet. Declare a study and run it.", icon=":material/key:")
-        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+    study_id = reviewed_study("keys-study")
+    if study_id is None:
         return
-    study_id = study_choice("Study", names, "keys-study", 420)
     of = _suspects(study_id)
     if not of:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")

@@ -39,13 +39,19 @@ IN_DOUBT = "Labels given in this order show where extractors fail. They are in n
 CAPTIONS = {"pairs": PAIRS_NOTE, "doubt": IN_DOUBT}
 
 
+def reviewed_study(key: str) -> str | None:
+    """The study whose answers are reviewed; None where there is none yet, which is said."""
+    if names := session.names_of_studies():
+        return study_choice("Study", names, key, 420)
+    st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
+    st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+    return None
+
+
 def show() -> None:
-    names = session.names_of_studies()
-    if not names:
-        st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
-        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+    study_id = reviewed_study("outputs-study")
+    if study_id is None:
         return
-    study_id = study_choice("Study", names, "outputs-study", 420)
     if REVIEW in st.session_state:
         _label(study_id, *st.session_state[REVIEW])
         return

@@ -21,8 +21,8 @@ from flipcore.store.queries import holdout
 from flipcore.store.queries.inspection import inspection
 from flipcore.text.answers import answer_text
 from pages.common import modes, record, repeats, scores, screen, session
-from pages.common.contents import study_contents
 from pages.common.header import offer_suited, page_header
+from pages.common.headline import study_contents
 from pages.common.inspector import side
 from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
@@ -209,16 +209,12 @@ if study_id is not None:
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
-    if mode == "locked" and lock is None:
-        modes.offer_lock(
-            study_id, PAGE, modes.view_of(study_id, PAGE, start_of(session.declared(study_id).scorer_names, START), None)
-        )
-    elif not compares_models(session.declared(study_id)):
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
+    start = start_of(session.declared(study_id).scorer_names, START)
+    if not compares_models(session.declared(study_id)):
         st.markdown("## This study asks one model. Duplicate it and add another to compare them.")
         offer_suited(f"{PAGE}/page.py", compares_models)
-    elif session.readouts(study_id, lock=lock["lock_id"] if lock else None).empty:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
-    else:
+    elif modes.has_something(study_id, PAGE, mode, lock, start, frame):
         content(study_id, mode, lock, line)
 
 how_to_read(

@@ -191,11 +191,8 @@ if study_id is not None:
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
-    if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
-    elif session.readouts(study_id, lock=lock["lock_id"] if lock else None, of_scores=True).empty:
-        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
-    else:
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, of_scores=True)
+    if modes.has_something(study_id, PAGE, mode, lock, START, frame):
         content(study_id, mode, lock, line)
 
 how_to_read(

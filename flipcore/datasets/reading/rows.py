@@ -211,18 +211,12 @@ def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
 def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of an object of columns, as lists or by the row's number, which pandas writes by default; none where it holds
     anything else."""
-    first, *others = values.values() or (None,)
-    if not others or not isinstance(first, (list, dict)) or len(first) < 2:
+    columns = {name: dict(enumerate(one)) if isinstance(one, list) else one for name, one in values.items()}
+    if len(columns) < 2 or not all(isinstance(one, dict) for one in columns.values()):
         return []
-    if isinstance(first, list):
-        is_table = all(isinstance(one, list) and len(one) == len(first) for one in others)
-        columns = list(values.values())
-    else:
-        is_table = all(key.isdecimal() for key in first) and all(
-            isinstance(one, dict) and one.keys() == first.keys() for one in others
-        )
-        columns = [list(one.values()) for one in values.values()] if is_table else []
-    return [dict(zip(values, row, strict=True)) for row in zip(*columns, strict=True)] if is_table else []
+    first = next(iter(columns.values()))
+    is_table = all(str(key).isdecimal() for key in first) and all(one.keys() == first.keys() for one in columns.values())
+    return [{name: one[key] for name, one in columns.items()} for key in first] if is_table and len(first) > 1 else []
 
 
 def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
