@@ -346,8 +346,8 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     test = test.against_margin(start.margin if start else None)
     aside = f" Margin: {start.meaning} of {start.n:,} target entries, which the test leaves out." if start else ""
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
-    named = zip(("embedding", "runs of five words"), copies, strict=True)
-    shares = [f"by {name} {one.share:.2f} (chance {one.chance:.2f})" for name, one in named if not np.isnan(one.share)]
+    pairs = zip(("embedding", "runs of five words"), copies, strict=True)
+    shares = [f"by {name} {one.share:.2f} (chance {one.chance:.2f})" for name, one in pairs if not np.isnan(one.share)]
     return test, (
         f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source that lie in the other set, "
         f"{' and '.join(shares) or 'of which there are none'}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "

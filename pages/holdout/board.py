@@ -86,7 +86,7 @@ class BoardPlace:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            _drawn(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
+            _drawing(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
 
     def _settings(self, sets: Sets, view: dict) -> tuple:
         return sets.sets_id, *(view[name] for name in SETTINGS)
@@ -100,7 +100,7 @@ class BoardPlace:
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
             of_board = board(list(tests.values()), view, about, missing)
-            moved, decision = _drawn(of_board, f"board-{sets.record_id}-{mode}", is_locked=lock is not None)
+            moved, decision = _drawing(of_board, f"board-{sets.record_id}-{mode}", is_locked=lock is not None)
             st.caption(plain(what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
@@ -112,7 +112,7 @@ class BoardPlace:
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawn(of_board: dict, key: str, is_locked: bool) -> tuple:
+def _drawing(of_board: dict, key: str, is_locked: bool) -> tuple:
     """The board, with room for its rows: those with an interval are the higher ones."""
     n = sum("missing" not in row for row in of_board["rows"])
     n_missing = len(of_board["rows"]) - n

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
-from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
+from flipcore.reports.ranking import RankingReport, ranking_report
 from pages.common import gates, session
 
 
@@ -25,10 +25,6 @@ class View:
 def view_of(study_id: str, lock: str | None, reference: str, role: str) -> View:
     """With the gates as they are now."""
     return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id, lock).items()))
-
-
-def roles(study_id: str, lock: str | None) -> list[str]:
-    return roles_of(session.readouts(study_id, lock=lock))
 
 
 @session.cached("Comparing the models", 16)

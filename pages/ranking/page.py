@@ -13,7 +13,7 @@ from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
 from flipcore.reports.by_model import flip_rows, memory_rows
 from flipcore.reports.holdout import inflation_of
-from flipcore.reports.ranking import RankingReport, by_rank, compares_models, pair_rows, split_items
+from flipcore.reports.ranking import RankingReport, by_rank, compares_models, pair_rows, roles_of, split_items
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.ranking.ways import Way
@@ -131,9 +131,8 @@ def settings(study_id: str, lock: dict | None) -> dict:
     """Level, reference extractor and role: those of the lock, or what the controls are left at."""
     scorers = session.declared(study_id).scorer_names
     view = modes.view_of(study_id, PAGE, start_of(scorers, START), lock)
-    lock_id = lock["lock_id"] if lock else None
-    names = list(session.readouts(study_id, lock=lock_id)["extractor"].unique())
-    roles = cached.roles(study_id, lock_id)
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
+    names, roles = list(frame["extractor"].unique()), roles_of(frame)
     own = view["reference"] if view["reference"] in names else default_reference(names, scorers)
     role = view["role"] if view["role"] in roles else roles[0]
     if lock is None:

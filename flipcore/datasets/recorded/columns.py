@@ -585,14 +585,11 @@ def read_words(read: Iterable[str] | None) -> list[str]:
 
 def words_between(first: Recording, other: Recording) -> list[str]:
     """What corrects `first` to be `other`."""
-    words = [f"{key}={_as_word(getattr(other, key))}" for key in KEYS if getattr(other, key) != getattr(first, key)]
+    keys = [key for key in KEYS if getattr(other, key) != getattr(first, key)]
+    words = [f"{key}={getattr(other, key)}".replace("\n", "\\n") for key in keys]
     if other.fields == first.fields:
         return words
     return [*words, *([f"read:{one.extractor}={one.column}" for one in other.fields] or ["read="])]
-
-
-def _as_word(value: str) -> str:
-    return value.replace("\n", "\\n")
 
 
 def _field(word: str) -> Field:

@@ -150,7 +150,10 @@ def _card(
         models=markdown(", ".join(models)),
         n_people=_n_people(whole.store, study),
         licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
-        columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
+        columns="\n".join(
+            f"**{name}**\n\n{markdown_text([{'column': one, 'meaning': words} for one, words in columns.items()])}"
+            for name, columns in TABLES.items()
+        ),
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
 
@@ -158,10 +161,6 @@ def _card(
 def _config(name: str, is_default: bool) -> str:
     default = "\n  default: true" if is_default else ""
     return f"- config_name: {name}\n  data_files:\n  - split: train\n    path: data/{name}.parquet{default}"
-
-
-def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
-    return [{"column": name, "meaning": words} for name, words in columns.items()]
 
 
 def _without_folders(study: Study) -> Study:
