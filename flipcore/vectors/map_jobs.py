@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
-from importlib import import_module
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.map_quality import MapQuality, map_quality
-from flipcore.stats.holdout.projection import MIN_DISTANCE, N_NEIGHBOURS, umap_places, why_no_umap
+from flipcore.stats.holdout.projection import MIN_DISTANCE, N_NEIGHBOURS, why_no_umap
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
+from flipcore.vectors.map_process import begin, umap_places
 
 BACKEND = "umap"
 VERSION = 1
@@ -46,9 +46,9 @@ class Layouts:
         self._latest: dict[str, np.ndarray] = {}
 
     def warm(self) -> None:
-        """Imports UMAP in a thread: its first import takes 5 to 35 s, which nobody should wait for."""
-        if not why_no_umap() and self._begin("import"):
-            threading.Thread(target=self._attempt, args=("import", _imported), name="flipscope-umap", daemon=True).start()
+        """Begins the process that draws: its first import takes 5 to 35 s, which nobody should wait for."""
+        if not why_no_umap():
+            begin()
 
     def places(self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT) -> np.ndarray | None:
         """(n, 2) of a map that is known, else None; `key` names the embedding. What is not known is begun."""
@@ -130,11 +130,6 @@ class Layouts:
             self._outcomes[name] = outcome
             while len(self._outcomes) > MOST_KEPT:
                 self._outcomes.pop(next(iter(self._outcomes)))
-
-
-def _imported() -> np.ndarray:
-    import_module("umap")
-    return np.empty((0, 2), dtype=np.float32)
 
 
 def _hashes(items: Sequence[Item]) -> list[str]:
