@@ -1,9 +1,13 @@
 """Where items come from. A dataset is one file and one name here, or an entry point `flipscope.datasets`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 from flipcore.core.plugins import Registry, in_files
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
@@ -31,8 +35,26 @@ def load(source: ItemSource) -> list[Item]:
 
 
 def load_report(source: ItemSource) -> LoadReport:
-    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left."""
-    return loading.report(_dataset(source), source)
+    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left. The latest are remembered as
+    long as their files are as they were."""
+    dataset = _dataset(source)
+    path = allowed(source.path) if source.path else dataset.local
+    with suppress(OSError):  # what is wrong with the file is said by whoever reads it
+        state = path.stat() if path else None
+        return _report(_Source((id(dataset), repr(source), state and (state.st_mtime_ns, state.st_size)), dataset, source))
+    return loading.report(dataset, source)
+
+
+@dataclass(frozen=True)
+class _Source:
+    key: tuple
+    dataset: Dataset = field(compare=False)
+    source: ItemSource = field(compare=False)
+
+
+@lru_cache(8)
+def _report(one: _Source) -> LoadReport:
+    return loading.report(one.dataset, one.source)
 
 
 def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """Step 1: which items, in what role."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import streamlit as st
 
@@ -41,18 +41,12 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
 
 
 @session.computed("Reading the items")
-@st.cache_data(show_spinner=False, max_entries=32)
-def _cached_report(table: dict):
-    """(report, None) or (None, the sentence that says what is wrong with this source)."""
-    try:
-        return load_report(ItemSource(**table)), None
-    except FlipscopeError as error:
-        return None, str(error)
-
-
 def report_of(source: ItemSource):
     """(report, None) or (None, what is wrong with this source)."""
-    return _cached_report(asdict(source))
+    try:
+        return load_report(source), None
+    except FlipscopeError as error:
+        return None, str(error)
 
 
 def shown_items(source: ItemSource) -> tuple[Item, ...]:

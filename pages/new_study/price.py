@@ -18,7 +18,7 @@ from flipcore.reports.score import plan_sentences
 from flipcore.runs.cluster.ray_cluster import why_not
 from flipcore.runs.cluster.where import HERE, offered_places
 from flipcore.runs.cost import Projection, dollars
-from flipcore.runs.plan import plan, projection, remaining
+from flipcore.runs.plan import Plan, plan, projection, remaining
 from flipcore.runs.truncation import token_limits
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.score.error_bar import Components
@@ -35,7 +35,7 @@ def price_panel(study: Study) -> None:
     """What this study would cost and could show; nothing is sent before Start or Pilot is pressed."""
     st.subheader("Before you start", anchor=False)
     with shown_problem():
-        study_plan = _study_plan(study.to_toml())
+        study_plan, whole = _study_plan(study.to_toml())
         for note in study_plan.notes:
             st.caption(plain(note))
         foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
@@ -45,7 +45,6 @@ def price_panel(study: Study) -> None:
                 "figures below.",
                 icon=":material/public_off:",
             )
-        whole = projection(study_plan)
         rest = _not_stored(study, whole)
         _numbers(rest, len(study_plan.items))
         if rest is not whole:
@@ -65,10 +64,15 @@ def price_panel(study: Study) -> None:
         _start(study)
 
 
-@session.computed("Counting the calls")
-@st.cache_data(show_spinner=False, max_entries=16)
-def _study_plan(toml: str):
-    return plan(Study.from_toml(toml), session.store())
+def _revision(toml: str) -> tuple[int, int]:
+    """What a plan rests on besides its study: paraphrases with their verdicts, and what other studies set aside."""
+    return session.revision(""), len(session.all_studies())
+
+
+@session.cached("Counting the calls", 16, _revision)
+def _study_plan(toml: str) -> tuple[Plan, Projection]:
+    study_plan = plan(Study.from_toml(toml), session.store())
+    return study_plan, projection(study_plan)
 
 
 def _not_stored(study: Study, whole: Projection) -> Projection:
@@ -80,11 +84,10 @@ def _not_stored(study: Study, whole: Projection) -> Projection:
     return rest if rest.n_calls < whole.n_calls else whole
 
 
-@session.computed("Looking for stored answers")
-@st.cache_data(show_spinner=False, max_entries=16)
+@session.cached("Looking for stored answers", 16, _revision)
 def _open_calls(toml: str, n_answers: int) -> Projection:
     """What is not stored yet; counted again when more of these models' answers are."""
-    return remaining(_study_plan(toml), session.store())
+    return remaining(_study_plan(toml)[0], session.store())
 
 
 def _numbers(projected, n_items: int) -> None:

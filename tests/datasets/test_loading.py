@@ -225,3 +225,14 @@ def test_an_item_that_is_one_comes_back_as_it_was():
 def test_each_way_to_be_no_item_has_a_sentence(change, why):
     with pytest.raises(BadInput, match=why):
         checked(replace(CHOICE, **change))
+
+
+def test_what_a_file_held_is_remembered_until_the_file_changes(tmp_path):
+    source = written(tmp_path / "a.jsonl", [GOOD])
+    first = load_report(source)
+    assert load_report(source) is first
+    written(tmp_path / "a.jsonl", [GOOD, GOOD | {"id": "second", "question": "Which of the two is a metal?"}])
+    assert len(load_report(source).items) == 2
+    (tmp_path / "a.jsonl").unlink()
+    with pytest.raises(BadInput, match="There is no file"):
+        load_report(source)

@@ -9,11 +9,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.datasets import load
 from flipcore.runs import runner
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.plan import plan, projection
 from flipcore.stats.score.next_calls import assumed, half_width
 from flipcore.store.connection import Store
+from flipcore.store.queries import review
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
 from tests.pages.opening import opened, quiet, words
@@ -331,3 +333,18 @@ def test_a_public_sets_file_is_uploaded_packed_and_a_damaged_one_is_a_sentence(a
     assert not app.exception and not app.error
     added = app.session_state["draft-sources"][-1]
     assert added.dataset == "humaneval_code" and added.path.endswith(".gz")
+
+
+def test_a_paraphrase_that_came_since_is_in_the_plan(app):
+    from pages.common import session
+
+    axes = (Part("identity"), Part("paraphrase", {"unreviewed": True}))
+    page = duplicated(
+        Study("everything set", (ItemSource("flipscope_choice", n=8),), axes, (Part("regex"),), (ModelUse("simulated-clean"),))
+    )
+    assert "No item has an accepted paraphrase" in words(page)
+    item = load(ItemSource("flipscope_choice", n=8))[0]
+    pair = {"item_id": item.item_id, "dataset": "d", "original": item.question, "paraphrase": f"Say: {item.question}"}
+    review.keep_pairs(session.store(), [pair | {"pair_id": "p", "generator": "me"}])
+    page.run()
+    assert not page.exception and "1 of 8 items have a paraphrase that may be asked." in words(page)
