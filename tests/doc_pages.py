@@ -18,7 +18,7 @@ from flipcore import api
 from flipcore.__main__ import parser
 from flipcore.claims.catalogue import BY_NAME
 from flipcore.core import study
-from flipcore.methods.papers import PAPERS
+from flipcore.methods.words import PAPERS
 from flipcore.store.connection import Store
 from tests.lab.claims import MODULES, results
 from tests.lab.claims.acceptance import Row

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.charts.term_pictures import about, picture
-from flipcore.methods.terms import TERMS
+from flipcore.methods.words import TERMS
 from pages.common.header import page_header
 
 OWN = "No paper: a word of Flipscope's own."

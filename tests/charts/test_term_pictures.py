@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.charts.term_pictures import PICTURES, about, picture
 from flipcore.charts.theme import colours
-from flipcore.methods.terms import TERMS
+from flipcore.methods.words import TERMS
 
 WIDTH, HEIGHT = 220, 90
 NUMBERS = ("x", "y", "x1", "x2", "cx", "cy")

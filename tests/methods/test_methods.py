@@ -6,9 +6,20 @@ import re
 
 import pytest
 
-from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, INTERVALS, MEMORY, Method, detector_method, interval_method
-from flipcore.methods.papers import PAPERS, bibtex, cited
-from flipcore.methods.terms import TERMS
+from flipcore.methods.words import (
+    FLIPS,
+    HOLDOUT,
+    HOLM,
+    INTERVALS,
+    MEMORY,
+    PAPERS,
+    TERMS,
+    Method,
+    bibtex,
+    cited,
+    detector_method,
+    interval_method,
+)
 from flipcore.stats.base.intervals import KINDS
 from tests.conftest import ROOT
 

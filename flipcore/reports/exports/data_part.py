@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.methods.terms import TERMS
+from flipcore.methods.words import TERMS
 from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_tables import Table, data_table
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag

@@ -10,8 +10,7 @@ from flipcore.core.records import IDENTITY
 from flipcore.core.study import ModelUse
 from flipcore.core.version import __version__
 from flipcore.extractors import reads_together, title_of
-from flipcore.methods.method import FLIPS, HOLDOUT, HOLM, MEANING, Method, detector_method, interval_method
-from flipcore.methods.papers import PAPERS, bibtex
+from flipcore.methods.words import FLIPS, HOLDOUT, HOLM, MEANING, PAPERS, Method, bibtex, detector_method, interval_method
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
 from flipcore.reports.exports.markup import Markup, data_link, folded, joined, paragraph, section, tag
 from flipcore.reports.flips import made_from
