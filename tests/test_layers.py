@@ -81,7 +81,7 @@ ROOMS_OF = {
     "ray": "runs.cluster.ray_cluster",
     "regex": "extractors.pattern",
     "safetensors": "models.pocket_inference",
-    "scipy": "models.simulated stats vectors.classifiers.words",
+    "scipy": "models.simulated stats vectors.classifiers.kinds",
     "sentence_transformers": "vectors.embeddings.kinds",
     "sklearn": "stats vectors",
     "starlette": "invitations meeting.socket",
@@ -89,8 +89,8 @@ ROOMS_OF = {
     "threadpoolctl": "models.pocket_inference",
     "tokenizers": "models.pocket_inference",
     "tomli_w": "core.study models.own_models",
-    "torch": "models.weights.inference vectors.classifiers.bert",
-    "transformers": "models.weights.inference vectors.classifiers.bert",
+    "torch": "models.weights.inference vectors.classifiers.kinds",
+    "transformers": "models.weights.inference vectors.classifiers.kinds",
     "umap": "stats.holdout.projection",
 }
 # Each room of flipcore and the rooms that it may import; the contract of layers in pyproject.toml keeps their order

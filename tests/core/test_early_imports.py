@@ -26,7 +26,7 @@ import sys, threading
 import numpy as np
 from flipcore.stats.base.separability import logistic
 from flipcore.stats.flips.predictor import _folds, _model
-from flipcore.vectors.classifiers.words import linear_decisions, weighted
+from flipcore.vectors.classifiers.kinds import linear_decisions, weighted
 from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 
 rows, labels = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)

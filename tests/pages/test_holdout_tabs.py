@@ -176,8 +176,8 @@ def test_halves_of_one_set_have_no_such_words(store):
 
 
 def test_bert_is_not_trained_before_it_is_asked_for(store, monkeypatch):
-    monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.why_not", lambda self: "")
-    monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.giveaways", lambda self, *given: 1 / 0)
+    monkeypatch.setattr("flipcore.vectors.classifiers.kinds.Bert.why_not", lambda self: "")
+    monkeypatch.setattr("flipcore.vectors.classifiers.kinds.Bert.giveaways", lambda self, *given: 1 / 0)
     app = shown(INSIDE, topical("animals", 12), topical("numbers", 12), store)
     app.selectbox(key="giveaway-classifier").set_value("bert").run()
     assert not app.exception and [one.key for one in app.toggle] == ["giveaway-run"]

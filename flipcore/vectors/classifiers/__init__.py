@@ -1,4 +1,4 @@
-"""Can a machine tell the two sets apart (source 002), and by what? A kind of classifier a file."""
+"""Can a machine tell the two sets apart (source 002), and by what?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,9 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import Item
 from flipcore.stats.base.separability import Separability, grouped_folds, separability
 from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
-from flipcore.vectors.classifiers import bert, words
-from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway
+from flipcore.vectors.classifiers.kinds import CLASSIFIERS, N_FOLDS, Classifier, Giveaway
 
-CLASSIFIERS: tuple[Classifier, ...] = (words.WORDS, words.VECTORS, bert.CLASSIFIER)
-DEFAULT = words.WORDS.name
+DEFAULT = CLASSIFIERS[0].name
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import pytest
 
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.stats.base.separability import out_of_fold, separability
-from flipcore.vectors.classifiers import bert
-from flipcore.vectors.classifiers.bert import Bert
+from flipcore.vectors.classifiers import kinds
+from flipcore.vectors.classifiers.kinds import Bert
 
 has_bert = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 needs_bert = pytest.mark.skipif(not has_bert, reason="torch and transformers are not installed (requirements-bert.txt)")
@@ -118,7 +118,7 @@ def test_weights_that_cannot_be_had_are_a_sentence(tmp_path):
 
 
 def test_missing_packages_are_a_sentence(monkeypatch):
-    monkeypatch.setattr(bert, "find_spec", lambda name: None)
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match="Needs torch and transformers: pip install -r requirements-bert.txt"):
         Bert().prepared(TEXTS)
     with pytest.raises(MissingPackage, match="requirements-bert.txt"):

@@ -10,8 +10,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.holdout.entries import paired_rows, source_groups
 from flipcore.vectors import classifiers
 from flipcore.vectors.classifiers import CLASSIFIERS, classifier_by_name, giveaways, told_apart
-from flipcore.vectors.classifiers.classifier import around_the_median
-from flipcore.vectors.classifiers.words import linear_decisions
+from flipcore.vectors.classifiers.kinds import around_the_median, linear_decisions
 from tests.vectors.embeddings.items import entry, topical
 
 
@@ -101,7 +100,7 @@ def test_a_slow_classifier_is_permuted_no_more_often_than_it_can_afford(monkeypa
     def prepared(self, texts, vectors=None):
         return lambda train, labels, test: runs.append(1) or np.zeros(len(test))
 
-    monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.prepared", prepared)
+    monkeypatch.setattr("flipcore.vectors.classifiers.kinds.Bert.prepared", prepared)
     found = told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=199)
     assert found.cross_validation.n_permutations == 19 and len(runs) == 5 * 20 and "19 permutations" in found.described
     assert told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=3).cross_validation.n_permutations == 3
