@@ -18,8 +18,7 @@ from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, WRITTEN_MATH, Item, Reading, Variant
 from flipcore.extractors.readings import TextReader, asked_question, unreadable
 from flipcore.extractors.written import expressions
-from flipcore.extractors.written.marked import marked_answer
-from flipcore.extractors.written.scope import answer_end, is_refusal
+from flipcore.extractors.written.scope import answer_end, is_refusal, marked_answer
 from flipcore.extractors.written.stated_number import stated_number
 from flipcore.extractors.written.stated_words import short_answer, stated_span, without_lead
 from flipcore.text.answers import boxed_spans, canonical_number

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
-from flipcore.extractors.written.marked import without_question
+from flipcore.extractors.written.scope import without_question
 
 _FILLER = (
     r"[\s:*_`\"'“(\[{$«「『]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.extractors.written.marked import marked_answer, without_question
+from flipcore.extractors.written.scope import marked_answer, without_question
 
 
 @pytest.mark.parametrize(
