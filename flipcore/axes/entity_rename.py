@@ -14,8 +14,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given_name, pool
-from flipcore.axes.names.people import Person, acts_alone, people, tokens
+from flipcore.axes.names.people import (
+    NICKNAMES,
+    NO_PEOPLE,
+    Person,
+    acts_alone,
+    is_doubtful,
+    is_given_name,
+    people,
+    pool,
+    tokens,
+)
 from flipcore.axes.variants import Refusal, rewritten_or_base, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput

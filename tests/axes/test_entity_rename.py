@@ -8,8 +8,7 @@ import pytest
 
 from flipcore.axes import axis_of
 from flipcore.axes.entity_rename import AXIS, Refusal, Renaming, renaming
-from flipcore.axes.names.lists import EITHER, MAN, WOMAN, gender, listed, pool
-from flipcore.axes.names.people import people
+from flipcore.axes.names.people import EITHER, MAN, WOMAN, gender, listed, people, pool
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
