@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.reports.compared_pairs import sides
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
-from flipcore.store.queries.fingerprint import UNKNOWN, changes, data_state
+from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.inspection import inspection, source_of
 
 EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}

@@ -5,8 +5,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.decision_record import UNCHANGED, count_sentence, entries, looked_at
 from flipcore.store.connection import Store
-from flipcore.store.queries.decisions import keep_decision
-from flipcore.store.queries.fingerprint import UNKNOWN
+from flipcore.store.queries.decisions import UNKNOWN, keep_decision
 from tests.stores import store_with
 
 STUDY = Study(

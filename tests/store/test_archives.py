@@ -19,7 +19,7 @@ from flipcore.store.archiving import archive, back_up, check, restore
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.merge import merge
-from flipcore.store.queries import fingerprint, locks, planning, studies
+from flipcore.store.queries import decisions, locks, planning, studies
 from flipcore.store.schema import tables
 from tests.runs.test_runner import tiny_study
 
@@ -43,7 +43,7 @@ def everything(store) -> dict[str, pd.DataFrame]:
         "flips": studies.readouts(store, S),
         "studies": studies.studies(store),
         "completions": pd.DataFrame(planning.written_answers(store, S, ["choice", "number"])),
-        "basis": pd.DataFrame([fingerprint.data_state(store, S)]),
+        "basis": pd.DataFrame([decisions.data_state(store, S)]),
     }
     return frames
 

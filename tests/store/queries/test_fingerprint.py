@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.store.connection import Store
-from flipcore.store.queries.fingerprint import UNKNOWN, changes, data_state
+from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.locks import keep_lock
 from tests.stores import store_with
 

@@ -27,7 +27,6 @@ from flipcore.store.queries import (
     budgets,
     decisions,
     exchange,
-    fingerprint,
     holdout,
     inspection,
     invitations,
@@ -124,7 +123,7 @@ CALLS = {
     "decisions.record": lambda s: decisions.record(s),
     "decisions.settings_of": lambda s: decisions.settings_of(s, "no decision", S, "decomposition"),
     "decisions.open_questions": lambda s: decisions.open_questions(s),
-    "fingerprint.data_state": lambda s: fingerprint.data_state(s, S),  # counts and a fingerprint
+    "decisions.data_state": lambda s: decisions.data_state(s, S),  # counts and a fingerprint
     "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
     "paraphrase_states.verdict_state": lambda s: paraphrase_states.verdict_state(s),
     "paraphrase_states.stands": lambda s: paraphrase_states.stands(s),
@@ -227,7 +226,7 @@ CONSTANT = {
     "packed_readouts.layouts_of",
     "locks.lock_id",
     "budgets.purchase_row",
-    "fingerprint.changes",
+    "decisions.changes",
     "readout_rows.as_categories",
     "readout_rows.as_texts",
     "readout_rows.category",
