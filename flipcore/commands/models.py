@@ -6,8 +6,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models import model_cards, own_models
 from flipcore.models.cards import ADDED, APIS, DTYPES, WEIGHTS, ModelCard, place_of
-from flipcore.models.own_models import ask_and_keep
-from flipcore.models.presets import PRESETS, card_from
+from flipcore.models.own_models import PRESETS, ask_and_keep, card_from
 from flipcore.models.probe_record import ProbeRecord, lines, record_of, warnings
 
 HELP = "which models can be asked: list, add, test, remove"

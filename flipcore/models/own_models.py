@@ -1,8 +1,10 @@
-"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone;
-and testing one of them, whatever its kind."""
+"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone; the kinds of server
+to start one from (`servers.toml`); and testing one of them, whatever its kind."""
 
 import threading
-from dataclasses import fields, replace
+import tomllib
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from flipcore.access.acting import Permission, require
@@ -10,9 +12,69 @@ from flipcore.access.observers import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write
-from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own, with_own_price
+from flipcore.models.cards import SERVED, UNTESTED, ModelCard, cards_of, check_own, with_own_price
 from flipcore.models.kinds import probed
 from flipcore.models.probe_record import FOUND_OUT, card_after, record_of, report
+
+NEVER = "never tried against the service"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A kind of server. `source` is its documentation, `trial` what was asked of it here; local ones cost nothing."""
+
+    name: str
+    title: str
+    endpoint: str
+    api_key_env: str = ""
+    api: str = "chat"
+    is_local: bool = False
+    example: str = ""
+    about: str = ""
+    source: str = ""
+    trial: str = NEVER
+    backend: str = SERVED
+    options: dict = field(default_factory=dict)
+
+
+_FILE = tomllib.loads(Path(__file__).with_name("servers.toml").read_text(encoding="utf-8"))
+PRESETS = {one["name"]: Preset(**one) for one in _FILE["servers"]}
+
+
+def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
+    """A model of that preset before it was tested: it can generate, and nothing else is assumed. BadInput lists the presets that
+    there are."""
+    if preset_name not in PRESETS:
+        raise BadInput(f"There is no preset {preset_name!r}; choose one of {', '.join(PRESETS)}.")
+    one = PRESETS[preset_name]
+    prices = {"price_in": 0.0, "price_out": 0.0} if one.is_local else {}
+    own: dict[str, Any] = {
+        "endpoint": one.endpoint,
+        "api": one.api,
+        "api_key_env": one.api_key_env,
+        "options": one.options,
+        **prices,
+    }
+    overrides = {key: value for key, value in changes.items() if value is not None}
+    card = ModelCard(name, one.backend, model, abilities=UNTESTED[one.backend], preset=preset_name, **own | overrides)
+    return with_own_price(card)
+
+
+def preset_line(one: Preset) -> str:
+    """What its documentation says, where that stands, and whether anybody tried it."""
+    parts = [
+        one.about,
+        f"Its documentation: {one.source}." if one.source else "",
+        f"This preset was {one.trial}." if one.trial else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def provenance(card: ModelCard) -> str:
+    """Which preset a model was added from, and whether that was tried."""
+    one = PRESETS.get(card.preset)
+    return f"Added as {one.title}: the preset was {one.trial}." if one and one.trial else ""
+
 
 _HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
 _HEAD += "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"

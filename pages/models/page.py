@@ -9,8 +9,7 @@ from flipcore.models import model_cards, own_models
 from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard, is_near, place_of
 from flipcore.models.openai.client import missing_key
 from flipcore.models.openai.probe import listed_models
-from flipcore.models.own_models import ask_and_keep, own_cards
-from flipcore.models.presets import PRESETS, card_from, preset_line, provenance
+from flipcore.models.own_models import PRESETS, ask_and_keep, card_from, own_cards, preset_line, provenance
 from flipcore.models.probe_record import costs_text, lines, listing, record_of, speed_text, warnings
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, offer_table, plain, show_table, shown_problem

@@ -6,7 +6,7 @@ from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.models import model_cards, open_backend, own_models
 from flipcore.models.cards import UNTESTED, WEIGHTS, check_own
-from flipcore.models.presets import NEVER, PRESETS, card_from, preset_line
+from flipcore.models.own_models import NEVER, PRESETS, card_from, preset_line
 from flipcore.models.probe_record import record_of
 from tests.models.manners import MANNERS, Mannered
 

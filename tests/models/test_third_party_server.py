@@ -24,8 +24,8 @@ from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import OpenAICompatible
 from flipcore.models.openai.probe import probed
+from flipcore.models.own_models import card_from
 from flipcore.models.pocket_inference import Pocket
-from flipcore.models.presets import card_from
 from flipcore.models.probe_record import card_after
 from flipcore.runs import runner
 from flipcore.store.connection import Store

@@ -5,7 +5,7 @@ import streamlit as st
 
 from flipcore.core.paths import POCKET
 from flipcore.models import own_models
-from flipcore.models.presets import card_from
+from flipcore.models.own_models import card_from
 from tests.models.manners import MANNERS, Manner, Mannered
 from tests.pages.opening import opened as opened_page
 from tests.pages.opening import quiet, words

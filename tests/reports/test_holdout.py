@@ -8,7 +8,7 @@ import pytest
 
 from flipcore.claims.next_steps import SetFacts
 from flipcore.core.study import ItemSource
-from flipcore.models.presets import card_from
+from flipcore.models.own_models import card_from
 from flipcore.reports.holdout import (
     bound_text,
     checked_models,

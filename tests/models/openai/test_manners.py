@@ -7,7 +7,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import own_models
 from flipcore.models.openai.probe import probed
-from flipcore.models.presets import card_from
+from flipcore.models.own_models import card_from
 from flipcore.models.probe_record import card_after
 from flipcore.runs import runner
 from flipcore.store.connection import Store

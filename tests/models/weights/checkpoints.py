@@ -4,7 +4,7 @@ import json
 import shutil
 
 from flipcore.core.paths import POCKET
-from flipcore.models.presets import card_from
+from flipcore.models.own_models import card_from
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.world import FAMILIES
 
