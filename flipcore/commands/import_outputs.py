@@ -4,12 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from flipcore.commands.opening import add_map, open_store
+from flipcore.commands.opening import add_map, interruptible, open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
 from flipcore.runs.harnesses.coming_back import store_survey
-from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import survey, tables_in

@@ -1,6 +1,8 @@
-"""Where a command opens the database and closes it again, and how it names a study."""
+"""Where a command opens the database and closes it again, how it names a study, and how Ctrl-C ends it."""
 
 import argparse
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import wraps
@@ -37,3 +39,24 @@ def on_study(act: Callable[[Store, str, argparse.Namespace], int]) -> Callable[[
             return act(store, study_of(store, options.study), options)
 
     return opened
+
+
+@contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or SIGTERM sets, so that what is on its way comes in and is stored; a second Ctrl-C ends at once."""
+    cancel = threading.Event()
+
+    def stop(number, frame) -> None:
+        if cancel.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        cancel.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield cancel
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancel
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -4,10 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from flipcore.commands.opening import add_study, on_study
+from flipcore.commands.opening import add_study, interruptible, on_study
 from flipcore.commands.run import EXIT_CODES
 from flipcore.core import folders
-from flipcore.runs.interrupts import interruptible
 from flipcore.store.connection import Store
 
 HELP = "read the stored outputs of a study again, by another extractor or pattern"

@@ -5,11 +5,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from flipcore.commands.opening import open_store
+from flipcore.commands.opening import interruptible, open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.study import Study
-from flipcore.runs.interrupts import interruptible
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
 from flipcore.text.counts import count_of

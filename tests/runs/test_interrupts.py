@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from flipcore.runs.interrupts import interruptible
+from flipcore.commands.opening import interruptible
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
