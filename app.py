@@ -14,8 +14,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.gate import Gate, access_routes
 from flipcore.invitations.start import hosts_of_sockets, start_sentence
 from flipcore.meeting.socket import meeting_routes
-from pages.common.first_style import FirstStyle
-from pages.common.head_start import HeadStart
+from pages.common.head_start import FirstStyle, HeadStart
 from pages.common.identity import login_of
 from pages.common.opened import greeted, store
 from pages.common.showing import tell

@@ -13,7 +13,7 @@ _meeting = component("meeting")
 
 
 def style() -> None:
-    """What the page's style (`first_style`) hangs on, to be called before anything is drawn. `?view=projector` holds in this tab until
+    """What the page's style (`head_start`) hangs on, to be called before anything is drawn. `?view=projector` holds in this tab until
     `?view=screen` comes."""
     view = st.query_params.get("view", "")
     if view in VIEWS:

@@ -28,7 +28,7 @@ def segments(label: str, options: Sequence, key: str, *, default: Any = None, pl
 
 def room(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
     """A container that keeps room for what a browser draws a moment after the rest, so that nothing below it moves; a narrow screen
-    needs more. The style in the document's head (`first_style`) knows the steps by its key."""
+    needs more. The style in the document's head (`head_start`) knows the steps by its key."""
     wide, narrow = (min(px // ROOM_STEP_PX, MOST_ROOM) for px in (wide_px, narrow_px))
     return st.container(key=f"room-{wide}-by-{narrow}-{name}")
 

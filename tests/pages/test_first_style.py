@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.common.first_style import FirstStyle
+from pages.common.head_start import FirstStyle
 from pages.common.screen import MOST_ROOM, ROOM_STEP_PX
 
 DOCUMENT = "<html><head><title>x</title></head><body>" + "</head> of a text" * 60 + "</body></html>"
