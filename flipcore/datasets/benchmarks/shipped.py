@@ -24,52 +24,20 @@ def item(row: Row, dataset: str, kind: str) -> Item:
     return Item.make(dataset=dataset, meta=extra | dict(row.values.get("meta") or {}), **values)
 
 
-def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
+def _shipped(name: str, kind: str, about: str, file: str) -> Dataset:
+    title = f"{name.partition('_')[0].capitalize()}: {_TITLES[kind]}"
     make, drawn_alone = partial(item, dataset=name, kind=kind), file.startswith("pocket/")
-    return Dataset(name, title, about, kind, item=make, local=DATA / file, license="mit", drawn_alone=drawn_alone)
+    return Dataset(name, title, about, kind, item=make, local=DATA / f"{file}.jsonl", license="mit", drawn_alone=drawn_alone)
 
 
+_TITLES = {"choice": "choices", "number": "word problems", "completion": "passages"}
 LOADERS = (
+    _shipped("flipscope_choice", "choice", "Our own multiple-choice questions with 4 to 10 options.", "items/choice"),
+    _shipped("flipscope_problems", "number", "Our own grade-school problems with calculator chains.", "items/problems"),
+    _shipped("flipscope_passages", "completion", "Our own prose, to be continued or summarised.", "items/passages"),
+    _shipped("pocket_choice", "choice", "Questions of the kind that the pocket model was trained on.", "pocket/items/choices"),
     _shipped(
-        "flipscope_choice",
-        "Flipscope: choices",
-        "Our own multiple-choice questions with 4 to 10 options.",
-        "choice",
-        "items/choice.jsonl",
+        "pocket_problems", "number", "Problems that the pocket model read up to 256 times, or never.", "pocket/items/problems"
     ),
-    _shipped(
-        "flipscope_problems",
-        "Flipscope: word problems",
-        "Our own grade-school problems with calculator chains.",
-        "number",
-        "items/problems.jsonl",
-    ),
-    _shipped(
-        "flipscope_passages",
-        "Flipscope: passages",
-        "Our own prose, to be continued or summarised.",
-        "completion",
-        "items/passages.jsonl",
-    ),
-    _shipped(
-        "pocket_choice",
-        "Pocket: choices",
-        "Questions of the kind that the pocket model was trained on.",
-        "choice",
-        "pocket/items/choices.jsonl",
-    ),
-    _shipped(
-        "pocket_problems",
-        "Pocket: word problems",
-        "Problems that the pocket model read up to 256 times, or never.",
-        "number",
-        "pocket/items/problems.jsonl",
-    ),
-    _shipped(
-        "pocket_prose",
-        "Pocket: passages",
-        "Prose that the pocket model read up to 256 times, or never.",
-        "completion",
-        "pocket/items/prose.jsonl",
-    ),
+    _shipped("pocket_prose", "completion", "Prose that the pocket model read up to 256 times, or never.", "pocket/items/prose"),
 )
