@@ -17,7 +17,7 @@ from flipcore.reports.browser_data.parts import part, script_of
 from flipcore.reports.declaration import items_text
 from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_part import data_part
-from flipcore.reports.exports.markup import Markup, joined, paragraph, section, tag
+from flipcore.reports.exports.markup import Markup, claimed, joined, paragraph, section, tag
 from flipcore.reports.exports.methods_text import methods_part
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
@@ -55,8 +55,11 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
 
 
 def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> str:
-    style = _style(boards)
-    script = _script(boards)
+    names = sorted({one["part"] for one in boards.values()})
+    own_style, own_script = ((_HERE / file).read_text(encoding="utf-8") for file in ("report.css", "report.js"))
+    style = "\n".join([_palette(LIGHT, DARK), own_style, *(part(name).css for name in names)])
+    scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
+    script = f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own_script}'
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
         "form-action 'none'"
@@ -96,19 +99,14 @@ def _opening(c: WholeStudy) -> Markup:
 
 
 def _says(c: WholeStudy) -> list[Markup]:
-    """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
-    first = parts.opening_score(c)
+    """What the score says of the models whose wordings were measured (that of any other says "questions only"), who is first, and the four
+    tests together; of each model what its detectors of memory say, its flips, and how many answers were cut off."""
+    first = [paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())]
     first += [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
-    first += parts.opening_holdout(c)
+    first += [claimed(c.holdout.claim, cls="headline")] if c.holdout and c.holdout.claim else []
     lines = [line for model in c.models for line in (*parts.opening_memory(c, model), *parts.opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
     return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
-
-
-def _style(boards: dict[str, Any]) -> str:
-    names = sorted({one["part"] for one in boards.values()})
-    own = (_HERE / "report.css").read_text(encoding="utf-8")
-    return "\n".join([_palette(LIGHT, DARK), own, *(part(name).css for name in names)])
 
 
 def _palette(light: Colours, dark: Colours) -> str:
@@ -121,13 +119,6 @@ def _palette(light: Colours, dark: Colours) -> str:
         f":root {{ color-scheme: light; {properties(light)} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {properties(dark)} }} }}"
     )
-
-
-def _script(boards: dict[str, Any]) -> str:
-    names = sorted({one["part"] for one in boards.values()})
-    scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
-    own = (_HERE / "report.js").read_text(encoding="utf-8")
-    return f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own}'
 
 
 def _hash(text: str) -> str:

@@ -294,11 +294,6 @@ def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     }
 
 
-def opening_score(c: WholeStudy) -> list[Markup]:
-    """The sentences of the models whose wordings were measured; the accuracy of any other says "questions only"."""
-    return [paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())]
-
-
 def score_tables(c: WholeStudy) -> list[Table]:
     """Of each model its intervals, whose the variance is, what the next call buys, its wordings and readers."""
     kinds = {
@@ -337,12 +332,6 @@ def holdout_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     tests, boards = _four_tests(c)
     parts = [*tests, *_inflation(c)]
     return (section("Is the holdout fair?", "holdout", *parts), boards) if parts else (None, {})
-
-
-def opening_holdout(c: WholeStudy) -> list[Markup]:
-    """What the four tests say together; nothing for a study without both sets."""
-    claim = c.holdout.claim if c.holdout else None
-    return [claimed(claim, cls="headline")] if claim else []
 
 
 def _four_tests(c: WholeStudy) -> tuple[list[Markup], dict[str, Any]]:
