@@ -47,7 +47,10 @@ class _Worker:
         """What it makes of the words; None where it took too long or too much memory and was ended."""
         with self._lock:
             if self._process is None or self._process.poll() is not None or self._owner != os.getpid():
-                self._process = self._started()
+                self._owner = os.getpid()
+                command = [sys.executable, "-P", str(Path(expressions.__file__))]  # -P: its folder is no place to import from
+                pipe = subprocess.PIPE
+                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
             process = self._process
             clock = threading.Timer(_WALL_S, process.kill)
             clock.start()
@@ -71,12 +74,6 @@ class _Worker:
             self._process.kill()
             self._process.communicate()
             self._process = None
-
-    def _started(self) -> subprocess.Popen:
-        self._owner = os.getpid()
-        command = [sys.executable, "-P", str(Path(expressions.__file__))]  # -P: its folder is no place to import from
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
 
 
 _WORKER = _Worker()

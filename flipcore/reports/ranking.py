@@ -59,14 +59,10 @@ class RankingReport:
         lines = [f"Ranking of {len(self.contest.models)} models ({role_name(self.role)} items)"]
         lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
         lines += [f"  {one}" for one in self.notes]
-        return "\n".join([*lines, *(f"  {row}" for row in self._way_lines())])
-
-    def _way_lines(self) -> list[str]:
-        return [
-            f"{row['way']}: "
-            + "; ".join(f"{model} {row[model]} (rank {row[f'rank of {model}']})" for model in self.contest.models)
-            for row in way_rows(self.contest)
-        ]
+        for row in way_rows(self.contest):
+            ranks = (f"{model} {row[model]} (rank {row[f'rank of {model}']})" for model in self.contest.models)
+            lines.append(f"  {row['way']}: {'; '.join(ranks)}")
+        return "\n".join(lines)
 
     def rows(self) -> Iterator[Row]:
         """Every model's accuracy under every way, then `pair_rows`."""

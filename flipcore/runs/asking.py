@@ -258,18 +258,14 @@ class Asking:
         completion_rows = planning.completions(self.store, [call.call_id for call in calls]) if calls else []
         if completion_rows:
             call_ids = [row["call_id"] for row in completion_rows]
-            self.storing.add(self._links(call_ids), partial(self._count, n_reused=len(completion_rows)))
+            self.storing.add(self._links(call_ids), partial(self.count, n_reused=len(completion_rows)))
         return {row["call_id"]: rows.completion_of(row) for row in completion_rows}
 
     def _links(self, call_ids: list[str]) -> list[Part]:
         links = [{"study_id": self.payer, "call_id": call_id} for call_id in call_ids] if self.of_study else []
         return [("study_calls", links)]
 
-    def count_reused(self, n: int) -> None:
-        """Counts calls of which it is known without looking that they are stored."""
-        self._count(None, n_reused=n)
-
-    def _count(self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None) -> None:
+    def count(self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None) -> None:
         """Counts what is safe; called in the writer's thread."""
         if error is not None:
             return
@@ -293,7 +289,7 @@ class Asking:
                         return completion
                     self._in_flight.forget(call.call_id)  # and it was deleted since
                 elif completion := await self._of_another(other):
-                    self.storing.add(self._links([call.call_id]), partial(self._count, completion=completion))
+                    self.storing.add(self._links([call.call_id]), partial(self.count, completion=completion))
                     return completion
         return None
 
@@ -344,7 +340,7 @@ class Asking:
         purchases = [self._purchase(call, completion, cost)] if cost else []
 
         def safe(error: BaseException | None) -> None:
-            self._count(error, 0, completion)
+            self.count(error, 0, completion)
             self._in_flight.end(call.call_id, completion, error)
 
         completion_rows = [rows.completion_row(call, completion, backend.simulated)]

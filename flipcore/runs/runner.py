@@ -248,7 +248,7 @@ class _Run:
         """An item that was asked to its end before is counted and passed over."""
         item_plan, use = job
         if run := self.runs.of(item_plan, use.name):
-            self.asking.count_reused(run.n_calls)
+            self.asking.count(None, n_reused=run.n_calls)
             self.cut.add_counts(use, run.n_answers, run.n_cut)
         else:
             await self._item(item_plan, use)

@@ -37,7 +37,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
         st.caption(plain(f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and control items."))
-    _dates_of_controls(view)
+    card = model_cards().get(view.model)
+    cutoff = card.cutoff if card else None
+    rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
+    st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
+    with st.popover("Dates by set", icon=":material/event:"):
+        show_table("dates-of-controls", rows)
     how_to_read(
         "Each row is one test with its own control: a gap with its 95 % interval, or the share of items beyond the controls' mark, with "
         "a line down to how many differ at least. The tick is what chance gives. **Error rate** is how often the rule is wrong "
@@ -68,12 +73,3 @@ def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
         "controls": f"{n_control:,}",
         "error rate, one-sided": rate,
     }
-
-
-def _dates_of_controls(view: View) -> None:
-    card = model_cards().get(view.model)
-    cutoff = card.cutoff if card else None
-    rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
-    st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
-    with st.popover("Dates by set", icon=":material/event:"):
-        show_table("dates-of-controls", rows)

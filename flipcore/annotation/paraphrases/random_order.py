@@ -156,13 +156,6 @@ def beginning(places: Sequence[Place], own: Collection[str], others: Collection[
     return reached
 
 
-def came_up(store: Store, order: Order, own: Collection[str]) -> set[str]:
-    """Of the pairs that the order's reviewer has judged, those that came up at random in it."""
-    if not order.at_random:
-        return set()
-    return beginning(order.places, own, review.judged_by_others(store, order.reviewer, at_random=True))
-
-
 def count_beginnings(store: Store) -> int:
     """Counts verdicts that came in by a file and make an unbroken beginning of their reviewers' orders, over everything or over one
     source; how many. The rest count once the order has reached them, or once no pair of their source is left."""
@@ -243,7 +236,10 @@ def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], orde
     undone = {row["undoes"] for row in standing.values() if row.get("undoes")}
     verdicts = {ident: row for ident, row in standing.items() if not row.get("undoes") and ident not in undone}
     verdicts = {ident: row for ident, row in verdicts.items() if row["rule_version"] != ADJUDICATION}
-    random = came_up(store, order, {row["pair_id"] for row in verdicts.values()})
+    random: set[str] = set()
+    if order.at_random:
+        own = {row["pair_id"] for row in verdicts.values()}
+        random = beginning(order.places, own, review.judged_by_others(store, order.reviewer, at_random=True))
     new = {row["verdict_id"] for row in rows}
     review.keep_verdicts(store, [row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random} for row in rows])
     waiting = (row for ident, row in verdicts.items() if ident not in new and row["by_choice"])

@@ -212,7 +212,9 @@ def probed(card: ModelCard) -> ProbeRecord:
     try:
         model = backend.open()
         refuses = ("reasoning_effort", *_system_refusal(backend))
-        first, seconds = _timed(backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW))
+        started = time.perf_counter()
+        first = _completion(backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW))
+        seconds = time.perf_counter() - started
         top = usable_alternatives(_completion(backend, Request("first_token", _SUM, max_tokens=1, top_k=N_TOPS)).top_logprobs)
         return ProbeRecord(
             at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -241,12 +243,6 @@ def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Comp
     if completion.status != "ok":
         raise BadInput(completion.error)
     return completion
-
-
-def _timed(backend: OpenWeights, request: Request) -> tuple[Completion, float]:
-    started = time.perf_counter()
-    completion = _completion(backend, request)
-    return completion, time.perf_counter() - started
 
 
 def _system_refusal(backend: OpenWeights) -> tuple[str, ...]:

@@ -56,7 +56,9 @@ def keep_lock(
     if not is_before_answers(state):
         _check_ended(store, record_id)
     if not state["items"]:
-        raise BadInput(_nothing_to_lock(store, record_id))
+        if why := held_sentence(store, record_id):
+            raise BadInput(f"There is nothing to lock here. {why}")
+        raise BadInput("No item is set aside here, so there is nothing to lock. Wait until the study's items are stored.")
     fixed = json.loads(json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str))
     row = {"lock_id": lock_id(fixed), "study_id": record_id, "settings": fixed, "reviewer": reviewer}
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
@@ -240,12 +242,6 @@ def held_sentence(store: Store, study_id: str) -> str:
     """Why items of this study are not shown although it does not set them aside itself; "" where none is held."""
     parts = [f"{n:,} of its items stay hidden: {name} set them aside" for name, n in held_by(store, study_id).items()]
     return "; ".join(parts) + ". Lock or delete that study to see them here." if parts else ""
-
-
-def _nothing_to_lock(store: Store, record_id: str) -> str:
-    if why := held_sentence(store, record_id):
-        return f"There is nothing to lock here. {why}"
-    return "No item is set aside here, so there is nothing to lock. Wait until the study's items are stored."
 
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
