@@ -1,20 +1,85 @@
 """Rooms: who presents, who follows, and where both are. A room keeps the last place and position, so that somebody who comes late
-or comes back is where the others are.
+or comes back is where the others are. Every message is bounded and of a known shape before anybody else is handed it.
 
 Whoever enters is handed a ticket, a secret of their own; the room knows its presenter by it, so nobody else moves anything.
 Nothing here waits or sends: a member's `mailbox` holds the newest message of each kind until whoever owns the socket takes it,
 so a slow link delays nobody and is sent the newest position alone.
 """
 
+import json
 import math
+import re
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from flipcore.access.guesses import Guesser, Guesses
-from flipcore.meeting.messages import Refusal, name_of, place_of, position_of
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.links import shared_query
+
+MOST_CHARACTERS = 6_000  # of one message
+MOST_NAME, MOST_TEXT, MOST_VALUES, MOST_QUERY, MOST_BOARD = 40, 120, 24, 3_000, 400
+NO_PAGE = "A message names no page of Flipscope. Reload the page."
+PAGE = re.compile(r"[a-z_]{0,40}")
+
+
+class Refusal(FlipscopeError):
+    """A message that a room does not take. `code` closes the socket (RFC 6455, 7.4); None leaves it open."""
+
+    def __init__(self, sentence: str, code: int | None = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def message_of(text: str) -> dict[str, Any]:
+    """A message: a JSON object that says what it wants under `do`. Raises Refusal."""
+    if len(text) > MOST_CHARACTERS:
+        raise Refusal(f"A message of {len(text):,} characters came; a meeting takes at most {MOST_CHARACTERS:,}.", 1009)
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Refusal("A message came that is no JSON. Reload the page.", 1007) from None
+    if not isinstance(message, dict) or not isinstance(message.get("do"), str):
+        raise Refusal("A message came that does not say what to do. Reload the page.", 1007)
+    return message
+
+
+def name_of(text: object) -> str:
+    """A person's name as others read it: one line of printable characters."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text) if isinstance(text, str) else ""
+    return " ".join(printable.split())[:MOST_NAME].strip()
+
+
+def place_of(message: dict[str, Any]) -> dict[str, str]:
+    """Where the presenter is: {page, query}, without what belongs to one person's link. Raises Refusal."""
+    page, query = message.get("page"), message.get("query")
+    # a browser escapes what is not ASCII
+    if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
+        raise Refusal(NO_PAGE)
+    if not isinstance(page, str) or not PAGE.fullmatch(page):
+        raise Refusal(NO_PAGE)
+    return {"page": page, "query": shared_query(query)}
+
+
+def position_of(message: dict[str, Any]) -> dict[str, Any]:
+    """Where a board's handles are: {board, at: {handle: number or choice}, moving: bool}. Raises Refusal."""
+    board, at = message.get("board"), message.get("at")
+    if not isinstance(board, str) or not 0 < len(board) <= MOST_BOARD or not isinstance(at, dict) or len(at) > MOST_VALUES:
+        raise Refusal("A message holds no position of a board. Reload the page.")
+    for name, value in at.items():
+        if len(name) > MOST_TEXT or not _is_value(value):
+            raise Refusal("A position holds something that is neither a finite number nor a short text. Reload the page.")
+    return {"board": board, "at": at, "moving": message.get("moving") is True}
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MOST_TEXT
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: a code is read aloud
 LETTERS = 8  # 32^8 = 10^12 codes

@@ -12,8 +12,7 @@ from flipcore.access.acting import Permission, Person, require, signature
 from flipcore.access.guesses import Guesser, network_of, visit_of
 from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
-from flipcore.meeting.messages import Refusal, message_of, name_of
-from flipcore.meeting.rooms import Mailbox, Member, Room, Rooms
+from flipcore.meeting.rooms import Mailbox, Member, Refusal, Room, Rooms, message_of, name_of
 
 PATH = "/meeting/socket"
 HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0  # a browser slows the timers of a hidden tab to one a minute

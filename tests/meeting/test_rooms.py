@@ -6,8 +6,21 @@ import pytest
 
 from flipcore.access.guesses import OF_ONE, Guesser
 from flipcore.meeting import rooms as module
-from flipcore.meeting.messages import MOST_CHARACTERS, Refusal, message_of, name_of, place_of, position_of
-from flipcore.meeting.rooms import BURST, FORGOTTEN_S, LETTERS, LIFE_S, WITHOUT_PRESENTER_S, Mailbox, Rooms
+from flipcore.meeting.rooms import (
+    BURST,
+    FORGOTTEN_S,
+    LETTERS,
+    LIFE_S,
+    MOST_CHARACTERS,
+    WITHOUT_PRESENTER_S,
+    Mailbox,
+    Refusal,
+    Rooms,
+    message_of,
+    name_of,
+    place_of,
+    position_of,
+)
 
 PLACE = {"do": "place", "page": "decomposition", "query": "study=s"}
 

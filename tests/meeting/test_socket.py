@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from flipcore.access.acting import Level, Person, acting_as
-from flipcore.meeting.messages import MOST_CHARACTERS
+from flipcore.meeting.rooms import MOST_CHARACTERS
 from flipcore.meeting.socket import PATH, meeting_routes
 
 pytestmark = pytest.mark.slow
