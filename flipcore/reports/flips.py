@@ -18,6 +18,7 @@ from flipcore.reports.ranking import roles_of
 from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import accuracy_of, tasks_of
 from flipcore.stats.base.estimate import Estimate, missing, percent_text
+from flipcore.stats.flips import surface
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
@@ -296,3 +297,20 @@ def surface_claim(
 def _answers(base: pd.DataFrame) -> pd.DataFrame:
     """Base answers that were right or wrong, each once; unreadable is wrong, absent is left out."""
     return base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
+
+
+def flip_to_open(frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()) -> dict[str, str] | None:
+    """{item, axis, readout} of the item of the first model that flips most under the compared extractor `field` and least under
+    the reference; None before there is one. `frame`: readouts."""
+    if frame.empty:
+        return None
+    frame = frame[frame["model"] == frame["model"].iloc[0]]
+    names = list(frame["extractor"].unique())
+    if field not in names:
+        return None
+    reference = default_reference(names, scorers)
+    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
+    if set(first.columns) <= {IDENTITY}:
+        return None
+    row = surface.order_of(first, second, "difference", first.items)[0]
+    return {"item": first.items[row], "axis": surface.most_flipping(first, row), "readout": field}

@@ -21,7 +21,7 @@ from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
-from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.records import BASE, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL, Study
 from flipcore.detectors import DETECTORS, Detector, DropGap, Pearl, detectors, detectors_in, measure_of, origin_of
@@ -48,6 +48,7 @@ OUTSIDE = (
     "under detectors, beside the others, counts it."
 )
 LACKING = "The study declares the detector {name}, and no package here offers it; the others are corrected for it all the same."
+REWRITING = "numeric_resample"  # where to look first for a break
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
 NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "completion": "passages", "code": "functions"}
@@ -419,6 +420,16 @@ def memory_headline(
     model = str(frame["model"].iloc[0])
     tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
     return summary(tests, frames.compared_sets(frame[frame["model"] == model], study)) if tests else None
+
+
+def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
+    """{item, axis, readout} of a judged item that is answered right as published and wrong with other numbers; None without."""
+    frame = frame[(frame["extractor"] == WRITTEN_ANSWER) & (frame["model"] == frame["model"].iloc[0])] if len(frame) else frame
+    if frame.empty or REWRITING not in set(frame["axis"].unique()):
+        return None
+    rows = frames.drop_rows(frames.rewritten(frame, REWRITING, WRITTEN_ANSWER, frames.roles_of(frame)[0]))
+    breaks = rows[(rows["before"] == 1) & np.isfinite(rows["drop"]) & (rows["drop"] > 0)]
+    return {"item": breaks["item_id"].iloc[0], "axis": REWRITING, "readout": WRITTEN_ANSWER} if len(breaks) else None
 
 
 def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:

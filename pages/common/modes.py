@@ -7,7 +7,7 @@ import streamlit as st
 
 from flipcore.core.links import settings_from, settings_text
 from flipcore.reports import locks as lock_reports
-from flipcore.reports.browser_data.settings import fitting
+from flipcore.reports.browser_data.levels import fitting
 from flipcore.store.queries import decisions, locks
 from pages.common import screen, session
 from pages.common.header import show_badges

@@ -12,9 +12,11 @@ from flipcore.charts.memory import slopes
 from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import POCKET_ANSWERS
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.work import Work
-from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
+from flipcore.reports.flips import flip_to_open
 from flipcore.reports.holdout import HoldoutReport, holdout_report, inflation_of
+from flipcore.reports.memory import REWRITING, break_to_open
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
 from pages.common import screen, session
@@ -94,7 +96,7 @@ def _flips(study_id: str) -> None:
 def _memory(study_id: str) -> None:
     st.markdown(plain(memory_headline(study_id)))
     view = View(study_id, session.store().revision(study_id), session.study_row(study_id)["models"][0], "number", False)
-    drop = gap(view, REWRITING, ANSWER, MARGIN)
+    drop = gap(view, REWRITING, WRITTEN_ANSWER, MARGIN)
     _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
     if there := _break_to_open(study_id):
         _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)

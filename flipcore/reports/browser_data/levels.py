@@ -23,6 +23,7 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
 from flipcore.stats.flips.disagreement import POLICIES
 from flipcore.stats.flips.pooled import ALL_AXES
+from flipcore.stats.memory import pearl_alpha
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
@@ -255,3 +256,22 @@ def _packed(limits: np.ndarray) -> str:
     """(rows, quantities, levels) as base64 float64 in the order quantity, row, level. In single precision 0.075 would be
     printed as 0.08 here and as 0.07 in a table."""
     return base64.b64encode(np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8").tobytes()).decode()
+
+
+# What the settings of a page may be, whoever set them: a hand, a link, a browser's message or a decision.
+
+BOUNDS = {"level": (LEVELS[0], LEVELS[-1]), "margin": (0.0, 1.0), "alpha": (0.0, 1.0), "fpr": (0.0, 1.0)}
+CHOICES = (POLICIES, RULES, pearl_alpha.RULES)
+
+
+def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `start`'s settings that are within their bounds, or among the choices that `start` has them from."""
+    return {key: value for key, value in settings.items() if key in start and _fits(key, value, start[key])}
+
+
+def _fits(key: str, value: Any, start: Any) -> bool:
+    if key in BOUNDS and value is not None:
+        low, high = BOUNDS[key]
+        return isinstance(value, (int, float)) and low <= value <= high
+    choices = next((several for several in CHOICES if start in several), None)
+    return choices is None or value in choices

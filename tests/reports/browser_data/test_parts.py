@@ -12,8 +12,8 @@ import pytest
 
 from flipcore.core.paths import COMPONENTS
 from flipcore.core.randomness import generator
+from flipcore.reports.browser_data.levels import fitting
 from flipcore.reports.browser_data.parts import part, script_of
-from flipcore.reports.browser_data.settings import fitting
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.stats.base.estimate import number_text, percent_text
 

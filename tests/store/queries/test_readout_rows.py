@@ -6,8 +6,7 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.by_model import flip_panels
-from flipcore.reports.first_look import flip_to_open
-from flipcore.reports.flips import headline, surface_claim
+from flipcore.reports.flips import flip_to_open, headline, surface_claim
 from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
 from flipcore.stats.flips import label_mass, surface
