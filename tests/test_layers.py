@@ -71,7 +71,7 @@ ROOMS_OF = {
     "latex2sympy2_extended": "extractors.written.expressions",
     "math_verify": "extractors.written.expressions",
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
-    "runs.asking stats store text.bit_flips vectors",
+    "runs.asking stats store vectors",
     "openai": "models.openai vectors.embeddings.kinds",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
     "plotly": "api charts",

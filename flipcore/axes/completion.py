@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from flipcore.axes.bit_flip import split_80_20
 from flipcore.axes.variants import ALL_KINDS
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
-from flipcore.text.bit_flips import split_80_20
 from flipcore.text.prompts import LAYOUTS, labels_of
 
 HALF = 0.5

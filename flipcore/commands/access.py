@@ -75,17 +75,13 @@ def keep_admin_link(store: Store, address: str) -> str:
     """Writes a link for the owner of the file, as admin, where none of theirs was opened and still stands; the sentence to say at
     the start. Raises BadInput where it cannot be written."""
     with acting_as(OWNER):
-        name = _owner_name()
+        try:
+            name = getpass.getuser()
+        except (OSError, KeyError):
+            name = "owner"
         own = [one for one in invitations.invitations(store) if one.stands and one.level == Level.ADMIN and one.name == name]
         if any(one.opened_at is not None for one in own):
             return "Flipscope: your own link was opened before. For a new one: `python -m flipcore access link NAME`."
         one = own[0] if own else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
     path = write(link_file(), link(one, address) + "\n", mode=0o600)
     return f"Flipscope: your own link as admin lies in {path}, which you alone may read."
-
-
-def _owner_name() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "owner"

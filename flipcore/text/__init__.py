@@ -1,1 +1,1 @@
-"""Pure functions on text: prompts, answers, log-probabilities, similarity, flipped bits, differences, dates."""
+"""Pure functions on text: prompts, answers, log-probabilities, similarity, differences, dates."""

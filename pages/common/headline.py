@@ -5,7 +5,6 @@ from functools import partial
 
 import streamlit as st
 
-from flipcore.claims.claim import Claim
 from flipcore.core.work import say_step
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
@@ -91,7 +90,8 @@ def _headline(study_id: str, n_models: int, closed_gates: tuple[str, ...], heat:
 def leading_sentences(study_id: str) -> list[str]:
     """What a study says, the leading sentence first: who leads of several models, memory, the score, flips and what else there is. One
     that was asked in several wordings has one score, on one set of questions."""
-    summary, of_wordings = headline(study_id), score_headline(study_id)
+    summary, report = headline(study_id), _score(scores.default_view(study_id))
+    of_wordings = report.whole_claims if report else ()  # of any other model the accuracy says "questions only"
     first, accuracies = ranking_headline(study_id)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
     others = [one.text for one in summary.claims if not (of_wordings and one == summary.score)]
@@ -129,12 +129,6 @@ def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) 
     scorers = session.declared(study_id).scorer_names
     report = ranking_report(session.readouts(study_id), closed_gates=dict(closed_gates), scorers=scorers)
     return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
-
-
-def score_headline(study_id: str) -> tuple[Claim, ...]:
-    """The sentence of each model whose score was asked in several wordings; of any other its accuracy says "questions only"."""
-    report = _score(scores.default_view(study_id))
-    return report.whole_claims if report else ()
 
 
 def score_sentences(study_id: str) -> list[str]:

@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from flipcore.axes import AXES, axis_of
+from flipcore.axes.bit_flip import split_80_20
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, KINDS, Item
-from flipcore.text.bit_flips import split_80_20
 from flipcore.text.prompts import LAYOUTS
 from tests.axes.items import items, stored
 

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from flipcore.axes import axis_of
+from flipcore.axes.bit_flip import flipped_text
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import BASE, CONTINUATION, Item
-from flipcore.text.bit_flips import flipped_text
 
 TEXT = "The harbour wakes before the town does, and the lamps along the quay still burn when the first men come down to it."
 ITEM = Item.make(dataset="t", key="1", kind="completion", question=TEXT, meta={"summary": "A harbour at dawn."})

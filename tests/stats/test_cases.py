@@ -24,7 +24,7 @@ MODULES = {  # the one adapter from the names of the file to where they stand
     "pearl": (
         "flipcore.stats.memory.pearl",
         "flipcore.stats.memory.pearl_alpha",
-        "flipcore.text.bit_flips",
+        "flipcore.axes.bit_flip",
         "flipcore.text.similarity",
     ),
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flipcore.axes import axis_of
+from flipcore.axes.bit_flip import flipped_text, split_80_20
 from flipcore.axes.numeric.draw import resample
 from flipcore.axes.numeric_resample import Refusal
 from flipcore.core.contracts import Material
@@ -15,7 +16,6 @@ from flipcore.extractors import extractor_of
 from flipcore.models.batched import Generation
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.pearl import level_means, sensitivity
-from flipcore.text.bit_flips import flipped_text, split_80_20
 from flipcore.text.similarity import rouge_l_many
 from tests.lab.pocket.choices import framed
 from tests.lab.pocket.world import Entry

@@ -7,26 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from flipcore.axes import bit_flip
 from flipcore.core.randomness import generator
 from flipcore.stats.memory import pearl
-from flipcore.text import bit_flips
 
 MELVILLE = "Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse."
 
 
 def test_the_number_of_flips_rounds_halves_to_even():
     # 25 bytes are 200 bits: 1.25 % is 2.5 -> 2, 1.75 % is 3.5 -> 4
-    assert [bit_flips.n_flips("x" * 25, pct) for pct in (0, 1.25, 1.75, 5)] == [0, 2, 4, 10] and bit_flips.n_flips(
-        "abcd", 1
-    ) == 0
+    assert [bit_flip.n_flips("x" * 25, pct) for pct in (0, 1.25, 1.75, 5)] == [0, 2, 4, 10] and bit_flip.n_flips("abcd", 1) == 0
 
 
 def test_the_number_of_flips_counts_bytes_not_characters():
-    assert bit_flips.n_flips("é" * 25, 2) == 2 * bit_flips.n_flips("e" * 25, 2) == 8
+    assert bit_flip.n_flips("é" * 25, 2) == 2 * bit_flip.n_flips("e" * 25, 2) == 8
 
 
 def test_bits_are_counted_from_the_most_significant_one():
-    assert bit_flips.flip_bits(b"\x00\x00", [0, 15]) == [0b1000_0000, 0b0000_0001] and bit_flips.flip_bits(b"A", [7]) == [
+    assert bit_flip.flip_bits(b"\x00\x00", [0, 15]) == [0b1000_0000, 0b0000_0001] and bit_flip.flip_bits(b"A", [7]) == [
         ord("@")
     ]
 
@@ -34,39 +32,39 @@ def test_bits_are_counted_from_the_most_significant_one():
 @given(st.binary(min_size=1, max_size=30), st.data())
 def test_flipping_the_same_bits_twice_gives_the_text_back(data, draw):
     positions = draw.draw(st.sets(st.integers(0, 8 * len(data) - 1)))
-    assert bytes(bit_flips.flip_bits(bit_flips.flip_bits(data, positions), positions)) == data
+    assert bytes(bit_flip.flip_bits(bit_flip.flip_bits(data, positions), positions)) == data
 
 
 def test_a_text_at_level_zero_is_unchanged_and_draws_nothing():
     rng = generator(0)
-    assert bit_flips.flipped_text(MELVILLE, 0, rng) == (MELVILLE, 0.0)
+    assert bit_flip.flipped_text(MELVILLE, 0, rng) == (MELVILLE, 0.0)
     assert rng.random() == generator(0).random()
 
 
 def test_positions_are_the_sources_single_choice():
     expected = np.random.default_rng(7).choice(8 * 102, 8, replace=False)
-    assert bit_flips.flip_positions(102, 8, generator(7)).tolist() == expected.tolist()
-    assert bit_flips.flipped_text(MELVILLE, 1, generator(7))[0] == bytes(
-        bit_flips.flip_bits(MELVILLE.encode(), expected)
-    ).decode("utf-8", "replace")
+    assert bit_flip.flip_positions(102, 8, generator(7)).tolist() == expected.tolist()
+    assert bit_flip.flipped_text(MELVILLE, 1, generator(7))[0] == bytes(bit_flip.flip_bits(MELVILLE.encode(), expected)).decode(
+        "utf-8", "replace"
+    )
 
 
 def test_ascii7_never_flips_a_top_bit_and_stays_ascii():
-    positions = bit_flips.flip_positions(50, 300, generator(1), ascii7=True)
+    positions = bit_flip.flip_positions(50, 300, generator(1), ascii7=True)
     assert len(set(positions.tolist())) == 300 and not np.any(positions % 8 == 0)
-    assert bit_flips.flipped_text(MELVILLE, 5, generator(1), ascii7=True)[0].isascii()
+    assert bit_flip.flipped_text(MELVILLE, 5, generator(1), ascii7=True)[0].isascii()
 
 
 def test_the_shares_of_changed_characters_are_the_stated_ones():
     # 1 - (1 - k)^8: 1 % of the bits touches 7.7 % of the characters, 5 % touches 33.7 % (rounded from another computation: 7.8, 33.6)
     text = MELVILLE * 200
     for pct, share in ((1, 1 - 0.99**8), (5, 1 - 0.95**8)):
-        assert bit_flips.flipped_text(text, pct, generator(3))[1] == pytest.approx(share, abs=0.01)
+        assert bit_flip.flipped_text(text, pct, generator(3))[1] == pytest.approx(share, abs=0.01)
 
 
 def test_a_character_of_three_bytes_counts_once():
-    assert bit_flips.share_of_characters_changed("a€b", np.array([8, 16, 31])) == pytest.approx(1 / 3)
-    assert math.isnan(bit_flips.share_of_characters_changed("", np.array([])))
+    assert bit_flip.share_of_characters_changed("a€b", np.array([8, 16, 31])) == pytest.approx(1 / 3)
+    assert math.isnan(bit_flip.share_of_characters_changed("", np.array([])))
 
 
 def test_sensitivity_is_the_largest_single_drop_and_may_be_negative():
@@ -117,7 +115,7 @@ def test_unequal_numbers_of_samples_keep_their_level_sizes():
 
 
 def test_a_text_is_split_at_the_word_boundary_nearest_to_80_percent():
-    assert bit_flips.split_80_20("aaaa bbbb cccc") == ("aaaa bbbb", "cccc")
-    assert bit_flips.split_80_20("oneword") == ("oneword", "")
-    prompt, reference = bit_flips.split_80_20(MELVILLE)
+    assert bit_flip.split_80_20("aaaa bbbb cccc") == ("aaaa bbbb", "cccc")
+    assert bit_flip.split_80_20("oneword") == ("oneword", "")
+    prompt, reference = bit_flip.split_80_20(MELVILLE)
     assert f"{prompt} {reference}" == MELVILLE and len(prompt) == pytest.approx(0.8 * len(MELVILLE), abs=5)
