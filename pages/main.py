@@ -4,7 +4,7 @@ import streamlit as st
 
 from flipcore.access.acting import Level, Permission, Person, acting, is_access_on
 from pages import navigation
-from pages.common import keys, presenting, tab_title
+from pages.common import surroundings, tab_title
 from pages.common.identity import entrance
 from pages.navigation import Visibility
 
@@ -45,12 +45,12 @@ def shown_pages(person: Person) -> list:
 
 
 page = st.navigation(shown_pages(acting()), position="top")
-presenting.style()
+surroundings.style()
 if acting().may(Permission.READ):
     with tab_title.around_page():
-        presenting.offer()
+        surroundings.offer_meeting()
         entry = navigation.BY_FOLDER.get(page.url_path)
-        keys.offer(entry.keys if entry else (), is_start=not page.url_path)
+        surroundings.offer_keys(entry.keys if entry else (), is_start=not page.url_path)
         page.run()
 else:
     page.run()

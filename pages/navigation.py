@@ -11,7 +11,7 @@ from typing import Literal
 import streamlit as st
 
 from flipcore.core.study import Study
-from pages.common.keys import INSPECTOR, MAP, RECORD, REVIEW, SURVEY, Keys
+from pages.common.surroundings import INSPECTOR, MAP, RECORD, REVIEW, SURVEY, Keys
 
 Visibility = Literal["visible", "hidden"]
 OF_STUDY = {"study": "{study}"}  # how most pages are told their study

@@ -60,7 +60,9 @@ class Gate:
             return
         is_on, headers = is_access_on(), headers_of(scope)
         refusal = "" if is_on else _refusal(scope, headers)
-        refusal = refusal or self._unnamed(headers, is_on) or _of_a_page_from_elsewhere(headers)
+        refusal = refusal or self._unnamed(headers, is_on)
+        if not refusal and "origin" in headers and not is_same_origin(headers):
+            refusal = ELSEWHERE  # before anything looks up by which address this server is known outside
         send = with_headers(send)
         if refusal:
             await PlainTextResponse(refusal, 403)(scope, receive, send)
@@ -131,11 +133,6 @@ def headers_of(scope: Message) -> dict[str, str]:
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return headers
-
-
-def _of_a_page_from_elsewhere(headers: Mapping[str, str]) -> str:
-    """Why a page of another site is not answered; before anything looks up by which address this server is known outside."""
-    return ELSEWHERE if "origin" in headers and not is_same_origin(headers) else ""
 
 
 def _refusal(scope: Message, headers: Mapping[str, str]) -> str:

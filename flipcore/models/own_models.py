@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from flipcore.access.acting import Permission, require
-from flipcore.access.observers import tell
+from flipcore.access.acting import Permission, require, tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write

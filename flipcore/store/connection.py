@@ -15,8 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from flipcore.access import observers
-from flipcore.access.acting import acting, require_read
+from flipcore.access.acting import acting, leave, listen, require_read
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
@@ -49,7 +48,7 @@ class Store:
         self._faults: dict[str, str] = {}  # archived study -> why its files are not read
         self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
-        observers.listen(self)
+        listen(self)
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> "Store":
@@ -173,7 +172,7 @@ class Store:
 
     def close(self) -> None:
         """Waits until everything that was handed to the writer is safe, then lets go of the file."""
-        observers.leave(self)
+        leave(self)
         for stop in self.before_closing:
             stop()
         self.writer.stop()

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 
-from flipcore.access.acting import Permission, require
-from flipcore.access.observers import tell
+from flipcore.access.acting import Permission, require, tell
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file, write
 from flipcore.store.connection import default_path

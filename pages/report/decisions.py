@@ -10,8 +10,8 @@ from flipcore.text.tables import table_text
 from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
-from pages.common.keys import RECORD
 from pages.common.showing import how_to_read, offer_file, plain, shown_problem
+from pages.common.surroundings import RECORD
 from pages.navigation import PAGES, place_of, title_of
 
 # What the page reads of the record, which is read each time: a decision that was just written down is there at once.

@@ -100,12 +100,9 @@ def _is_passing(error: Exception) -> bool:
     """Faults of transport and of half-written replies pass; a programming error does not."""
     from openai import APIConnectionError
 
-    return isinstance(error, (Fault, APIConnectionError, OSError)) or _is_timeout(error) or _is_transport(error)
-
-
-def _is_transport(error: Exception) -> bool:
-    """The reply's body is read after the client has let go, so a drop there comes as the transport's own error."""
-    return type(error).__module__.partition(".")[0] in {"httpx2", "httpx", "aiohttp", "httpcore2", "httpx_aiohttp"}
+    # a reply's body is read after the client has let go, so a drop there comes as the transport's own error
+    is_transport = type(error).__module__.partition(".")[0] in {"httpx2", "httpx", "aiohttp", "httpcore2", "httpx_aiohttp"}
+    return isinstance(error, (Fault, APIConnectionError, OSError)) or _is_timeout(error) or is_transport
 
 
 def may_be_billed(error: Exception) -> bool:

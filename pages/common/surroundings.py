@@ -1,6 +1,36 @@
-"""The keys of every page, in a dialog that `?` or its button opens, and a tour of six steps, which the browser remembers."""
+"""What lies around every page: its style, how a chart is saved, the projector view, the control that opens a meeting, joins one and
+keeps everybody where the presenter is, the list of keys, in a dialog that `?` or its button opens, and a tour of six steps, which the
+browser remembers."""
 
+import streamlit as st
+
+from flipcore.charts.theme import colours
+from flipcore.core.version import __version__
 from pages.components import component
+
+VIEWS = ("screen", "projector")
+_screen = component("screen", "listening.js", "saving.js", isolate_styles=False)
+_meeting = component("meeting")
+
+
+def style() -> None:
+    """What the page's style (`head_start`) hangs on, to be called before anything is drawn. `?view=projector` holds in this tab until
+    `?view=screen` comes."""
+    view = st.query_params.get("view", "")
+    if view in VIEWS:
+        st.session_state["view"] = view
+    theme = colours(st.context.theme.type)
+    own = {"page": theme.page, "line": theme.grid, "muted": theme.muted}
+    data = own | {"view": st.session_state.get("view", VIEWS[0]), "version": __version__}
+    _screen(data=data, key="screen-style", height=0, on_theme_change=lambda: None)
+
+
+def offer_meeting() -> None:
+    """The control of the meeting, for whoever may read."""
+    base = st.get_option("server.baseUrlPath") or ""
+    projector = st.session_state.get("view") == "projector"
+    _meeting(data={"base": base.strip("/"), "projector": projector}, key="meeting", height=0)
+
 
 _keys = component("keys", "listening.js")
 _tour = component("tour", "listening.js")
@@ -59,7 +89,7 @@ TOUR = [
 ]
 
 
-def offer(keys: Keys, is_start: bool) -> None:
+def offer_keys(keys: Keys, is_start: bool) -> None:
     """The button with `?` and the list that it and the key open, first the page's own `keys`; the tour, where it was not seen yet."""
     _keys(data={"keys": [list(one) for one in (*keys, *ALL)]}, key="key-help", height=0)
     _tour(data={"steps": [list(one) for one in TOUR], "start": is_start}, key="tour", height=0)
