@@ -14,17 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.names.people import (
-    NICKNAMES,
-    NO_PEOPLE,
-    Person,
-    acts_alone,
-    is_doubtful,
-    is_given_name,
-    people,
-    pool,
-    tokens,
-)
+from flipcore.axes.names import people
 from flipcore.axes.variants import Refusal, rewritten_or_base, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
@@ -60,7 +50,7 @@ class Renaming:
 def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     """One consistent renaming of an item's people; deterministic given the generator."""
     whole = "\n".join([item.question, *item.options])
-    persons = people(item.question)
+    persons = people.people(item.question)
     refusal = _refusal(item, persons, whole)
     if refusal:
         return refusal
@@ -71,14 +61,14 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     leftovers = [
         old
         for old in new_names
-        if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if is_doubtful(old) else re.IGNORECASE)
+        if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if people.is_doubtful(old) else re.IGNORECASE)
     ]
     if leftovers:
         return Refusal("name in another form", f"{leftovers[0]} also stands in the text in a form that is not replaced.")
     return Renaming(question, tuple(new_names.items()))
 
 
-def _refusal(item: Item, persons: Sequence[Person], whole: str) -> Refusal | None:
+def _refusal(item: Item, persons: Sequence[people.Person], whole: str) -> Refusal | None:
     """The class of what stands in the way, or None."""
     if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
@@ -89,8 +79,8 @@ def _refusal(item: Item, persons: Sequence[Person], whole: str) -> Refusal | Non
             return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
         unsure = (
             _REAL.search(whole)
-            or any(one.is_surname or not is_given_name(one.name) for one in persons)
-            or not acts_alone(item.question, [one.name for one in persons])
+            or any(one.is_surname or not people.is_given_name(one.name) for one in persons)
+            or not people.acts_alone(item.question, [one.name for one in persons])
         )
         if unsure:
             return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
@@ -104,14 +94,14 @@ def _refusal(item: Item, persons: Sequence[Person], whole: str) -> Refusal | Non
 
 def _one_person_twice(names: Sequence[str], whole: str) -> tuple[str, str] | None:
     """Two names of the text that may mean one person: a short form, or a slip of spelling."""
-    words = {token.text for token in tokens(whole)} - NO_PEOPLE
+    words = {token.text for token in people.tokens(whole)} - people.NO_PEOPLE
     for name in names:
         for word in sorted(words - {name, name + "s"}):
             short, long = sorted((name, word), key=len)
-            same = NICKNAMES.get(name, name) == NICKNAMES.get(word, word)
-            slip = not (is_given_name(name) and is_given_name(word)) and len(short) > 3 and _alike(name, word)
+            same = people.NICKNAMES.get(name, name) == people.NICKNAMES.get(word, word)
+            slip = not (people.is_given_name(name) and people.is_given_name(word)) and len(short) > 3 and _alike(name, word)
             together = re.search(rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", whole)
-            if not together and (same or slip or (is_given_name(word) and len(short) > 2 and long.startswith(short))):
+            if not together and (same or slip or (people.is_given_name(word) and len(short) > 2 and long.startswith(short))):
                 return name, word
     return None
 
@@ -120,13 +110,13 @@ def _alike(a: str, b: str) -> bool:
     return SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio() >= _ALIKE
 
 
-def _new_names(persons: Sequence[Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
+def _new_names(persons: Sequence[people.Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
     """A new name for each person; None when a list has none that fits."""
     words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", whole)}
-    capitals = {token.text for token in tokens(whole)}
+    capitals = {token.text for token in people.tokens(whole)}
     new_names: dict[str, str] = {}
     for one in persons:
-        names = pool("surname" if one.is_surname else one.gender)
+        names = people.pool("surname" if one.is_surname else one.gender)
         new = next(
             (
                 names[i]
@@ -149,7 +139,7 @@ def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
         _alike(new, name)
         or new.startswith(name)
         or name.startswith(new)
-        or NICKNAMES.get(new, new) == NICKNAMES.get(name, name)
+        or people.NICKNAMES.get(new, new) == people.NICKNAMES.get(name, name)
         for name in names
     )
 

@@ -34,11 +34,6 @@ def permille_or_none(shares: np.ndarray) -> str:
     return permille(shares) if np.nan_to_num(shares).any() else ""
 
 
-def whole_numbers(values: np.ndarray) -> str:
-    """Whole numbers of any shape, row-major, as base64 of little-endian int32."""
-    return base64.b64encode(np.asarray(values).astype("<i4").tobytes()).decode()
-
-
 @dataclass(frozen=True)
 class MapRows:
     """The rows of a map in their order: `rows` are indices into the cells, `groups` lie one behind the other (one, without a
@@ -96,7 +91,7 @@ def map_arrays(
         ],
         "grouped": rows.is_grouped,
         "sizes": sizes,
-        "starts": [whole_numbers(one) for one in starts],
+        "starts": [base64.b64encode(np.asarray(one).astype("<i4").tobytes()).decode() for one in starts],
         "signed": signed,
         "panels": [_panel(title, part, rows, starts, families, signed) for title, part in panels],
     }
