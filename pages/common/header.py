@@ -1,4 +1,4 @@
-"""The line at the top of every page: which study, on what, how far; and the badges that qualify every number."""
+"""The line at the top of every page: which study, on what, how far; the badges that qualify every number, and what may be taken along."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -7,19 +7,21 @@ import streamlit as st
 
 from flipcore.access.acting import Permission, acting
 from flipcore.core.study import Study
+from flipcore.core.version import __version__
 from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.reports.declaration import items_text
 from flipcore.runs.progress import QUEUED, STOPPING
 from flipcore.store.queries import locks, studies
 from flipcore.text.counts import count_of
 from pages.common import gates, session, tab_title
-from pages.common.copying import offer_copy
 from pages.common.links import remember_missing, say_missing
-from pages.common.showing import plain
+from pages.common.showing import plain, shown_problem
+from pages.components import component
 from pages.navigation import BY_FOLDER, PAGES
 
 COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {"POCKET": "blue", "EXPLORATORY": "gray", "LOCKED": "violet"}
 MOST_LETTERS = 24  # of the models' names in the header's line
+_sentence = component("copy_sentence")
 
 
 def badges(row: dict) -> list[tuple[str, str]]:
@@ -130,3 +132,24 @@ def show_progress(progress) -> None:
     if progress.workers:
         with st.expander("Workers", icon=":material/lan:"):
             st.dataframe([one.row for one in progress.workers], hide_index=True)
+
+
+def offer_copy(source: str, study_id: str = "") -> None:
+    """A small window beside the title. `source` is what the sentences are about; with a study its methods are offered too."""
+    with st.popover("Copy", icon=":material/content_copy:", type="tertiary", help="The sentence, the link, the methods"):
+        _sentence(key="copy-sentence", data={"source": f"{source}, Flipscope {__version__}"}, width="content")
+        if study_id:
+            _methods(study_id)
+
+
+@st.fragment
+def _methods(study_id: str) -> None:
+    """Computed when somebody asks for them: they name every estimate of the study."""
+    if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
+        from flipcore.reports.exports.methods_text import methods_text
+        from pages.common.headline import study_contents
+
+        with shown_problem():
+            methods = methods_text(study_contents(study_id))
+            st.code(methods.text, language=None, wrap_lines=True)
+            st.code(methods.bibtex, language="latex", height=220)

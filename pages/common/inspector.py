@@ -15,10 +15,12 @@ from flipcore.store.queries.inspection import Inspection, SampleView, SeenVarian
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.copying import copy_link
 from pages.common.differences import differences, marked_span, share_bars
 from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.showing import plain, show_table
+from pages.components import component
+
+_link = component("copy_link")
 
 
 def inspector_place(
@@ -154,7 +156,7 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
                 on_click=open_item,
                 args=(to or item.item_id,),
             )
-        copy_link(key="inspect-link")
+        _link(key="inspect-link", width="content")  # the whole view stands in the address
         st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
         place = f" · {at + 1:,} of {len(steps):,}" if at is not None else ""
         category = f" · {plain(item.category)}" if item.category else ""

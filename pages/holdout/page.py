@@ -9,8 +9,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session
-from pages.common.copying import offer_copy
-from pages.common.header import badges, header_line, show_badges
+from pages.common.header import badges, header_line, offer_copy, show_badges
 from pages.common.links import say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
 from pages.holdout import board, chosen, excluding, inflation, look_inside, survey_panel, tests, versions
