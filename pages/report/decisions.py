@@ -102,7 +102,7 @@ FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     """Study, page and words, all in the link."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         place = {"": "every study"} | studies
         study_id = screen.select("Study", list(place), "in", width=330, label_visibility="collapsed", format_func=place.get)
         titles = {"": "every page"} | {one: title_of(one) for one in pages}
