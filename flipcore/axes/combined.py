@@ -8,6 +8,7 @@ One that differs in anything else (the question behind the options) cannot be jo
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,7 +57,7 @@ class CombinedWordings(Axis):
             axis = material.axes.get(name, PARTS[name])
             if item.kind in axis.applies_to:
                 by_axis[name] = [{}, *_settings(item, plain, axis.variants(item, layout, rng, material))]
-        ways = self._ways([len(settings) for settings in by_axis.values()], list(by_axis))
+        ways = _ways(self.name, self.n, self.draw, tuple(len(settings) for settings in by_axis.values()), tuple(by_axis))
         changed = []
         for at, way in enumerate(ways, start=1):
             joined: dict[str, Any] = {}
@@ -67,19 +68,21 @@ class CombinedWordings(Axis):
             changed.append(_joined(item, self.name, f"way-{at}", layout, joined, {"settings": keys}))
         return collapsed([plain, *changed])
 
-    def _ways(self, sizes: Sequence[int], names: Sequence[str]) -> list[tuple[int, ...]]:
-        """`n` different picks of one setting an axis, none of them all base; as many as there are where that is fewer. What an item
-        cannot have, or has already, is replaced by the next pick in order."""
-        n_all = math.prod(sizes)
-        by_number: dict[int, tuple[int, ...]] = {}
-        for at in range(min(self.n, n_all - 1)):
-            places = [generator(self.draw, self.name, at, name).random() for name in names]
-            picks = [int(place * size) for place, size in zip(places, sizes, strict=True)]
-            number = int(np.ravel_multi_index(picks, sizes))
-            while number == 0 or number in by_number:
-                number = (number + 1) % n_all
-            by_number[number] = tuple(int(i) for i in np.unravel_index(number, sizes))
-        return list(by_number.values())
+
+@lru_cache(64)
+def _ways(axis: str, n: int, draw: int, sizes: tuple[int, ...], names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """`n` different picks of one setting an axis, none of them all base; as many as there are where that is fewer. What an item cannot
+    have, or has already, is replaced by the next pick in order."""
+    n_all = math.prod(sizes)
+    by_number: dict[int, tuple[int, ...]] = {}
+    for at in range(min(n, n_all - 1)):
+        places = [generator(draw, axis, at, name).random() for name in names]
+        picks = [int(place * size) for place, size in zip(places, sizes, strict=True)]
+        number = int(np.ravel_multi_index(picks, sizes))
+        while number == 0 or number in by_number:
+            number = (number + 1) % n_all
+        by_number[number] = tuple(int(i) for i in np.unravel_index(number, sizes))
+    return tuple(by_number.values())
 
 
 def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ BLAS threads a product are slower by far than one, so loading sets the process t
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -286,6 +287,12 @@ def _use_one_blas_thread() -> None:
     threadpool_limits(1, user_api="blas")
 
 
+@lru_cache(4)
+def _model(path: Path, bits: int, at_ns: int) -> PocketModel:
+    """The checkpoint as it was written then: opened anew for every price and every study, and never changed."""
+    return PocketModel.load(path, bits)
+
+
 class Pocket(Batched):
     """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a seed and sample."""
 
@@ -295,12 +302,13 @@ class Pocket(Batched):
     def __init__(self, name: str = "pocket", path: Path | None = None, bits: int = 16) -> None:
         """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded to."""
         path = path or POCKET
-        if not (path / "model.safetensors").is_file():
+        weights = path / "model.safetensors"
+        if not weights.is_file():
             raise MissingAbility(
                 f"The pocket model is not in {path}: in a clone, train it with `python -m tests.lab.pocket train`."
             )
         super().__init__()
-        self._model = PocketModel.load(path, bits)
+        self._model = _model(path, bits, weights.stat().st_mtime_ns)
         self.name, self.revision = name, self._model.revision
 
     def answered(self, calls: list[Call]) -> list[Completion]:

@@ -75,7 +75,7 @@ class BoardPlace:
     """Where the board stands: a line that says how far the last test is, and the board under it."""
 
     def __init__(self) -> None:
-        with screen.room("board", 600, 1050):
+        with screen.room("board", 550, 1050):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
     def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
