@@ -139,6 +139,12 @@ def test_a_label_goes_back_to_the_items_own_order():
     assert read("The answer is A", order=(2, 0, 1, 3)).answer == "2"
 
 
+def test_an_option_that_is_its_label_alone_has_no_words():
+    letters = choice(options="ABCD")
+    assert read("The answer is a dog.", letters).status == read("It is a dog.", letters).status == UNREADABLE
+    assert read("The answer is C. A dog", letters).answer == read("c", letters).answer == "2"
+
+
 def test_the_pronoun_is_not_the_ninth_label():
     ten = choice([f"metal {word}" for word in "one two three four five six seven eight nine ten".split()])
     assert read("The answer is C, but I am not sure.", ten).answer == "2"

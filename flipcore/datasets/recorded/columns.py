@@ -20,6 +20,7 @@ from flipcore.datasets.recorded.fields import (
     OF_SAMPLE,
     SIGNS,
     Field,
+    bare_label,
     own_key,
     rows_apart,
     score_of,
@@ -47,7 +48,8 @@ class Recording:
     each of `model_columns`, with commas between, holds what the model of that name said; each of `sample_columns` holds a list with an
     entry a sample (see `fields.rows_apart`);
     `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items ("text", "number",
-    "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
+    "choice") where it does not follow from the options, or their letters ("A-E") where no row shows them. A column may be a path:
+    doc.options, resps[0][0].
 
     `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
     scores needs neither prompt nor output.
@@ -96,8 +98,13 @@ class Recording:
         return tuple(filter(None, self.sample_columns.split(",")))
 
     @property
+    def letters(self) -> tuple[str, ...]:
+        """What stands for the options of a table that shows none."""
+        return labels_of("upper", ord(self.answers[-1]) - ord("A") + 1) if re.fullmatch("A-[B-Z]", self.answers) else ()
+
+    @property
     def kind(self) -> str:
-        return self.answers or ("choice" if self.options or self.option_pattern else "number")
+        return "choice" if self.letters else self.answers or ("choice" if self.options or self.option_pattern else "number")
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -330,7 +337,8 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     guess["tasks"] = "" if nested else _tasks(variants, columns, guess["prompt"], guess.values())
     guess["prompt"] = _with_what_it_is_about(variants, [one for one in _BESIDE if one in columns], guess)
     answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != FIRST]
-    guess["answers"] = "" if guess["options"] or pattern else _answers(variants, answered)
+    letters = "" if guess["options"] or pattern or nested else _letters(path, variants, guess["target"])
+    guess["answers"] = "" if guess["options"] or pattern else letters or _answers(variants, answered)
     guess["sample"] = OF_SAMPLE if lists else ""
     guess["score"] = "" if nested else next(iter(score_columns(variants, guess.values())), "")
     if guess["score"] and not guess["prompt"]:
@@ -775,6 +783,20 @@ def _column_of_runs(path: str, question: str, target: str) -> str:
     return (
         question if len(n) >= LEAST_ASKED_AGAIN and len({*n.values()}) == 1 < max(n.values()) and len(right) == len(n) else ""
     )
+
+
+def _letters(path: str, variants: Sequence[Mapping], target: str) -> str:
+    """ "A-E" where every right answer of the whole file is a letter and E is the last of them; "" otherwise."""
+
+    def among(rows: Iterable[Mapping]) -> set[str]:
+        there = (value_at(values, target) for values in rows)
+        return {bare_label(str(one).strip()) for one in there if one not in (None, "") and one == one}
+
+    letters = frozenset("ABCDEFGHIJ")
+    if not target or not among(variants) <= letters:
+        return ""
+    there = among(row.values for row in read_rows(path, most_mb=MOST_MB) if not row.problem)
+    return f"A-{max(there)}" if len(there) > 1 and there <= letters else ""
 
 
 def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:

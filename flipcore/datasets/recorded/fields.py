@@ -128,9 +128,9 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
     """The option that a label, its text, or both ("B. oak") name; a text of two options names none. Among labels a letter is one, also
     where it is the text of another option."""
     text = text.strip()
-    if list(options).count(text) == 1 and not (form == "letter" and _bare(text) in labels_of("upper", len(order))):
+    if list(options).count(text) == 1 and not (form == "letter" and bare_label(text) in labels_of("upper", len(order))):
         return list(options).index(text)
-    label = _bare(text)
+    label = bare_label(text)
     both = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
     for one, place in zip(labels_of("upper", len(order)), order, strict=True):
         if one == label or (both and both.groups() == (one, options[place])):
@@ -138,7 +138,7 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
     return None
 
 
-def _bare(text: str) -> str:
+def bare_label(text: str) -> str:
     """A label without what stands around it: B of (B), B. and B)."""
     match = re.fullmatch(r"\(?(\w{1,2})[.):]?", text)
     return match[1] if match else text
@@ -258,7 +258,7 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
         return number
     labels = labels_of("upper", len(prompt_options))
     places = [str(place) for place in range(len(prompt_options) + 1)]
-    ways = {"text": (list(prompt_options), text), "letter": (list(labels), _bare(text)), "index": (places[:-1], text)}
+    ways = {"text": (list(prompt_options), text), "letter": (list(labels), bare_label(text)), "index": (places[:-1], text)}
     ways |= {"index1": (places[1:], text)} if form == "index1" else {}
     for names, name in (ways[one] for one in sorted(ways, key=lambda one: one != form)):
         if name in names:  # two options may have one text: both are right then

@@ -86,7 +86,12 @@ class ChoiceText:
     """The options of one prompt as a text may name them: by label, or by their words."""
 
     def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
-        self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
+        self.labels = list(labels)
+        # an option that is its label alone has no words: "a" is an article
+        self.options = [
+            f"\0{label}" if option.strip() == label else " ".join(option.split())
+            for label, option in zip(labels, options, strict=True)
+        ]
         self.patterns = _of_labels(tuple(labels))
 
     def choice(self, text: str) -> Choice:

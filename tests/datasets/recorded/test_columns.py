@@ -505,6 +505,25 @@ def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_
     assert set(frame[frame["extractor"] == "regex"]["is_correct"]) == {True} and frame["item_id"].nunique() == 12
 
 
+def _letters(n: int = 12):
+    """A row a question that nobody shows: the right letter, and an answer that says it or, every third, the next."""
+    said = ["{}. a tower", "So.\n\n### ANSWER  \n{}", "Portanto, a alternativa correta é {}."]
+    for k in range(n):
+        shown = "ABCDE"[(k + (k % 3 == 2)) % 5]
+        yield {"subject": "x", "gold": "ABCDE"[k % 5] + ".", "pred": shown + ".", "response": said[k % 3].format(shown)}
+
+
+def test_right_answers_that_are_letters_make_choices_where_no_options_are_shown(tmp_path, store):
+    path = made.lines(tmp_path / "exam.jsonl", [{"id": k} | row for k, row in enumerate(_letters())])
+    assert guessed(str(path)).letters == tuple("ABCDE")
+    seen = survey([path])
+    assert seen.kinds == {"exam": "choice"} and not seen.n_refused
+    right = studies.readouts(store, store_logs(seen, store), everything=True).groupby("extractor")["is_correct"].mean()
+    assert dict(right) == pytest.approx({"regex": 2 / 3, "pred": 2 / 3})
+    words = [{"id": k, "gold": one, "response": one} for k, one in enumerate(("A", "B", "Ghent"))]
+    assert guessed(str(made.lines(tmp_path / "words.jsonl", words))).answers == "text"
+
+
 def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
     table = [
         {"id": n, "question": "How many are there?", "image": f"images/{n}.jpg", "answer": str(n), "response": str(n)}

@@ -406,8 +406,8 @@ class _Rows:
     def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The options in the order in which the prompt showed them."""
         recording = self.recording
-        if self._kind(values) != "choice":
-            return ()
+        if self._kind(values) != "choice" or recording.letters:
+            return recording.letters
         if len(recording.option_columns) > 1 and recording.options not in values:
             return tuple(one.strip() for one in options_in(values, recording.option_columns))
         options = (
