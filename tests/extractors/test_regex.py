@@ -55,6 +55,7 @@ def read(text, item=ITEM, **rest):
         "It is not rye and not oats; it is tin",
         "The answer is C, and I am sure.",
         "A metal? The answer is C",
+        "B is a grain.\n\n### ANSWER  \nC",
     ],
 )
 def test_one_option_is_read_however_it_is_said(text):

@@ -24,7 +24,7 @@ _STATED = (
     r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*"
     r"(?:is|are|would be|must be|should be|will be|could be|[:=：])"
     r"|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend|answer)\b"
-    r"|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)"
+    r"|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|#{1,6}[ \t]*(?:final[ \t]+)?answer[ \t]*\n|####|\\boxed)"
 )
 _JOINED = (
     r"\s*(?:"
