@@ -505,6 +505,17 @@ def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_
     assert set(frame[frame["extractor"] == "regex"]["is_correct"]) == {True} and frame["item_id"].nunique() == 12
 
 
+def test_right_answers_in_words_beside_numbers_are_a_task_of_their_own(tmp_path, store):
+    """As tables of word problems hold them: a name now and then, among quantities."""
+    table = [{"id": n, "question": f"How many, {n}?", "answer": float(n), "executed": str(n)} for n in range(6)]
+    table += [{"id": n, "question": f"Who, {n}?", "answer": "Ida", "executed": "Ida" if n % 2 else "Max"} for n in range(6, 8)]
+    table += [{"id": 8, "question": "Is it?", "answer": True, "executed": "True"}]
+    seen = survey([made.lines(tmp_path / "sums.jsonl", table)])
+    assert seen.kinds == {"sums": "number", "sums in words": "text"} and not seen.n_refused
+    frame = studies.readouts(store, store_logs(seen, store), everything=True).set_index("item_id")
+    assert len(frame) == 9 and frame["is_correct"].sum() == 8
+
+
 def _letters(n: int = 12):
     """A row a question that nobody shows: the right letter, and an answer that says it or, every third, the next."""
     said = ["{}. a tower", "So.\n\n### ANSWER  \n{}", "Portanto, a alternativa correta é {}."]

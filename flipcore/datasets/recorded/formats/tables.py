@@ -44,9 +44,11 @@ from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batche
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.table_names import TableName
+from flipcore.text.answers import number_at_end
 
 TABLE = "table"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
+WORDS = "words"  # how a column names right answers, some of which are no numbers
 COLUMN, READ = "column:", "read:"  # how such words begin among corrections
 
 
@@ -104,7 +106,13 @@ def _under(condition: str, records: Callable, source: Source, beside: Sequence[S
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = ()) -> Reader:
     """What reads a table of which everything is declared; its first `rows` tell how options are named."""
     forms = _forms(recording, rows) if recording.kind == "choice" else {}
+    if recording.kind == "number" and sum(_is_in_words(one.get(recording.target)) for one in variants_of(rows, recording)) > 1:
+        forms = {recording.target: WORDS}  # a single one is a slip, and refused
     return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording))
+
+
+def _is_in_words(right: Any) -> bool:
+    return isinstance(right, (str, bool)) and right != "" and number_at_end(str(right).strip()) is None
 
 
 def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -325,15 +333,18 @@ class _Rows:
         return record
 
     def _task(self, values: Mapping[str, Any]) -> str:
-        """The row's task. Of a table in which some rows have options the others are a task of their own: their answers are no choices."""
+        """The row's task. Rows without options beside rows with some, and right answers in words beside numbers, are a task of their own:
+        they are read otherwise."""
         recording = self.recording
         task = str(values.get(recording.tasks) or recording.dataset) if recording.tasks else recording.dataset
-        return task if self._kind(values) == recording.kind else f"{task} without options"
+        other = "without options" if recording.kind == "choice" else "in words"
+        return task if self._kind(values) == recording.kind else f"{task} {other}"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
-        columns = self.recording.option_columns
+        kind, columns, right = self.recording.kind, self.recording.option_columns, values.get(self.recording.target)
         has_none = len(columns) == 1 and values.get(columns[0]) in (None, "", [], {})
-        return "text" if self.recording.kind == "choice" and has_none else self.recording.kind
+        in_words = self.forms.get(self.recording.target) == WORDS and _is_in_words(right)
+        return "text" if (kind == "choice" and has_none) or in_words else kind
 
     def _sample(self, key: Key, name: str, values: Mapping[str, Any]) -> int | None:
         """The row's place among the reruns of its prompt. Of a table of scores alone a run may be called anything: 1, run-b, a seed."""
