@@ -535,6 +535,18 @@ def test_right_answers_that_are_letters_make_choices_where_no_options_are_shown(
     assert guessed(str(made.lines(tmp_path / "words.jsonl", words))).answers == "text"
 
 
+def test_rows_that_nothing_tells_apart_are_no_two_models_questions(tmp_path, store):
+    """Without a question and an id the n-th row of one file need not be that of another: one left out shifts all that follow."""
+    rows = list(_letters(60))
+    for name, own in (("gpt-4o", rows), ("phi-4", [*rows[:56], *rows[57:]])):
+        made.lines(tmp_path / f"{name}.jsonl", own)
+    seen = survey(sorted(tmp_path.glob("*.jsonl")))
+    assert not seen.n_refused
+    frame = studies.readouts(store, store_logs(seen, store), everything=True)
+    assert frame.groupby("model")["item_id"].nunique().to_dict() == {"gpt-4o": 60, "phi-4": 59}
+    assert frame["item_id"].nunique() == 119
+
+
 def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
     table = [
         {"id": n, "question": "How many are there?", "image": f"images/{n}.jpg", "answer": str(n), "response": str(n)}

@@ -144,14 +144,14 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
             f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
         )
-    is_answered = bool(recording.item and recording.target and (recording.text or recording.fields))
+    is_answered = bool(recording.target and (recording.text or recording.fields))
     if not recording.prompt and not recording.score and not is_answered:
         guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
             f"The recording names no column for the prompt, and none that is called like a score and holds scores.{there} Say which one "
             f"holds what the model was asked (--map prompt=COLUMN), or of a table of scores alone which one holds the score:{guess}."
         )
-    if not recording.prompt and not recording.item:
+    if not (recording.prompt or recording.item or is_answered):
         raise BadInput(f"No column tells which item a score belongs to.{there} Say which one does: --map item=COLUMN.")
     lists = recording.option_columns
     if len(lists) == 1 and not any(lists[0] in values for values in variants_of(rows, recording)):
@@ -255,6 +255,8 @@ class _Rows:
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
         base, prompt = variants[0], self.recording.prompt
+        if not (prompt or self.recording.item):  # nothing tells that two models' rows are of one item
+            key = key._replace(item=f"{key.item} of {key.model}")
         for place, row in enumerate(variants):
             try:
                 is_base = bool(row.name) and row.name == base.name and row.values.get(prompt) == base.values.get(prompt)
