@@ -90,6 +90,8 @@ def readout_of(
         return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
     if value is None or value == {} or value != value:
         return LogReadout(field.extractor, reason=f"The record has no field {field.column!r}.")
+    if isinstance(value, Mapping) and not options:
+        return LogReadout(field.extractor, reason=f"The options that {field.column!r} holds scores of are not in the table.")
     if isinstance(value, Mapping):
         return _scored(field, value, values, options, order)
     if isinstance(value, bool):

@@ -547,6 +547,13 @@ def test_rows_that_nothing_tells_apart_are_no_two_models_questions(tmp_path, sto
     assert frame["item_id"].nunique() == 119
 
 
+def test_scores_of_options_that_no_row_shows_are_absent(tmp_path):
+    scores = {"A": -0.5, "B": -2.5, "C": -3.0}
+    rows = [{"question_id": k, "correct": "B", "is_correct": True, "option_logprobs": scores} for k in range(4)]
+    seen = survey([made.lines(tmp_path / "scored.jsonl", rows)])
+    assert seen.n_records == 4 and not seen.n_refused
+
+
 def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
     table = [
         {"id": n, "question": "How many are there?", "image": f"images/{n}.jpg", "answer": str(n), "response": str(n)}
