@@ -96,6 +96,8 @@ def readout_of(
         return _scored(field, value, values, options, order)
     if isinstance(value, bool):
         return LogReadout(field.extractor, None, value, float(value))  # right or wrong, without an answer
+    if isinstance(value, float) and not value.is_integer():
+        value = float(f"{value:.14g}")  # a program's 19.489999999999988 is 19.49
     place = _option(options, order, str(value), form) if kind == "choice" else None
     return LogReadout(field.extractor, str(value), place=place)
 

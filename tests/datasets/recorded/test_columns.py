@@ -516,6 +516,14 @@ def test_right_answers_in_words_beside_numbers_are_a_task_of_their_own(tmp_path,
     assert len(frame) == 9 and frame["is_correct"].sum() == 8
 
 
+def test_a_programs_result_is_no_other_number_for_its_last_digits(tmp_path, store):
+    sums = [(0.1 + 0.2, 0.3), (8.4 - 1e-15, 8.4), (33.333, 33.33), (1e-20, 0.0)]
+    table = [{"id": k, "question": f"How much, {k}?", "answer": right, "executed": one} for k, (one, right) in enumerate(sums)]
+    seen = survey([made.lines(tmp_path / "sums.jsonl", table)])
+    frame = studies.readouts(store, store_logs(seen, store), everything=True)
+    assert sorted(frame["is_correct"].map(bool)) == [False, False, True, True]
+
+
 def _letters(n: int = 12):
     """A row a question that nobody shows: the right letter, and an answer that says it or, every third, the next."""
     said = ["{}. a tower", "So.\n\n### ANSWER  \n{}", "Portanto, a alternativa correta é {}."]
