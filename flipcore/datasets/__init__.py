@@ -35,8 +35,8 @@ def load(source: ItemSource) -> list[Item]:
 
 
 def load_report(source: ItemSource) -> LoadReport:
-    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left. The latest are remembered as
-    long as their files are as they were."""
+    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left. The latest are remembered,
+    those of files as long as the files are as they were."""
     dataset = _dataset(source)
     path = allowed(source.path) if source.path else dataset.local
     with suppress(OSError):  # what is wrong with the file is said by whoever reads it

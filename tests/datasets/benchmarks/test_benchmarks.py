@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from flipcore import datasets
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load, load_report
@@ -25,6 +26,12 @@ HUB = {  # the columns that each repository serves
     "mmlu": {"question": "q", "subject": "virology", "choices": ["a", "b", "c", "d"], "answer": 1},
     "truthfulqa": {"question": "q", "mc1_targets": {"choices": ["b", "a", "c"], "labels": [1, 0, 0]}},
 }
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    """The hub serves other rows in each test, where a process reads a set once."""
+    datasets._report.cache_clear()
 
 
 @pytest.mark.stand_in("datasets/benchmarks/test_small_files.py::test_a_file_of_gsm8k_loads_with_its_chains")
