@@ -40,8 +40,9 @@ def load_report(source: ItemSource) -> LoadReport:
     dataset = _dataset(source)
     path = allowed(source.path) if source.path else dataset.local
     with suppress(OSError):  # what is wrong with the file is said by whoever reads it
-        state = path.stat() if path else None
-        return _report(_Source((id(dataset), repr(source), state and (state.st_mtime_ns, state.st_size)), dataset, source))
+        files = [path, *path.rglob("*")] if path else []  # a folder's own time tells nothing of what is written into its files
+        states = tuple(sorted((str(one), one.stat().st_mtime_ns, one.stat().st_size) for one in files))
+        return _report(_Source((id(dataset), repr(source), states), dataset, source))
     return loading.report(dataset, source)
 
 

@@ -236,3 +236,12 @@ def test_what_a_file_held_is_remembered_until_the_file_changes(tmp_path):
     (tmp_path / "a.jsonl").unlink()
     with pytest.raises(BadInput, match="There is no file"):
         load_report(source)
+
+
+def test_what_a_folder_held_is_remembered_until_one_of_its_files_changes(tmp_path):
+    (tmp_path / "a.txt").write_text("One day a man went out to see the sea, and it was not there. " * 40, encoding="utf-8")
+    source = ItemSource("text", path=str(tmp_path))
+    first = load_report(source)
+    assert load_report(source) is first
+    (tmp_path / "a.txt").write_text("Another day he stayed at home, and the sea came in to see him. " * 40, encoding="utf-8")
+    assert "Another day" in load_report(source).items[0].question
