@@ -20,7 +20,7 @@ from flipcore.models.cards import ModelCard
 from flipcore.models.openai import retries
 from flipcore.models.openai.pace import Pace, server_of
 from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
-from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
+from flipcore.models.openai.retries import REDIRECTS, exhausted, explained, may_be_billed, pause, scrubbed
 
 N_ATTEMPTS = 5
 _RAW_CHARS = 4_000
@@ -56,7 +56,8 @@ def open_client(card: ModelCard) -> Any:
         api_key=key_of(card) or "none",
         max_retries=0,
         timeout=card.timeout_s,
-        http_client=DefaultAioHttpClient(timeout=card.timeout_s),
+        # A redirect would carry prompts and the key to an address that nobody entered.
+        http_client=DefaultAioHttpClient(timeout=card.timeout_s, follow_redirects=False),
     )
 
 
@@ -218,7 +219,8 @@ LIMITED_S = 300.0  # so long a rate limit may refuse every control
 START = 4  # calls at once after an outage; one more with every answer
 _DOUBLINGS = 4
 _POLL_S = 0.02
-_REFUSES_ALL = {401, 403, 404}  # a key, a model or a path that is wrong for every call, if a control is refused as well
+# a key, a model, a path or an address that is wrong for every call, if a control is refused as well
+_REFUSES_ALL = {401, 403, 404} | REDIRECTS
 _BUSY = {408, 429}
 
 

@@ -10,6 +10,7 @@ from flipcore.models.openai.replies import Fault
 
 LONGEST_WAIT_S = 60.0
 FIRST_WAIT_S = 0.5
+REDIRECTS = {301, 302, 303, 307, 308}
 _AGAIN = {408, 409, 429}
 _SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b(?:sk|key|pk|xai|gsk|hf)[-_][\w*.-]{6,}")
 
@@ -37,6 +38,13 @@ def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
     response = getattr(error, "response", None)
     raw = _body(response)
     status = getattr(error, "status_code", None)
+    if status in REDIRECTS:
+        address = response.headers.get("location") if response is not None else None
+        return (
+            f"{card.endpoint} sends calls on to {address or 'another address'} (HTTP {status}), and nothing was sent there. "
+            f"If you trust that address, enter it as the endpoint of {card.name} and run again.",
+            raw,
+        )
     if status in (401, 403):
         where = f" in {card.api_key_env}" if card.api_key_env else ""
         return f"{card.name} refused the key{where} (HTTP {status}). Check the key and run again.", raw

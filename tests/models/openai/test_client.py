@@ -179,6 +179,15 @@ def test_a_refused_request_is_not_asked_again(code):
     assert made.status == "failed" and str(code) in made.error
 
 
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_names_the_new_address(code):
+    with Server() as elsewhere, Server(("status", code, {"Location": f"{elsewhere.url}/completions"})) as server:
+        made = ask(server.url, WORDS)
+        assert len(server.bodies) == 1 and elsewhere.bodies == []
+    assert made.status == "failed" and f"{elsewhere.url}/completions" in made.error
+    assert "nothing was sent there" in made.error
+
+
 @pytest.mark.parametrize("fault", [("slow", 3.0), ("drip",)], ids=["slow", "drip"])
 def test_a_slow_server_and_a_dripping_one_time_out_and_are_asked_again(fault):
     with Server(fault) as server:
