@@ -3,11 +3,12 @@ the database."""
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from flipcore.commands.opening import interruptible, open_store
 from flipcore.core import folders
-from flipcore.core.errors import BadInput, StoreHeld
+from flipcore.core.errors import BadInput, FlipscopeError, StoreHeld
 from flipcore.core.study import Study
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
@@ -16,6 +17,10 @@ from flipcore.text.counts import count_of
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
 _MOST_LINES = 32  # of workers
+ANSWER_S = 15.0  # a dashboard looks every two seconds, and may be busy drawing
+OFFER_AGAIN_S = 60.0
+LEFT_OVER_S = 4 * ANSWER_S  # a younger file belongs to a command that still waits for an answer
+RETRY_S = 1.0
 
 
 HELP = "run or resume a declared study"
@@ -66,26 +71,87 @@ def _pilot(study: Study, n_items: int) -> int:
 
 
 def ask(study: Study, command: str, budget: float | None = None, on: str = "") -> int:
-    """Runs the study, or hands it to the process that holds the database. `on` is where its models are asked."""
-    from flipcore.runs import demo, inbox
+    """Run the study, or hand it to a dashboard that holds the database and answers.
+
+    `on` is where its models are asked. Where another command holds the database, this one waits
+    for it. The exit code is that of the study's own run; 0 too where a dashboard took it.
+    """
+    while True:
+        try:
+            with open_store() as store:
+                code = _ask_here(study, store, command, budget, on)
+                if code != EXIT_CODES["cancelled"]:
+                    _ask_left_over(store)
+                return code
+        except StoreHeld as held:
+            if _is_taken_over(study, on, held):
+                return 0
+            _wait_for_file(held)
+
+
+def _ask_here(study: Study, store: Store, command: str, budget: float | None, on: str) -> int:
+    from flipcore.runs import demo
     from flipcore.runs.origins import study_row
     from flipcore.runs.truncation import token_limits
     from flipcore.store.queries import budgets
 
+    demo.fill_store(store)
+    if budget is not None:
+        store.writer.add("studies", [study_row(study, "planned")]).result(30)
+        budgets.set_budget(store, study.study_id, budget)
+    print(token_limits(study), file=sys.stderr)
+    last = _answered(study, store, on)
+    print(_ending(study, last, command))
+    return EXIT_CODES[last.state]
+
+
+def _ask_left_over(store: Store) -> None:
+    """Ask what was left for a dashboard that never took it."""
+    from flipcore.runs import inbox
+
+    for study, on in inbox.take(min_age_s=LEFT_OVER_S):
+        print(f"\n{study.name} was left for a dashboard and not taken; it is asked now.")
+        try:
+            _ask_here(study, store, "hand it over once more", None, on)
+        except FlipscopeError as error:  # the exit code is that of the study that was asked for
+            print(f"{study.name} could not be asked: {error}", file=sys.stderr)
+
+
+def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
+    """Offer the study to whoever holds the database; True once it was taken.
+
+    Only a dashboard looks into the inbox while it holds the file. Another command does not, so the
+    offer is withdrawn after a while instead of being reported as done.
+    """
+    from flipcore.runs import inbox
+
+    path = inbox.hand_over(study, on)
+    until = time.monotonic() + ANSWER_S
     try:
-        with open_store() as store:
-            demo.fill_store(store)
-            if budget is not None:
-                store.writer.add("studies", [study_row(study, "planned")]).result(30)
-                budgets.set_budget(store, study.study_id, budget)
-            print(token_limits(study), file=sys.stderr)
-            last = _answered(study, store, on)
-            print(_ending(study, last, command))
-            return EXIT_CODES[last.state]
-    except StoreHeld as error:
-        path = inbox.hand_over(study, on)
-        print(f"{error}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
-        return 0
+        while path.exists() and time.monotonic() < until:
+            time.sleep(RETRY_S)
+    finally:
+        is_taken = not inbox.withdraw(path)
+    if is_taken:
+        print(f"{held}\nThe dashboard took the study: it appears there under Studies as {study.name!r}.")
+    return is_taken
+
+
+def _wait_for_file(held: StoreHeld) -> None:
+    """Wait until the database can be opened, or long enough that a dashboard may hold it now."""
+    print(
+        f"{held}\nWhoever holds it takes no studies (another command does not). Waiting until the "
+        "file is free; Ctrl-C ends this.",
+        file=sys.stderr,
+    )
+    started = time.monotonic()
+    while (waited_s := time.monotonic() - started) < OFFER_AGAIN_S:
+        try:
+            with open_store():
+                return
+        except StoreHeld:
+            print(f"\rWaited {waited_s:,.0f} s   ", end="", file=sys.stderr)
+            time.sleep(RETRY_S)
 
 
 def _answered(study: Study, store: Store, on: str) -> Progress:

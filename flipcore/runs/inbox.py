@@ -1,6 +1,7 @@
 """Handing a study to the process that holds the database: a file in data/inbox/, put there in one step."""
 
 import os
+import time
 from pathlib import Path
 
 from flipcore.access.acting import Permission, require
@@ -19,22 +20,43 @@ _ON = "# on "  # the file's first line, where the study is to run on a cluster
 
 
 def hand_over(study: Study, on: str = "") -> Path:
-    """Leaves the study for the dashboard, with the cluster that it is to run on."""
+    """Leave the study for the dashboard, with the cluster that it is to run on."""
     require(Permission.RUN)
     return write(inbox_path() / f"{study.study_id}.toml", (f"{_ON}{on}\n" if on else "") + study.to_toml())
 
 
-def take() -> list[tuple[Study, str]]:
-    """The studies that were left, each taken once, with where they are to run; a file that is no study is set aside with its reason
-    beside it."""
+def withdraw(path: Path) -> bool:
+    """Take back a study that was handed over; False where it has been taken meanwhile."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def take(min_age_s: float = 0.0) -> list[tuple[Study, str]]:
+    """Take each study that was left, once, with where it is to run.
+
+    A file that is no study is set aside with its reason beside it. `min_age_s` leaves newer files
+    alone: they belong to a command that still waits for an answer.
+    """
     studies = []
     for path in sorted(inbox_path().glob("*.toml")):
+        claimed = path.with_suffix(".taken")
         try:
-            study = Study.read(path)
-            first = path.read_text(encoding="utf-8").partition("\n")[0]
-            studies.append((study, first.removeprefix(_ON).strip() if first.startswith(_ON) else ""))
-            path.unlink()
+            if time.time() - path.stat().st_mtime < min_age_s:
+                continue
+            # Claimed before it is read: whoever left it may withdraw it at the same moment.
+            os.replace(path, claimed)
+        except FileNotFoundError:
+            continue
+        try:
+            study = Study.read(claimed)
+            first_line = claimed.read_text(encoding="utf-8").partition("\n")[0]
+            is_marked = first_line.startswith(_ON)
+            studies.append((study, first_line.removeprefix(_ON).strip() if is_marked else ""))
+            claimed.unlink()
         except BadInput as error:
-            os.replace(path, path.with_suffix(".refused"))
+            os.replace(claimed, path.with_suffix(".refused"))
             write(path.with_suffix(".why.txt"), str(error))
     return studies

@@ -1,0 +1,86 @@
+"""`run` beside a process that holds the database: a dashboard that answers, or another command."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from flipcore.commands import run
+from flipcore.runs import inbox
+from flipcore.store.connection import Store
+from tests.runs.test_runner import tiny_study
+
+HOLDER = """
+import sys
+from flipcore.store.connection import Store
+store = Store.open()
+print("held", flush=True)
+sys.stdin.readline()
+store.close()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path, monkeypatch):
+    """Another process that holds the database until a line is written to it."""
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr(run, "ANSWER_S", 0.3)
+    monkeypatch.setattr(run, "RETRY_S", 0.05)
+    process = subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.communicate("\n", timeout=20)
+
+
+def n_readouts():
+    store = Store.open()
+    try:
+        return store.rows("SELECT count(*) FROM readouts")[0][0]
+    finally:
+        store.close()
+
+
+def test_run_waits_for_a_command_and_then_asks_the_study(holder, capsys):
+    release = threading.Timer(1.0, lambda: (holder.stdin.write("\n"), holder.stdin.flush()))
+    release.start()
+    code = run.ask(tiny_study(), "again")
+    assert code == 0 and holder.wait(20) == 0
+    said = capsys.readouterr()
+    assert "Waiting until the file is free" in said.err and "tiny: done" in said.out
+    assert n_readouts() > 0
+    assert list(inbox.inbox_path().iterdir()) == []
+
+
+def test_run_hands_over_to_a_dashboard_that_takes_the_study(holder, capsys):
+    taken = []
+
+    def watch():
+        until = time.monotonic() + 10
+        while not taken and time.monotonic() < until:
+            taken.extend(inbox.take())
+            time.sleep(0.05)
+
+    dashboard = threading.Thread(target=watch)
+    dashboard.start()
+    assert run.ask(tiny_study(), "again") == 0
+    dashboard.join()
+    assert [study.name for study, _ in taken] == ["tiny"]
+    assert "The dashboard took the study" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_later_run_asks_what_no_dashboard_took(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr(run, "LEFT_OVER_S", 0.0)
+    inbox.hand_over(tiny_study(name="left behind"))
+    assert run.ask(tiny_study(), "again") == 0
+    assert "left behind: done" in capsys.readouterr().out
+
+
+def test_a_study_that_still_waits_for_an_answer_is_not_taken_by_another_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    path = inbox.hand_over(tiny_study())
+    assert inbox.take(min_age_s=run.LEFT_OVER_S) == [] and path.exists()
+    assert inbox.withdraw(path) and not inbox.withdraw(path)
