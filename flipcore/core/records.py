@@ -217,6 +217,7 @@ class Completion:
     n_lost: int = 0
     n_tokens_reasoning: int | None = None
     spread: tuple[tuple[float, float], ...] | None = None
+    other_model: str = ""  # the name in the reply, where it is not the model that was asked
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,10 @@ MEANINGS = {
         "Some answers are missing: calls failed, or rows could not be stored. They need not be like the rest. "
         "Ask or import again to remove this."
     ),
+    "OTHER MODEL": (
+        "Some replies name another model than the one that was asked: the server may have routed "
+        "calls elsewhere. Check the endpoint and the model's name under Models, then ask again."
+    ),
     "UNREVIEWED PARAPHRASES": "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
     "JUDGE NOT PASSED": (
         "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
@@ -42,6 +46,8 @@ def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) 
         "INCOMPLETE": row["state"] == "incomplete",
     }
     pairs = [(badge, badge) for badge, is_so in holds.items() if is_so]
+    if len(row["other_models"]):
+        pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:3])}"))
     if row["state"] not in ("incomplete", "done"):
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))

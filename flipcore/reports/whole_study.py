@@ -209,7 +209,9 @@ class WholeStudy:
     @property
     def provenance(self) -> str:
         """Where a figure or table comes from, for its caption."""
-        return f"Study {self.study.name} ({self.study_id}), Flipscope {__version__}"
+        other_models = ", ".join(self.row["other_models"])
+        named = f", replies name {other_models}" if other_models else ""
+        return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
 
     def answers_of(self, model: str) -> pd.DataFrame:
         return frames.with_reference(self.everything, self.study)[self.everything["model"].to_numpy() == model]

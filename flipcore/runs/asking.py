@@ -140,6 +140,7 @@ class Asking:
         self.spending = Spending(cap_usd, spent_usd, self.cards, budgets.overbilling(store))
         self.cancel, self.place = cancel or threading.Event(), place or ThisProcess()
         self.progress, self.ending, self.first_error = Progress(), "", ""
+        self.other_models: set[str] = set()  # names in replies that are not the model asked
         self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self.names)
         self.backends: dict[str, Backend] = {}
         self._slots: dict[str, Slot] = {}
@@ -272,9 +273,18 @@ class Asking:
         with self._counting:
             self.progress.n_reused += n_reused
             self.progress.n_done += n_reused + (completion is not None)
+            if completion is not None and completion.other_model:
+                self.other_models.add(completion.other_model)
             if completion is not None and completion.status != "ok":
                 self.progress.n_failed += 1
                 self.first_error = self.first_error or completion.error
+
+    def other_models_sentence(self) -> str:
+        """Say which other models the replies of this run name; "" where they name none."""
+        if not self.other_models:
+            return ""
+        names = ", ".join(sorted(self.other_models)[:3])
+        return f"Some replies name another model than the one asked: {names}. Check the endpoint."
 
     async def _ask(self, call: Call) -> Completion | None:
         """One call, unless the asking is stopping; None then. Whoever asks it already is waited for."""

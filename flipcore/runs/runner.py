@@ -304,7 +304,8 @@ class _Run:
         p.eta_s, p.trouble = None, ""
         sentence = p.message or end_message(p, spending.cap_usd, spending.spent_usd, self.asking.first_error)
         p.cut, p.unreadable = self.cut.sentence(), tuple(self.unreadable.sentences())
-        p.message = " ".join(filter(None, [sentence, p.cut, missing_workers(p.workers), *self.plan.warnings]))
+        parts = [sentence, p.cut, self.asking.other_models_sentence(), missing_workers(p.workers)]
+        p.message = " ".join(filter(None, [*parts, *self.plan.warnings]))
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:
             if self.record:

@@ -106,6 +106,7 @@ def completion_of(row: dict) -> Completion:
         row.get("n_lost") or 0,
         row.get("n_tokens_reasoning"),
         None if row.get("spread") is None else tuple((mean, sd) for mean, sd in json.loads(row["spread"])),
+        row.get("other_model") or "",
     )
     return separate_reasoning(completion)
 

@@ -89,7 +89,8 @@ CREATE TABLE IF NOT EXISTS completions (
     reasoning    TEXT DEFAULT '',       -- what the model wrote before its answer; no extractor reads it
     n_lost       INTEGER DEFAULT 0,     -- attempts that were sent and brought no answer; they may have been billed
     n_tokens_reasoning BIGINT,          -- those of n_tokens_out that are reasoning; NULL where the server does not say
-    spread       JSON                   -- [[mean, sd], ...] in nats over the vocabulary, one a token, or NULL where not asked
+    spread       JSON,                  -- [[mean, sd], ...] in nats over the vocabulary, one a token, or NULL where not asked
+    other_model  TEXT DEFAULT ''        -- the model's name in the reply, where it is not the model that was asked
 );
 
 CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));

@@ -1,6 +1,7 @@
 """Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be believed of the answer."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -146,7 +147,31 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         "n_tokens_in": n_in,
         "n_tokens_out": n_out,
         "n_tokens_reasoning": n_reasoning,
+        "other_model": other_model(card.model, reply.get("model")),
     }
+
+
+# What providers append to a model's name: a date, a revision of three digits or more, a channel.
+_RELEASE = re.compile(r"[-@:_](?:\d{4}-\d{2}-\d{2}|\d{3,8}|latest|preview|exp|stable)$")
+_LONGEST_NAME = 200  # characters
+
+
+def other_model(asked: str, replied: Any) -> str:
+    """Return the replied name where it is another model than the one asked, else "".
+
+    An alias and its dated release are one model ("gpt-4o", "gpt-4o-2024-08-06"), and so are names
+    with and without a provider's folder before them. A reply without a name says nothing.
+    """
+    if not isinstance(replied, str) or not replied.strip():
+        return ""
+    return "" if _plain_name(asked) == _plain_name(replied) else replied.strip()[:_LONGEST_NAME]
+
+
+def _plain_name(name: str) -> str:
+    name = name.strip().casefold().rpartition("/")[2]
+    while name != (shorter := _RELEASE.sub("", name)):
+        name = shorter
+    return name
 
 
 def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:

@@ -24,11 +24,13 @@ WITH members AS (SELECT study_id, count(*) AS n_items FROM study_items GROUP BY 
      calls AS (
         SELECT study_id, count(*) FILTER (status = 'ok') AS n_ok, count(*) FILTER (status = 'failed') AS n_failed,
                count(*) FILTER (status = 'ok' AND c.created_at < s.created_at) AS n_reused,
-               sum(if(status = 'ok' AND c.created_at < s.created_at, 0, cost_usd)) AS cost_usd, bool_or(simulated) AS simulated
+               sum(if(status = 'ok' AND c.created_at < s.created_at, 0, cost_usd)) AS cost_usd, bool_or(simulated) AS simulated,
+               list_sort(list(DISTINCT other_model) FILTER (other_model <> '')) AS other_models
         FROM study_calls JOIN completions c USING (call_id) JOIN studies s USING (study_id) GROUP BY study_id)
 SELECT s.study_id, s.name, s.state, s.message, s.toml, s.plugins, s.code_version, s.created_at, s.started_at, s.ended_at, s.n_calls,
        coalesce(m.n_items, 0) AS n_items, coalesce(c.n_ok, 0) + coalesce(c.n_failed, 0) AS n_calls_done,
-       coalesce(c.n_failed, 0) AS n_failed, coalesce(c.n_reused, 0) AS n_reused, c.cost_usd, coalesce(c.simulated, false) AS simulated
+       coalesce(c.n_failed, 0) AS n_failed, coalesce(c.n_reused, 0) AS n_reused, c.cost_usd, coalesce(c.simulated, false) AS simulated,
+       coalesce(c.other_models, []) AS other_models
 FROM studies s LEFT JOIN members m USING (study_id) LEFT JOIN calls c USING (study_id)
 ORDER BY s.created_at DESC, s.study_id
 """
@@ -36,7 +38,8 @@ ORDER BY s.created_at DESC, s.study_id
 
 def studies(store: Store) -> pd.DataFrame:
     """One row a study, newest first, with `models` read from its declaration, and in `plugins` what packages brought; `n_reused` are
-    calls that were answered before the study was declared, which cost it nothing. Missing costs are None. A declaration that this
+    calls that were answered before the study was declared, which cost it nothing; `other_models` are names in replies that are not the
+    model asked. Missing costs are None. A declaration that this
     version cannot read has the sentence that says why in `problem`, which is "" for all others, and no models."""
     frame = store.frame(_STUDIES)
     declared = [_declared(toml) for toml in frame.pop("toml")]
