@@ -47,6 +47,9 @@ def act(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     margin, in_points = margin_of(settings["margin"])
+    # Before anything is read: survey and tables_in refuse files outside of the admitted folders.
+    for path in (Path(options.old), Path(options.new)):
+        folders.admit(".", path if path.is_dir() else path.parent)
     are_tables = all(Path(one).is_file() and tables_in([one]) for one in (options.old, options.new))
     # without a column of tasks each table would be called by its own file, and old.csv shares none with new.csv
     words = [*[f"dataset={Path(options.new).stem}"] * are_tables, *options.map]
@@ -55,7 +58,6 @@ def act(options: argparse.Namespace) -> int:
         for path, model in ((options.old, settings["old-model"]), (options.new, settings["new-model"])):
             store = Store.open(":memory:")
             stack.callback(store.close)
-            folders.admit(".", Path(path) if Path(path).is_dir() else Path(path).parent)
             log_survey = survey([path], corrections_of(words, bool(tables_in([path], words))))
             runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
         check = regression_check(runs[0], runs[1], margin, in_points)

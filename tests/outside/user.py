@@ -1,0 +1,105 @@
+"""A user's machine in small: a home, an empty folder, and nothing set that a user does not set.
+
+Nothing here imports the product. A command runs in a subprocess whose environment holds PATH, HOME
+and LANG alone; the tests' own variables stay outside.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 120
+
+# What pip writes as the package's console script, for a wheel that was unpacked into a folder.
+_LAUNCHER = """#!{python}
+import sys
+sys.path.insert(0, {site!r})
+from flipcore.launch import main
+sys.exit(main())
+"""
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel of this checkout (under a second; needs no network)."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def unpack_wheel(wheel: Path, site: Path) -> Path:
+    """Unpack a wheel as pip would, beside the packages of this environment."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return site
+
+
+@dataclass(frozen=True)
+class Result:
+    """Exit code and output of one command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def first_line(self) -> str:
+        return next((line for line in self.out.splitlines() if line.strip()), "")
+
+
+class User:
+    """Runs commands in `folder` with a home of its own; `site` holds the unpacked package."""
+
+    def __init__(self, home: Path, folder: Path, site: Path) -> None:
+        self.home, self.folder = home, folder
+        folder.mkdir(parents=True, exist_ok=True)
+        bin_folder = home / "bin"
+        bin_folder.mkdir(parents=True, exist_ok=True)
+        self.command = bin_folder / "flipscope"
+        self.command.write_text(_LAUNCHER.format(python=sys.executable, site=str(site)), encoding="utf-8")
+        self.command.chmod(0o755)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """PATH, HOME and LANG: no variable that a user does not have."""
+        path = f"{self.command.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8"}
+
+    def flipscope(self, *words: str | Path, cwd: Path | None = None, stdin: str = "") -> Result:
+        """Run `flipscope WORDS…` and return what it printed."""
+        return self.run(str(self.command), *map(str, words), cwd=cwd, stdin=stdin)
+
+    def run(self, *words: str, cwd: Path | None = None, stdin: str = "") -> Result:
+        """Run any command."""
+        done = subprocess.run(
+            words, cwd=cwd or self.folder, env=self.environment, input=stdin, capture_output=True, text=True, timeout=SECONDS
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+
+def write_csv(path: Path, rows: list[dict]) -> Path:
+    """Write rows as comma-separated values."""
+    import csv
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_jsonl(path: Path, rows: list[dict]) -> Path:
+    """Write one JSON object per line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
