@@ -30,10 +30,13 @@ ROOMS = {
         "flipcore/stats/base/gate_rules.py flipcore/claims/gates.py flipcore/annotation/gates.py",
         "tests/claims tests/stats/base tests/reports",
     ),
+    "store": ("flipcore/store/**/*.py", "tests/store tests/runs"),
+    "runs": ("flipcore/runs/*.py", "tests/runs"),
     "plan": ("flipcore/runs/plan.py flipcore/runs/runner.py flipcore/runs/cost.py", "tests/runs"),
     "spending": ("flipcore/runs/asking.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
 }
-SECONDS = 240  # that the tests of one change may take; one that does not end is noticed
+SECONDS = 240  # for the tests of one change
+NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
 SAME: dict[tuple[str, str, str], str] = {}
 _COMPARED = {
@@ -132,18 +135,28 @@ def tests_of(change: Change, room: str) -> list[list[str]]:
     return [[str(path.relative_to(ROOT)) for path in own], ROOMS[room][1].split()]
 
 
-def noticed(change: Change, room: str, tree: Path) -> bool:
-    """Whether a test fails on the changed copy of the tree, which is put right again."""
+def outcome_of(change: Change, room: str, tree: Path) -> str:
+    """Run the tests on a changed copy of the tree, which is put right again.
+
+    NOTICED where one fails. NOT_FINISHED where none fails and some did not end in time: nobody
+    knows whether they would have.
+    """
     copy = tree / change.path.relative_to(ROOT)
     whole = copy.read_text(encoding="utf-8")
     copy.write_text(change.source, encoding="utf-8")
     try:
-        return any(_fails(tree, tests) for tests in tests_of(change, room) if tests)
+        is_late = False
+        for tests in tests_of(change, room):
+            outcome = _tested(tree, tests) if tests else SURVIVED
+            if outcome == NOTICED:
+                return NOTICED
+            is_late |= outcome == NOT_FINISHED
+        return NOT_FINISHED if is_late else SURVIVED
     finally:
         copy.write_text(whole, encoding="utf-8")
 
 
-def _fails(tree: Path, tests: list[str]) -> bool:
+def _tested(tree: Path, tests: list[str]) -> str:
     there = [name for name in tests if (tree / name).exists()]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *there]
     try:
@@ -151,17 +164,27 @@ def _fails(tree: Path, tests: list[str]) -> bool:
             command, cwd=tree, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, timeout=SECONDS
         )
     except subprocess.TimeoutExpired:
-        return True
-    return run.returncode not in (0, 5)
+        return NOT_FINISHED
+    return SURVIVED if run.returncode in (0, 5) else NOTICED
 
 
-def row(room: str, n: int, survivors: list[Change], seed: int) -> list[str]:
-    """A room's lines of the table."""
-    same = [one for one in survivors if _reason(one)]
-    left = n - len(same)
-    caught = left - (len(survivors) - len(same))
-    head = f"| {room} | {n} | {len(same)} | {caught} of {left} | {caught / max(left, 1):.2f} | {seed} |"
-    return [head, *(f"<!-- {room} --> - `{one.place}` `{one.before}` → `{one.after}`{_reason(one)}" for one in survivors)]
+def row(room: str, n: int, survivors: list[Change], late: list[Change], seed: int) -> list[str]:
+    """A room's lines of the table. What did not finish is counted apart, as neither."""
+    same = [change for change in survivors if _reason(change)]
+    finished = n - len(same) - len(late)
+    n_noticed = finished - (len(survivors) - len(same))
+    share = n_noticed / max(finished, 1)
+    head = f"| {room} | {n} | {len(same)} | {len(late)} | {n_noticed} of {finished} | {share:.2f} | {seed} |"
+    lines = [head]
+    for change in survivors:
+        lines.append(f"<!-- {room} --> - {_shown(change)}{_reason(change)}")
+    for change in late:
+        lines.append(f"<!-- {room} --> - {NOT_FINISHED}: {_shown(change)}")
+    return lines
+
+
+def _shown(change: Change) -> str:
+    return f"`{change.place}` `{change.before}` → `{change.after}`"
 
 
 def _reason(change: Change) -> str:
@@ -177,7 +200,7 @@ def keep(room: str, lines: list[str]) -> None:
     rows = sorted(line for line in [*others, *lines] if line.startswith("| "))
     notes = sorted(line for line in [*others, *lines] if line.startswith("<!-- "))
     head = ["# Changes of the core that the quick tests notice", "", *(__doc__ or "").splitlines()[2:], ""]
-    head += ["| room | changes | that change nothing | noticed | share | seed |", "| --- | --- | --- | --- | --- | --- |"]
+    head += ["| room | changes | that change nothing | not finished | noticed | share | seed |", "|" + " --- |" * 7]
     TABLE.write_text("\n".join([*head, *rows, "", "Survivors:", "", *notes]) + "\n", encoding="utf-8")
 
 
@@ -195,12 +218,13 @@ def main(arguments: list[str] | None = None) -> int:
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "*.duckdb*"))
         for room in options.room:
             chosen = drawn(room, options.n, options.seed)
-            survivors = []
+            survivors, late = [], []
             for change in chosen:
-                if not noticed(change, room, tree):
-                    survivors.append(change)
-                    print(f"survived: {change.place} {change.before} -> {change.after}{_reason(change)}", flush=True)
-            lines = row(room, len(chosen), survivors, options.seed)
+                outcome = outcome_of(change, room, tree)
+                if outcome != NOTICED:
+                    (late if outcome == NOT_FINISHED else survivors).append(change)
+                    print(f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}", flush=True)
+            lines = row(room, len(chosen), survivors, late, options.seed)
             print(lines[0], flush=True)
             survived += [one for one in survivors if not _reason(one)]
             if options.keep:

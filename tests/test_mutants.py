@@ -35,3 +35,29 @@ def test_the_same_seed_draws_the_same_changes_and_every_room_has_tests():
     for room, (files, tests) in mutants.ROOMS.items():
         assert all(list(mutants.ROOT.glob(pattern)) for pattern in files.split()), room
         assert all((mutants.ROOT / name).exists() for name in tests.split()), room
+
+
+def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(tmp_path, monkeypatch):
+    for name, lines in {
+        "flipcore/half.py": "half = 2\n",
+        "tests/test_half.py": SLEEPING,
+        "tests/test_fast.py": FAILING,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(lines)
+    monkeypatch.setattr(mutants, "SECONDS", 3)
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    change = mutants.Change(tmp_path / "flipcore/half.py", 1, "2", "3", "half = 3\n")
+    for tests, outcome in (
+        ([["tests/test_half.py"]], mutants.NOT_FINISHED),
+        ([["tests/test_half.py"], ["tests/test_fast.py"]], mutants.NOTICED),
+    ):
+        monkeypatch.setattr(mutants, "tests_of", lambda change, room, tests=tests: tests)
+        assert mutants.outcome_of(change, "stats", tmp_path) == outcome
+    head = mutants.row("stats", 4, [], [change], 1)[0]
+    assert head == "| stats | 4 | 0 | 1 | 3 of 3 | 1.00 | 1 |"
+
+
+SLEEPING = "import time\n\ndef test_sleeps():\n    time.sleep(30)\n"
+FAILING = "def test_fails():\n    assert False\n"

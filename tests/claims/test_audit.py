@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit import ReadoutPair, findings, models_differ, readout_claims
+from flipcore.claims.audit import ReadoutPair, _pairs_of_models, _places, findings, models_differ, readout_claims
 from flipcore.claims.audit_checks import CHECKS
 from flipcore.claims.audit_input import AuditInput, scored
 from flipcore.core.randomness import generator
@@ -426,3 +426,26 @@ def test_scores_of_several_prompts_are_compared_on_the_same_items(store):
         span = f" Scores range from {means.min():.3f} to {means.max():.3f}." if means.min() < means.max() else ""
         assert details[extractor] == f"40 items, counted as on Flips.{span}"
     assert "Scores range" in details["first_token"]
+
+
+def test_an_item_without_an_answer_in_one_version_has_no_place_there():
+    rows = [("a", "base", "0"), ("a", "right at B", "1"), ("b", "base", "2")]
+    frame = pd.DataFrame(rows, columns=["item_id", "variant", "answer"])
+    answers, right = _places(frame, ["a", "b"], np.array([0, 2]))
+    assert answers.tolist() == [[0, 0], [2, -1]] and right.tolist() == [[0, 1], [2, -1]]
+
+
+def test_a_lead_that_is_claimed_stands_above_one_that_is_described():
+    """40 where a lead is claimed, 30 where it is not, 5 less for what is not of the ranking."""
+    rows = ranking_worlds.readouts(
+        {
+            "good": {("identity", "base", "regex"): "1" * 40},
+            "poor": {("identity", "base", "regex"): "0" * 40},
+            "fair": {("identity", "base", "regex"): "1" * 38 + "00"},
+        }
+    )
+    part = scored(rows.assign(item_id="t/" + rows["item_id"], family=rows["item_id"], value=np.nan))
+    ranked = list(_pairs_of_models(part, "regex", "", is_ranking=True))
+    assert {(finding.rank, finding.claim.is_made) for finding in ranked} == {(40, True), (30, False)}
+    described = list(_pairs_of_models(part, "regex", "", is_ranking=False))
+    assert {(finding.rank, finding.claim.is_made) for finding in described} == {(25, False)}

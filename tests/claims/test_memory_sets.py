@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.memory_sets import AT_LEAST, at_least_claim, corrected_accuracy_claim
+from flipcore.claims.memory_sets import AT_LEAST, MIN_N, at_least_claim, corrected_accuracy_claim, set_claim
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
@@ -61,3 +61,9 @@ def test_accuracy_after_dropping_flagged_items_is_never_given_as_the_clean_one()
     assert "1.00" not in most and "None is given without the 60 items beyond the cut-off" in most
     few = corrected_accuracy_claim(accuracy_of(8), "other").text
     assert "which selects and does not correct. Placebo" in few
+
+
+def test_a_set_of_the_least_size_is_judged_and_one_item_fewer_is_not():
+    assert set_claim(replace(TEST, n=MIN_N), items="problems").is_made
+    fewer = set_claim(replace(TEST, n=MIN_N - 1), items="problems")
+    assert not fewer.is_made and f"{MIN_N - 1} problems" in fewer.text

@@ -1,20 +1,24 @@
 """What may have been billed counts: attempts without an answer, second calls behind a blank, a first bill beyond all bounds."""
 
 import dataclasses
+import threading
 
 import pytest
 
+from flipcore.core.errors import NotStored
 from flipcore.core.records import Call, Completion, Request
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
 from flipcore.models.cards import ModelCard
 from flipcore.runs import plan, runner
-from flipcore.runs.asking import Spending
+from flipcore.runs.asking import Asking, Spending
 from flipcore.runs.cost import TEMPLATE_TOKENS
 from flipcore.runs.plan import remaining
+from flipcore.runs.progress import Progress
 from flipcore.store.queries import budgets, studies
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
+from tests.runs.test_runner import tiny_study
 
 __all__ = ["declared", "items"]  # fixtures
 
@@ -132,3 +136,60 @@ def test_what_another_study_paid_for_is_no_cost_of_this_one(store, items, declar
         spent = budgets.spent_usd(store, one.study_id)
         assert spent > 0 and of_study[one.study_id]["cost_usd"] == pytest.approx(spent)
     assert of_study[twice.study_id]["n_reused"] > 0
+
+
+CALL_USD = INPUT_USD + 50 / 1000  # the most that CALL can cost
+CENT = 0.01
+
+
+@pytest.mark.parametrize(
+    "cap, spent, has_room",
+    [
+        (None, 0.0, False),  # without a budget no paid call is made
+        (0.0, 0.0, False),
+        (CALL_USD, 0.0, True),
+        (CALL_USD - CENT, 0.0, False),
+        (CALL_USD + CENT, 0.0, True),
+        (10.0, 10.0 - CALL_USD, True),
+        (10.0, 10.0 - CALL_USD + CENT, False),
+        (10.0, 10.0, False),
+        (10.0, 11.0, False),
+        (1e6, 0.0, True),
+        (1e6, 1e6 - CALL_USD / 2, False),
+    ],
+)
+def test_a_call_is_sent_where_what_is_spent_and_its_most_fit_the_budget(cap, spent, has_room):
+    assert (Spending(cap, spent, {"m": PAID}).reserve(CALL) is not None) == has_room
+
+
+def test_what_is_on_its_way_counts_against_the_budget_until_it_is_back():
+    spending = Spending(2 * CALL_USD, 0.0, {"m": PAID})
+    spending.settle(CALL, Completion("first", "ok", cost_usd=0.0))  # its server's bills are known now
+    first, second = spending.reserve(CALL), spending.reserve(CALL)
+    assert first and second and spending.reserve(CALL) is None and spending.can_wait()
+    spending.release(CALL, second)
+    assert spending.reserve(CALL) == pytest.approx(CALL_USD)
+
+
+def test_a_free_call_needs_no_budget():
+    free = dataclasses.replace(PAID, price_in=0.0, price_out=0.0)
+    assert Spending(None, 0.0, {"m": free}).reserve(CALL) == 0.0
+
+
+def test_a_first_run_counts_each_call_once_and_reuses_none(store):
+    first = runner.run(tiny_study(), store)
+    assert first.n_done == first.n_calls > 0 and (first.n_reused, first.n_failed) == (0, 0)
+    again = runner.run(tiny_study(name="again"), store)
+    assert again.n_done == again.n_reused == first.n_done
+
+
+def test_a_call_that_another_study_asked_counts_as_done_and_not_as_reused():
+    asking = object.__new__(Asking)
+    asking.progress, asking._counting = Progress(), threading.Lock()
+    asking.first_error, asking.other_models = "", set()
+    asking.count(None, completion=Completion("a", "ok"))
+    asking.count(None, completion=Completion("b", "failed", error="Gone."))
+    asking.count(NotStored("full"), completion=Completion("c", "ok"))  # not safe: not counted
+    progress = asking.progress
+    assert (progress.n_done, progress.n_reused, progress.n_failed) == (2, 0, 1)
+    assert asking.first_error == "Gone."

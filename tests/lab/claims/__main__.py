@@ -9,6 +9,7 @@ as they were. ``--older`` runs what is missing or was run on other code than tod
 """
 
 import argparse
+import difflib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ from multiprocessing import get_context
 from time import monotonic
 from typing import Any
 
-from flipcore.core.errors import FlipscopeError
+from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.randomness import generator
 from flipcore.runs.cluster.ray_cluster import RayCluster
 from tests import doc_pages
@@ -137,11 +138,21 @@ def _simulated(options: argparse.Namespace) -> int:
         places = sample(options.share, options.seed, only)
         rows = list(run(places, seed=options.seed, runs=options.runs, processes=options.processes, on=options.on))
     else:
+        require_cells(options.cell, [cell.name for module in only for cell in cells_of(module)])
         rows = _rewritten(only, options)
     failed = failures(rows, slack=options.runs is not None or options.share is not None)
     print("\n".join([f"FAILED {name}: {why}" for name, why in failed.items()]))
     print(f"{len(rows)} cells in {monotonic() - start:,.0f} s, {len(failed)} failed.")
     return 1 if failed else 0
+
+
+def require_cells(text: str, names: Sequence[str]) -> None:
+    """Raise BadInput where no cell's name holds the text: nothing run must not look like nothing failed."""
+    if any(text in name for name in names):
+        return
+    near = difflib.get_close_matches(text, names, n=3, cutoff=0.3)
+    hint = f" Near names: {'; '.join(near)}." if near else ""
+    raise BadInput(f"No cell's name holds {text!r} (of {len(names)} cells). Nothing was run.{hint}")
 
 
 def _rewritten(only: Sequence[str], options: argparse.Namespace) -> list[Row]:

@@ -279,3 +279,9 @@ def test_without_ray_the_simulations_say_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     assert claims_main.main(["--share", "0.001", "--on", "ray"]) == 1
     assert "pip install -r requirements-ray.txt" in capsys.readouterr().err
+
+
+def test_a_cell_that_does_not_exist_is_an_error_that_names_near_ones(capsys):
+    assert claims_main.main(["--only", "flips", "--cell", "artifact or genuine / nothing chnges"]) == 1
+    said = capsys.readouterr().err
+    assert "Nothing was run" in said and "artifact or genuine / nothing changes" in said

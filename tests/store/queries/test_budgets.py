@@ -1,10 +1,16 @@
 """What a study has spent, and what a server that bills more than it says can do to it."""
 
+import math
+
 import pytest
 
+from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.errors import BadInput
+from flipcore.runs.origins import study_row
 from flipcore.store.queries import budgets
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
+from tests.runs.test_runner import tiny_study
 
 __all__ = ["declared", "items"]  # fixtures
 
@@ -29,3 +35,32 @@ def test_one_bill_beyond_all_bounds_passes_the_budget_by_itself_alone_and_is_sai
         assert len(server.bodies) == 1
     assert last.state == "over_budget" and budgets.spent_usd(store, asked.study_id) == pytest.approx(5.0)
     assert "A server billed more for a call than its text and token limit allow." in last.message
+
+
+@pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -0.01, MOST_BUDGET_USD + 0.01, "5", None])
+def test_an_amount_that_is_none_is_refused_and_sets_nothing(store, tiny, usd):
+    with pytest.raises(BadInput, match="it must be a number of US dollars from 0 to 1,000,000"):
+        budgets.set_budget(store, tiny.study_id, usd)
+    assert budgets.budget_usd(store, tiny) == tiny.budget_usd
+
+
+@pytest.mark.parametrize("usd", [0, 0.01, 5, MOST_BUDGET_USD])
+def test_an_amount_at_and_between_the_bounds_is_set(store, tiny, usd):
+    budgets.set_budget(store, tiny.study_id, usd)
+    assert budgets.budget_usd(store, tiny) == usd
+
+
+def test_the_last_budget_counts_and_an_unknown_study_has_none(store, tiny):
+    budgets.set_budget(store, tiny.study_id, 5)
+    budgets.set_budget(store, tiny.study_id, 2)
+    assert budgets.budget_usd(store, tiny) == 2
+    with pytest.raises(BadInput, match="no study 'nowhere'"):
+        budgets.set_budget(store, "nowhere", 1)
+
+
+@pytest.fixture
+def tiny(store):
+    """A declared study with a budget of three dollars that has asked nothing."""
+    declared_study = tiny_study(budget_usd=3.0)
+    store.writer.add("studies", [study_row(declared_study, "planned")]).result(30)
+    return declared_study
