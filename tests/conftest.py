@@ -14,20 +14,12 @@ from hypothesis import settings
 os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nobody's own models are in a test
 
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
-from flipcore.claims.claim import Claim
 from flipcore.store.connection import Store
-from tests.claims.sentences import check_made
+from tests import shards
 
 # a busy machine is slow, not wrong: examples have no deadline of their own
 settings.register_profile("flipscope", deadline=None)
 settings.load_profile("flipscope")
-
-# tests read files that they wrote or that stand in or beside the repository, and ask functions of their own
-_HERE = Path(__file__).resolve()
-os.environ.setdefault(
-    "FLIPSCOPE_FOLDERS", os.pathsep.join(map(str, (tempfile.gettempdir(), _HERE.parents[1], _HERE.parents[2])))
-)
-os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging,tests.annotation.surveys.annotating")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -40,6 +32,14 @@ def pytest_addoption(parser):
         metavar="SHARE:SEED",
         default="1:0",
         help="run a share of the tests marked `simulation`, and of each test's cases marked `cell`, drawn by this seed",
+    )
+    parser.addoption(
+        "--part",
+        type=int,
+        help="of the slow and browser tests run one of six parts (tests/shards.py), and the files of --first before it",
+    )
+    parser.addoption(
+        "--first", default="", metavar="FILES", help="test files that run before the part, whatever part they are in"
     )
     parser.addoption(
         "--until",
@@ -65,7 +65,9 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
-    if config.getoption("--until"):
+    if config.getoption("--part") is not None:
+        _select_part(config, items)
+    elif config.getoption("--until"):
         in_browser = {item.path for item in items if item.get_closest_marker("browser")}
         # by folder and name: files of one name would stand in another order in every process, which pytest-xdist refuses
         place_of = {path: "/".join(path.parts[-3:]) for path in {item.path for item in items}}
@@ -73,6 +75,18 @@ def pytest_collection_modifyitems(config, items):
         of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
         place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
         items.sort(key=lambda item: place[item.path])
+
+
+def _select_part(config, items):
+    """Keep the files of one part and those that come first, in the order of `shards.selected`."""
+    by_file: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    first = config.getoption("--first").split()
+    order = shards.selected(by_file, config.getoption("--part"), first, shards.read_table())
+    chosen = set(order)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid.partition("::")[0] not in chosen])
+    items[:] = [item for file in order for item in by_file[file]]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -88,6 +102,7 @@ def _draw(seed: str, item: pytest.Item) -> float:
 
 def pytest_terminal_summary(terminalreporter, config):
     """Says what a run left out that was interrupted or out of time: it is not taken for a whole one."""
+    _print_files(terminalreporter, config)
     processes = config.pluginmanager.getplugin("dsession")
     planned = getattr(getattr(processes, "sched", None), "collection", None) or ()
     seen = {report.nodeid for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "nodeid")}
@@ -100,6 +115,26 @@ def pytest_terminal_summary(terminalreporter, config):
             terminalreporter.write_line(f"  {n:4} {file}")
 
 
+def _print_files(terminalreporter, config):
+    """Print what each file of a part took: `python -m tests.shards --record` reads these lines."""
+    if config.getoption("--part") is None:
+        return
+    seconds: Counter[str] = Counter()
+    n_passed: Counter[str] = Counter()
+    n_failed: Counter[str] = Counter()
+    for outcome, reports in terminalreporter.stats.items():
+        for report in reports:
+            if hasattr(report, "nodeid") and hasattr(report, "duration"):
+                file = report.nodeid.partition("::")[0]
+                seconds[file] += report.duration
+                n_passed[file] += outcome == "passed" and report.when == "call"
+                n_failed[file] += outcome in ("failed", "error")
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    terminalreporter.write_line(f"RUN {day} {shards.commit_now()} part {config.getoption('--part')}")
+    for file in sorted(file for file in seconds if n_passed[file] or n_failed[file]):
+        terminalreporter.write_line(f"RAN {file} {seconds[file]:.1f} s, {n_passed[file]} passed, {n_failed[file]} failed")
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """The folder of public benchmark files that are never copied into the repository."""
@@ -108,17 +143,25 @@ def shared_data():
     return SHARED_DATA
 
 
-def _measured(make):
-    """A claim of any test is made with its length looked at (`tests.claims.sentences`)."""
+@pytest.fixture(scope="module")
+def allowed_folders():
+    """Admit the tests' own folders and the checkout, as an admin's `FLIPSCOPE_FOLDERS` does.
 
-    def made(self, *args, **kwargs):
-        make(self, *args, **kwargs)
-        check_made(self)
+    For a test that reads files through a function of the core. A user who names a file on the
+    command line needs no such variable, so tests/outside sets none.
+    """
+    folders = (tempfile.gettempdir(), str(ROOT), str(ROOT.parent))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_FOLDERS", os.pathsep.join(folders))
+        yield
 
-    return made
 
-
-Claim.__init__ = _measured(Claim.__init__)  # type: ignore[method-assign]
+@pytest.fixture(scope="module")
+def allowed_callables():
+    """Admit the judges and annotators that are Python functions of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_CALLABLES", "tests.annotation.judging,tests.annotation.surveys.annotating")
+        yield
 
 
 @pytest.fixture

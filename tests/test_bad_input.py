@@ -30,6 +30,8 @@ from tests.conftest import ROOT
 from tests.datasets.files import written
 from tests.datasets.recorded.tables import imported
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 COLUMNS = {
     "question": "question",
     "options": "options",

@@ -297,43 +297,6 @@ def test_module_names_say_something():
     assert [place_of(path) for path in CORE + PAGES if path.stem in {"utils", "helpers", "manager", "util", "helper"}] == []
 
 
-PARTICIPLES = frozenset(
-    "asked broken built chosen closed compared counted done drawn found given gone grouped held judged kept known left loaded made "
-    "marked matched measured named picked planned put refused said seen sent shown stored taken tried used wanted written".split()
-)
-# A participle alone says that something was done, not what the thing is. These say it all the same:
-EXPLAINED = {
-    ("*", "left"): "the left column, or the left side of a pair",
-    ("flipcore/charts/theme.py", "broken"): "the standard term for right before, wrong after",
-    ("flipcore/runs/progress.py", "DONE"): "the name of a state as it is stored",
-    ("flipcore/stats/base/retention.py", "kept"): "a key of the reference cases: how many pairs an audit kept",
-}
-
-
-def given_names(tree: ast.AST):
-    """Every name that a module gives: to a variable, a field, a parameter, a function, a class."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id, node.lineno
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr, node.lineno
-        elif isinstance(node, ast.arg):
-            yield node.arg, node.lineno
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name, node.lineno
-
-
-def test_no_past_participle_is_a_name():
-    def participles(path: Path) -> list[str]:
-        return [
-            f"{line} {name}"
-            for name, line in given_names(tree_of(path))
-            if name.strip("_").lower() in PARTICIPLES and not {(place_of(path), name), ("*", name)} & EXPLAINED.keys()
-        ]
-
-    assert in_each(CORE + PAGES, participles) == {}
-
-
 def test_javascript_never_writes_html():
     scripts = [path for path in (ROOT / "pages").rglob("*.js") if "innerHTML" in path.read_text(encoding="utf-8")]
     assert scripts == []

@@ -1,6 +1,7 @@
 """The changes that `tests.mutants` makes: one thing each, and nothing where nobody could see it."""
 
 import ast
+import subprocess
 from collections import Counter
 
 from tests import mutants
@@ -38,26 +39,25 @@ def test_the_same_seed_draws_the_same_changes_and_every_room_has_tests():
 
 
 def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(tmp_path, monkeypatch):
-    for name, lines in {
-        "flipcore/half.py": "half = 2\n",
-        "tests/test_half.py": SLEEPING,
-        "tests/test_fast.py": FAILING,
-    }.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(lines)
-    monkeypatch.setattr(mutants, "SECONDS", 3)
+    (tmp_path / "flipcore").mkdir()
+    (tmp_path / "flipcore" / "half.py").write_text("half = 2\n")
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     change = mutants.Change(tmp_path / "flipcore/half.py", 1, "2", "3", "half = 3\n")
+
+    def run(command, **_):
+        if command[-1] == "sleeps":
+            raise subprocess.TimeoutExpired(command, 1)
+        return subprocess.CompletedProcess(command, 1 if command[-1] == "fails" else 0)
+
+    monkeypatch.setattr(mutants.subprocess, "run", run)
+    for name in ("sleeps", "fails", "passes"):
+        (tmp_path / name).touch()
     for tests, outcome in (
-        ([["tests/test_half.py"]], mutants.NOT_FINISHED),
-        ([["tests/test_half.py"], ["tests/test_fast.py"]], mutants.NOTICED),
+        ([["sleeps"], ["passes"]], mutants.NOT_FINISHED),
+        ([["sleeps"], ["fails"]], mutants.NOTICED),
+        ([["passes"]], mutants.SURVIVED),
     ):
         monkeypatch.setattr(mutants, "tests_of", lambda change, room, tests=tests: tests)
         assert mutants.outcome_of(change, "stats", tmp_path) == outcome
     head = mutants.row("stats", 4, [], [change], 1)[0]
     assert head == "| stats | 4 | 0 | 1 | 3 of 3 | 1.00 | 1 |"
-
-
-SLEEPING = "import time\n\ndef test_sleeps():\n    time.sleep(30)\n"
-FAILING = "def test_fails():\n    assert False\n"

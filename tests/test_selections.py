@@ -24,7 +24,7 @@ def left(items, selection):
     """The names that a selection leaves in."""
     hook = SimpleNamespace(pytest_deselected=lambda items: None)
     items = list(items)
-    pytest_collection_modifyitems(SimpleNamespace(getoption=lambda _: selection, hook=hook), items)
+    pytest_collection_modifyitems(SimpleNamespace(getoption={"--simulations": selection}.get, hook=hook), items)
     return [item.nodeid.partition("[")[2].rstrip("]") for item in items]
 
 

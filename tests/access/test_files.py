@@ -29,6 +29,8 @@ from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = tiny_study(name="files")
 S = STUDY.study_id
 

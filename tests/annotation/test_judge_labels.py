@@ -20,6 +20,8 @@ from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 STUDY = Study(
     name="judged",
     items=(ItemSource("flipscope_choice", n=24), ItemSource("flipscope_problems", n=16)),

@@ -4,7 +4,6 @@ import lzma
 import time
 
 import pytest
-from rouge_score import rouge_scorer
 
 from flipcore.core.randomness import generator
 from flipcore.text.similarity import ncd_many, rouge_l_many
@@ -64,6 +63,8 @@ def test_rouge_l_of_ten_thousand_outputs_equals_rouge_score(capsys):
     references, outputs = texts()
     ours, seconds = timed(lambda: in_groups(rouge_l_many, references, outputs))
     sample = range(0, N_OUTPUTS, 20)
+    from rouge_score import rouge_scorer  # imports nltk: two seconds of every collection
+
     scorer = rouge_scorer.RougeScorer(["rougeL"])
     loop, loop_seconds = timed(
         lambda: [scorer.score(references[i % N_REFERENCES], outputs[i])["rougeL"].fmeasure for i in sample]

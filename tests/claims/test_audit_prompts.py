@@ -14,6 +14,8 @@ from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N, LETTERS, TREES = 150, "ABCD", ("oak", "ash", "fir", "elm")
 NEW = {
     *("rows doubled", "rows missing", "epochs missing", "items of no plan", "several models", "several temperatures", "times"),

@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims.catalogue import BY_NAME
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory import ANY_DETECTOR
-from tests.claims.sentences import MOST_WORDS, n_words, too_long
+from tests.claims.sentences import MOST_WORDS, check_made, n_words, too_long
 from tests.conftest import ROOT
 
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
@@ -46,9 +46,8 @@ def test_numbers_and_intervals_are_no_words():
     assert n_words("0.58 [0.31, 0.69] of pairs flip, p = .012 (n = 40)") == 5  # of, pairs, flip, p, n
 
 
-def test_a_long_verdict_is_refused_as_it_is_made():
-    with pytest.raises(AssertionError, match="26 words"):
-        Claim(ANY_DETECTOR, "memory", LONG, True)
-    with pytest.raises(AssertionError, match="26 words"):
-        description("Short.").not_claimed(LONG)
+def test_a_long_verdict_is_told_from_a_short_one():
+    for claim in (Claim(ANY_DETECTOR, "memory", LONG, True), description("Short.").not_claimed(LONG)):
+        with pytest.raises(AssertionError, match="26 words"):
+            check_made(claim)
     assert not too_long("word " * MOST_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MOST_WORDS).text

@@ -22,6 +22,8 @@ from flipcore.store.queries import studies
 from tests import headlines
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def sample(i, said, value):
     """The keys go round; what is said is one of them."""

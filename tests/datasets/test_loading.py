@@ -15,6 +15,8 @@ from flipcore.reports.holdout_sets import written_from
 from flipcore.stats.holdout.entries import paired_rows
 from tests.datasets.files import CHOICES, written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 GOOD = {"question": "Which is a metal?", "options": ["tin", "oak"], "answer": 0, "date": "2024-03-01", "id": "good"}
 
 

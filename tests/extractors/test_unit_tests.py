@@ -23,6 +23,8 @@ from flipcore.runs.runner import run
 from flipcore.store.queries import studies
 from tests.extractors.asking import FAILED, said, shown
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 HEAD = 'from typing import List\n\n\ndef double(x: int) -> int:\n    """ Twice x.\n    >>> double(2)\n    4\n    """\n'
 ROWS = [
     {

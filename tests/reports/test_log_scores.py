@@ -19,6 +19,8 @@ from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def sample(i, value, epoch=1, scorer="reward", target="", text="All done.", answer=None, **more):
     """A sample without options; `value` is what the scorer gave."""

@@ -11,6 +11,8 @@ from flipcore.runs.plan import plan
 from tests.datasets.recorded import harness_files as written
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 
 def test_an_imported_log_is_asked_again_on_its_own_items(tmp_path, store):
     log = written.inspect_eval(

@@ -13,6 +13,8 @@ from flipcore.runs.log_import import _log_rows, study_of
 from flipcore.runs.log_survey import survey
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 WRITERS = {
     "lm_eval": lambda folder: made.lm_eval(folder / "run"),
     "scored": lambda folder: made.lm_eval_scored(folder / "samples_x_2025.jsonl"),

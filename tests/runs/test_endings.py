@@ -17,6 +17,8 @@ from flipcore.store.queries import budgets, studies
 from tests.models.openai.test_breaker import dead_url
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N = 400
 LIMIT_S = 90.0  # a run that has to stop does so in seconds; a busy machine takes longer to plan it
 

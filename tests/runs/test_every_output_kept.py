@@ -23,6 +23,8 @@ from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 from tests.datasets.recorded.tables import imported as imported_table
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def imported(store, paths, *words):
     paths = paths if isinstance(paths, list) else [paths]

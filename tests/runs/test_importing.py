@@ -22,6 +22,8 @@ from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 from tests.datasets.recorded.tables import imported
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 ROWS = [
     {
         "id": i,

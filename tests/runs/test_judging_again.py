@@ -18,6 +18,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.runs.test_rereading import imported
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 JUDGE = "tests.runs.test_judging_again:last_number"
 seen: list[str] = []
 

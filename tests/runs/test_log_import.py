@@ -17,6 +17,8 @@ from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
 from tests.store.test_connection import memory_limit
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def brought_in(store, paths, *words):
     found = survey([paths] if not isinstance(paths, list) else paths, corrections_of(words))

@@ -12,6 +12,8 @@ from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def inspect_log(path, model, samples):
     """An Inspect log of (id, question, options, letter of the right answer, letter answered)."""

@@ -1,9 +1,13 @@
 """Replies that name another model than the one that was asked."""
 
+import pytest
+
 from flipcore.reports.badges import badges_of
 from flipcore.store.queries import studies as queries
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 __all__ = ["declared", "items"]  # fixtures
 

@@ -18,6 +18,8 @@ from flipcore.store.queries.studies import plugins_text
 from tests.plugins.offers import entry, offered
 from tests.store.test_harmless import STUDY
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def test_the_demo_is_large_enough_and_every_part_of_it_exists():
     made = plan(demo_study())

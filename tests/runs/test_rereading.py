@@ -17,6 +17,8 @@ from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 LAST_NUMBER = {"expression": r"(-?\d+)", "group": "1"}
 
 

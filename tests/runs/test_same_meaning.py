@@ -30,6 +30,8 @@ from flipcore.store.queries import budgets, judges, studies
 from tests.datasets.recorded import harness_files
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 CITIES = dict(
     zip(
         "France Italy Spain Norway Japan Peru Cuba Egypt Kenya Ghana Iran Iraq China Nepal Greece Malta Latvia Oman Chile Fiji".split(),

@@ -20,6 +20,8 @@ from flipcore.store.queries.inspection import inspection
 from tests.datasets.recorded import harness_files as made
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 SHORT = ModelUse("simulated-artifact-prone", max_tokens=6)  # its sums need 10 tokens, its choices at most 8
 
 

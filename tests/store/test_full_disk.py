@@ -32,6 +32,8 @@ from tests.datasets.recorded import harness_files
 from tests.runs.kills import contents
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 AT_ONCE_S = 30.0  # of a run that would go on for as long as it has calls; a busy machine included
 MOST_MORE = 2  # commits that are tried once one met the full disk; as for a collision it would be four for that one alone
 STUDY = Study(

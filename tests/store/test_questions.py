@@ -16,6 +16,8 @@ from flipcore.store.merge import merge
 from flipcore.store.queries import holdout, locks, studies
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 STUDY = Study(
     name="half set aside",
     items=(ItemSource("flipscope_choice", n=24),),

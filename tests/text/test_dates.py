@@ -11,6 +11,8 @@ from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards
 from flipcore.text.dates import could_have_been_seen, span
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.mark.parametrize(
     ("published", "cutoff", "answer"),

@@ -22,6 +22,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def read(path, content, **rest):
     """What a file of this content brings, columns guessed."""

@@ -28,6 +28,8 @@ from flipcore.models import model_cards
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.store.queries import holdout
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 
 def entries(word, n, start=0):
     return [

@@ -11,6 +11,8 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load, load_report
 from tests.datasets.files import CHOICES, written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 HUB = {  # the columns that each repository serves
     "gsm8k": {"question": "What is 2 + 2?", "answer": "2+2=<<2+2=4>>4\n#### 4"},
     "mmlu_pro": {

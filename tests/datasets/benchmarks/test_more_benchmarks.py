@@ -14,6 +14,8 @@ from flipcore.datasets.benchmarks.competition_math import boxed, number
 from flipcore.extractors import extractor_of as extractor
 from flipcore.text.prompts import prompt
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def written(tmp_path, *rows, name="rows.jsonl"):
     path = tmp_path / name

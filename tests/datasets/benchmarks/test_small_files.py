@@ -8,6 +8,8 @@ import pytest
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load, load_report
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 GSM8K = [
     {"question": "Ann has 3 pears and buys 4. How many?", "answer": "3+4=<<3+4=7>>7 pears.\n#### 7"},
     {"question": "Ann pays 1,200 cents twice. How many?", "answer": "That is 2*1200=<<2*1200=2400>>2400.\n#### 2,400"},

@@ -13,6 +13,8 @@ from flipcore.datasets import load, load_report
 from flipcore.datasets.generic.text_files import passages
 from tests.conftest import SHARED_DATA
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 TEXT = "One two three four. Five six seven! Eight nine ten eleven? Twelve."
 shared = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout")
 

@@ -19,6 +19,8 @@ from flipcore.datasets.reading.json_streams import MAX_VALUES, json_lines
 from flipcore.datasets.reading.log_files import Source, sources
 from flipcore.datasets.reading.rows import MAX_ROW, read_rows
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 LONG = "x" * (MAX_ROW + 1)
 
 

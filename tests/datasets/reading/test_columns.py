@@ -8,6 +8,8 @@ from flipcore.datasets import load_report
 from flipcore.datasets.reading.columns import explain, guess_columns, options_in
 from tests.datasets.files import written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 LISTED = ["tin", "oak"]
 OWN = {"Prompt text": "Which is a metal?", "Choice 1": "tin", "Choice 2": "oak", "Choice 3": "ash", "Topic": "metals"}
 

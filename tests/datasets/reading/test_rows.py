@@ -12,6 +12,8 @@ from flipcore.datasets.reading import rows as reading
 from flipcore.datasets.reading.rows import read_rows
 from tests.datasets.files import CHOICES, written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 ROW = {"question": "What is 2 + 2?", "answer": "4"}
 
 

@@ -29,6 +29,8 @@ from tests.datasets.files import written
 from tests.datasets.recorded import harness_files as made
 from tests.datasets.recorded.tables import recorded
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
 
 

@@ -15,6 +15,8 @@ from flipcore.datasets.recorded.formats.tables import reader_of
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from tests.datasets.recorded.tables import recorded
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 RECORDING = Recording("made", "m", "prompt", item="id", variant="version", text="said", target="gold", models="by")
 
 

@@ -17,6 +17,8 @@ from tests.datasets.files import written
 from tests.datasets.recorded.tables import recorded
 from tests.extractors.asking import choice, number, shown
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
 MISMATCH = Recording(
     "opinionqa",

@@ -15,6 +15,8 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def written(tmp_path, rows, name="scores.csv"):
     path = tmp_path / name

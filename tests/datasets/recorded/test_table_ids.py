@@ -15,6 +15,8 @@ from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 from tests.datasets.recorded.table_cases import CASES
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 IDS = json.loads(Path(__file__).with_name("table_ids.json").read_text(encoding="utf-8"))
 QUERIES = {
     "items": "SELECT item_id, role FROM study_items ORDER BY position",

@@ -14,6 +14,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.audit import prompts
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 QUESTIONS = [(f"What is {n} plus {n + 17}?", str(2 * n + 17)) for n in range(12)]
 
 

@@ -19,6 +19,8 @@ from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 WHEEL = os.environ.get("FLIPSCOPE_EEE_WHEEL", "")  # every_eval_ever-0.3.0-py3-none-any.whl, from `pip download`
 SCHEMAS = ("eval", "instance_level_eval")
 

@@ -21,6 +21,8 @@ from flipcore.store.merge import merge
 from flipcore.store.queries import locks, studies
 from tests.datasets.recorded import harness_files as written
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def study_of(**changes):
     declared = dict(

@@ -49,6 +49,8 @@ from tests.annotation.paraphrases.pairs import SAME
 from tests.conftest import ROOT
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 READER = "tests.annotation.judging:reader"
 STUDY = Study(
     name="half set aside",
