@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from flipcore.core.records import Item, Prompt
+from flipcore.core.records import BASE, IDENTITY, Item, Prompt
 from flipcore.store.connection import Store
 from flipcore.store.harmless import is_harmless
 from flipcore.store.visible import OPENED
@@ -94,6 +94,11 @@ _VARIANTS = """
 SELECT variant_id, key, compared_with, params FROM study_variants
 WHERE study_id = $study_id AND item_id = $item_id AND axis = $axis ORDER BY position
 """
+_AXIS_OF_BASE = """
+SELECT axis FROM study_variants
+WHERE study_id = $study_id AND item_id = $item_id AND key = $base
+GROUP BY axis ORDER BY min(position), axis LIMIT 1
+"""
 _PROMPTS = "SELECT variant_id, parts, system, option_order, labels, target FROM variants WHERE variant_id IN ({ids})"
 _SOURCES = """
 SELECT variant_id, sample, extractor, call_id FROM readout_sources
@@ -123,6 +128,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
         return None
     key, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
+    axis = _stored_axis(store, study_id, item_id, axis)
     place = {"study_id": study_id, "item_id": item_id, "axis": axis}
     readings: dict[str, list[SampleView]] = {}
     answers = _answers_by_place(store, model=model, **place)
@@ -151,6 +157,19 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
             )
         )
     return Inspection(item, tuple(variants))
+
+
+def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:
+    """Return the axis under which the item's rows are stored.
+
+    What is said of an item's own prompt is said of the axis `identity`. The own prompt of an
+    imported table is stored as the base of the axis of its versions.
+    """
+    place = {"study_id": study_id, "item_id": item_id}
+    if axis != IDENTITY or store.rows(_VARIANTS, axis=axis, **place):
+        return axis
+    rows = store.rows(_AXIS_OF_BASE, base=BASE, **place)
+    return rows[0][0] if rows else axis
 
 
 def _answers_by_place(store: Store, **place: str) -> dict[tuple[str, int, str], list[tuple]]:
