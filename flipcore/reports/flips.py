@@ -28,6 +28,7 @@ from flipcore.text.templates import repeated_templates, wordings
 
 FIELD = FIRST_TOKEN
 ASKED_ONCE = "Each item was asked once, in one wording, so nothing could flip."
+UNDEFINED_RATE = "Flips were not measured: no extractor read an answer to two variants of an item."
 MOST_SETS = 6  # whose accuracies a line names
 
 
@@ -81,7 +82,11 @@ def headline(
     frame = frame[frame["model"] == model]
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [one.scorer for one in scores])
+    # An extractor that read nothing (the model gives no log-probabilities) never leads.
+    has_answer = frame["answer"].notna() | frame["value"].notna()
+    read_names = [name for name in names if has_answer[frame["extractor"] == name].any()]
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
+    totals = [total for total in totals if total.extractor in read_names]
     of = f"{model}: " if n_models > 1 else ""
     if leading(scores, model):
         accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
@@ -93,11 +98,12 @@ def headline(
         accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
-    lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
+    lead = claims.leading_extractor(totals, temperature)
+    lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
         axes = set(frame["axis"].unique()) - {IDENTITY}
-        why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
+        why = UNDEFINED_RATE if axes else "Nothing was changed, so there is no flip rate."
         why = ASKED_ONCE if axes and asked_once(frame) else why
         return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
     flips = _of_results(claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor)
