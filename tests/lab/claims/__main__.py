@@ -2,7 +2,10 @@
 
 Without options it runs every cell (4,000 runs each) and rewrites tests/stats/claims/MODULE.json and tests/stats/claims.md.
 ``--only memory`` runs and rewrites one module's rows, ``--cell "drop gap"`` those whose name holds the text; the others stay
-as they were. ``--older`` runs what is missing or was run on other code than today's. Each row is stored when it is done.
+as they were. Each row is stored when it is done.
+``--check`` runs the first runs of every row again and compares what they decide with what is stored: rows that differ are stale, and
+the exit code is 1. ``--stale`` simulates these anew, and cells that have no row. ``--trace`` stores today's first runs for rows that
+have none, which says that today's code is the code they were simulated on.
 ``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
 ``--share 0.05`` runs a random part on a printed seed, writes nothing, and ends with 1 if a claim fails.
 ``--on ray`` runs the cells on a Ray cluster, with the same rows.
@@ -13,7 +16,8 @@ import difflib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from multiprocessing import get_context
 from time import monotonic
 from typing import Any
@@ -24,7 +28,8 @@ from flipcore.runs.cluster.ray_cluster import RayCluster
 from tests import doc_pages
 from tests.lab.claims import MODULES, all_cells, cells_of, results
 from tests.lab.claims.acceptance import Row, failures
-from tests.lab.claims.running import Place, finished
+from tests.lab.claims.running import Place, finished, traced
+from tests.lab.claims.traces import Trace, difference
 
 N_PROCESSES = 2
 
@@ -100,7 +105,7 @@ def render() -> str:
     """The page of everything stored, written and returned; the pages of methods, which name its worst rows, are written with it."""
     rows = {module: results.rows_on_disk(module) for module in MODULES}
     waiting = [cell.name for module, cells in all_cells().items() for cell in cells if cell.name not in rows[module]]
-    text = results.markdown({module: list(part.values()) for module, part in rows.items()}, waiting)
+    text = results.markdown({module: list(part.values()) for module, part in rows.items()}, waiting, results.last_check())
     results.TABLE.write_text(text, encoding="utf-8")
     doc_pages.write()
     return text
@@ -114,7 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
     parser.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
     parser.add_argument("--runs", type=int, help="at most so many runs a cell")
-    parser.add_argument("--older", action="store_true", help="only cells that were not run on today's code")
+    parser.add_argument("--check", action="store_true", help="run the first runs of the rows again; 1 where a row is stale")
+    parser.add_argument("--stale", action="store_true", help="only cells that are stale or have no row")
+    parser.add_argument("--trace", action="store_true", help="store the first runs of rows that have none; simulates nothing")
     parser.add_argument("--processes", type=int, default=N_PROCESSES)
     parser.add_argument("--on", default="", metavar="WHERE", help="a Ray cluster: `ray`, ray://HOST:PORT or HOST:PORT")
     parser.add_argument("--render", action="store_true", help="write the page again and run nothing")
@@ -123,10 +130,75 @@ def main(arguments: Sequence[str] | None = None) -> int:
         render()
         return 0
     try:
-        return _simulated(options)
+        if options.trace:
+            return store_traces(options)
+        return check_rows(options) if options.check else _simulated(options)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def check_rows(options: argparse.Namespace) -> int:
+    """Run the first runs of the rows again: 1 where one decides otherwise than when it was simulated."""
+    stored = _stored_rows(options)
+    start, stale = monotonic(), {}
+    places = [place for place, row in stored.items() if row.trace is not None]
+    for done, (place, trace) in enumerate(traces_of(places, options.processes), start=1):
+        row = stored[place]
+        if row.trace is not None and (what := difference(row.trace, trace)):
+            stale[row.name] = what
+            print(f"STALE {row.name}: {what}", flush=True)
+        if done % 50 == 0:
+            print(f"{done} of {len(places)} rows, {monotonic() - start:,.0f} s", flush=True)
+    untraced = [row.name for row in stored.values() if row.trace is None]
+    for name in untraced:
+        print(f"STALE {name}: it keeps no first runs; simulate it anew, or store them with --trace")
+    print(
+        f"{len(places)} rows checked in {monotonic() - start:,.0f} s, {len(stale)} stale, {len(untraced)} without first runs."
+    )
+    if not (options.cell or options.only):
+        results.store_check(results.Check(_commit(), len(places), (*stale, *untraced)))
+        render()
+    return 1 if stale or untraced else 0
+
+
+def store_traces(options: argparse.Namespace) -> int:
+    """Store today's first runs for rows that have none."""
+    stored = _stored_rows(options)
+    places = [place for place, row in stored.items() if row.trace is None]
+    names = {module: [cell.name for cell in cells_of(module)] for module, _ in places}
+    start = monotonic()
+    for done, (place, trace) in enumerate(traces_of(places, options.processes), start=1):
+        results.store(place[0], [replace(stored[place], trace=trace)], names[place[0]])
+        if done % 50 == 0:
+            print(f"{done} of {len(places)} rows, {monotonic() - start:,.0f} s", flush=True)
+    render()
+    print(f"{len(places)} rows traced in {monotonic() - start:,.0f} s.")
+    return 0
+
+
+def _stored_rows(options: argparse.Namespace) -> dict[Place, Row]:
+    """The rows that the options name, by place. Raises BadInput where they name none."""
+    rows: dict[Place, Row] = {}
+    names = []
+    for module in [options.only] if options.only else MODULES:
+        on_disk = results.rows_on_disk(module)
+        for index, cell in enumerate(cells_of(module)):
+            names.append(cell.name)
+            if cell.name in on_disk and options.cell in cell.name:
+                rows[module, index] = on_disk[cell.name]
+    require_cells(options.cell, names)
+    return rows
+
+
+def traces_of(places: Sequence[Place], processes: int = N_PROCESSES) -> Iterator[tuple[Place, Trace]]:
+    """The first runs of these cells, each as soon as it is done."""
+    if min(len(places), processes) < 2:
+        yield from map(traced, places)
+        return
+    with _pool(processes, "") as pool:
+        for future in as_completed([pool.submit(traced, place) for place in places]):
+            yield future.result()
 
 
 def _simulated(options: argparse.Namespace) -> int:
@@ -158,20 +230,24 @@ def require_cells(text: str, names: Sequence[str]) -> None:
 def _rewritten(only: Sequence[str], options: argparse.Namespace) -> list[Row]:
     """Runs the chosen cells and writes each row when it is done; fewer runs than the table's are shown and never written."""
     cells, commit, rows = all_cells(), _commit(), []
+    check = results.last_check()
+    stale = set(check.stale) if check else set()
     for module in only:
         names = [cell.name for cell in cells[module]]
         rows_there = results.rows_on_disk(module)
         places = [
             (module, i)
             for i, name in enumerate(names)
-            if options.cell in name
-            and not (options.older and name in rows_there and results.age(rows_there[name]) == results.CURRENT)
+            if options.cell in name and (not options.stale or name not in rows_there or name in stale)
         ]
         for row in run(places, runs=options.runs, commit=commit, processes=options.processes, on=options.on):
             rows.append(row)
             if options.runs is None:
                 results.store(module, [row], names)
     if options.runs is None:
+        if check:
+            done = {row.name for row in rows}
+            results.store_check(replace(check, stale=tuple(name for name in check.stale if name not in done)))
         render()
     return rows
 

@@ -3,7 +3,7 @@
 from flipcore.core.randomness import generator
 from tests.lab.claims import cells_of
 from tests.lab.claims.acceptance import Row
-from tests.lab.claims.code import code_of
+from tests.lab.claims.traces import Trace, trace_cell
 
 Place = tuple[str, int]  # module, index among its cells
 
@@ -14,7 +14,7 @@ def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str =
     cell = cells_of(module)[index]
     limit = min(runs or cell.n_runs, cell.n_runs)
     n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), limit)
-    claim, code = cell.assertion, code_of(cell.assertion.name)
+    claim = cell.assertion
     return Row(
         cell.name,
         claim.name,
@@ -25,7 +25,11 @@ def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str =
         int(n_runs),
         claim.error_rate,
         commit,
-        code.sentence,
-        code.below,
-        code.words,
+        trace_cell(cell, seed),
     )
+
+
+def traced(place: Place) -> tuple[Place, Trace]:
+    """The first runs of one cell, run again."""
+    module, index = place
+    return place, trace_cell(cells_of(module)[index])
