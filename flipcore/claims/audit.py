@@ -21,6 +21,7 @@ from flipcore.claims.audit_input import (
     MOST_READOUTS,
     N_LISTED,
     NO_ANSWER,
+    OTHER_PROMPT,
     OURS,
     OWN_PROMPT,
     ROUNDING,
@@ -75,7 +76,7 @@ NOT_OF_RANKING = "A description: what is claimed of models is claimed under the 
 
 def findings(log: AuditInput) -> list[Finding]:
     """All of them, worst first."""
-    frame, questions = scored(log.frame), questions_of(log.items)
+    frame, questions = scored(log.frame), questions_of(log.items, log.prompts)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
         reported_scores,
         own_contradictions,
@@ -135,12 +136,25 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
 
 
-def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows that a reported score is made of. A task on the items of another, with a prompt of its own, is a variant that is
-    called by the task. Rows of a task whose items all stand under another's name are those of this model and readout."""
-    own = frame[(frame["model"] == one["model"]) & frame["extractor"].isin((one["readout"], f"{one['readout']} (log)"))]
+def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that a reported score is made of: those of its own log where the study is of several.
+
+    A task on the items of another, with a prompt of its own, is a variant that is called by the
+    task. Rows of a task whose items all stand under another's name are those of this model and
+    readout.
+    """
+    readouts = (reported["readout"], f"{reported['readout']} (log)")
+    own = frame[(frame["model"] == reported["model"]) & frame["extractor"].isin(readouts)]
+    task, file = reported["task"], reported.get("file")
+    if file and "file" in own:
+        own = own[own["file"] == file]
+        # One log asks one task as a rule. Its items may stand under the task of another log that
+        # was read first, and its prompts may be further prompts of those items.
+        is_first_prompt = own["axis"].isin((OWN_PROMPT, OTHER_PROMPT))
+        if is_first_prompt.any():
+            return own[is_first_prompt]
     is_base = own["axis"] == OWN_PROMPT
-    is_task = (is_base & (own["task"] == one["task"])) | (~is_base & (own["variant"] == one["task"]))
+    is_task = (is_base & (own["task"] == task)) | (~is_base & (own["variant"] == task))
     return own[is_task] if is_task.any() else own[is_base]
 
 

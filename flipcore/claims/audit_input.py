@@ -23,7 +23,7 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
-OWN_PROMPT = IDENTITY
+OWN_PROMPT, OTHER_PROMPT = IDENTITY, "prompt"
 NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
 READ = (
     "item_id",
@@ -60,8 +60,8 @@ class AuditInput:
     """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
     made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
     with counts by status and finish reason, `reported` what the logs say, `scorers` the
-    readouts of the logs' own scorers, the one that leads first, `prompts` the base prompt of each item,
-    `facts` what rows say against their log."""
+    readouts of the logs' own scorers, the one that leads first, `prompts` the base prompt of each item
+    and its system message, `facts` what rows say against their log."""
 
     frame: pd.DataFrame
     items: pd.DataFrame

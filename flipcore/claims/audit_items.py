@@ -33,27 +33,50 @@ GROUPS_DIFFER = Assertion(
 )
 
 
-def questions_of(items: pd.DataFrame) -> pd.Series:
-    """What makes two items the same: question and options without case, blanks, and stops and commas that end a word. Other
-    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs to options that nobody
-    stored: such an item is like no other. Tasks of one table ask another thing with the same words."""
+def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd.Series:
+    """What makes two items the same question.
+
+    It is question and options without case, blanks, and stops and commas that end a word. Other
+    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs to
+    options that nobody stored: such an item is like no other. Tasks of one table ask another thing
+    with the same words, and so do two tasks that say what they ask in their `prompts` (`item_id`,
+    `prompt`, `system`) and not in the question.
+    """
     tasks = items["task"] if "task" in items else [""] * len(items)
-    columns = zip(tasks, items["question"], items["options"], items["target"], items["item_id"], strict=True)
-    return pd.Series(
-        [
-            "\n".join(
-                [
-                    task,
-                    _folded(question),
-                    *sorted(map(_folded, options)),
-                    item if not len(options) and _is_label(target) else "",
-                ]
-            )
-            for task, question, options, target, item in columns
-        ],
-        index=items.index,
-        dtype=object,
-    )
+    asked = _tasks_asked(items, prompts)
+    columns = zip(tasks, asked, items["question"], items["options"], items["target"], items["item_id"], strict=True)
+    questions = []
+    for task, asked_as, question, options, target, item in columns:
+        is_alone = not len(options) and _is_label(target)
+        words = [task, asked_as, _folded(question), *sorted(map(_folded, options)), item if is_alone else ""]
+        questions.append("\n".join(words))
+    return pd.Series(questions, index=items.index, dtype=object)
+
+
+def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
+    """The task whose question each item asks, "" where question and options say it all.
+
+    They do where the options are the item's own. Items without any, or with the same ones all
+    through a task (yes and no, a list of classes), are asked by the prompt around them: two tasks
+    are one only where they sent the same prompt.
+    """
+    task = items["item_id"].astype(str).str.partition("/")[0]
+    asked = pd.Series("", index=items.index, dtype=object)
+    if task.nunique() < 2:
+        return asked
+    options = items["options"].map(lambda several: "\n".join(sorted(map(_folded, several))))
+    n_sets, n_items = options.groupby(task).transform("nunique"), task.groupby(task).transform("size")
+    needs_prompt = (options == "") | ((n_sets == 1) & (n_items > 1))
+    words = task
+    if prompts is not None and len(prompts):
+        known = prompts.drop_duplicates("item_id").set_index("item_id")
+        sent = known["prompt"].astype(str)
+        if "system" in known:
+            sent = known["system"].astype(str) + "\n" + sent
+        prompt = items["item_id"].map(sent)
+        question = items["question"].map(_folded)
+        words = task.groupby([question, prompt.where(prompt.notna(), items["item_id"])]).transform("first")
+    return asked.where(~needs_prompt, words)
 
 
 def _folded(text: str) -> str:

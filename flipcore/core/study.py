@@ -14,6 +14,8 @@ from flipcore.core.records import EFFORTS, IDENTITY, ROLES, digest
 
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
+# the file of each score that several logs report, which came after their ids and is no part of them
+FILES_OF_REPORTED = "reported_in"
 REMARKS = "remarks"  # an option of such a study: what its rows say against it, which came after its id and is no part of it
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
 # The family of a study that names none. It never grows: a detector that comes later joins a study that names it, or a verdict that
@@ -167,6 +169,7 @@ class Study:
         declaration = self._declared()
         for source in declaration["items"]:
             source["options"].pop(REMARKS, None)
+            source["options"].pop(FILES_OF_REPORTED, None)
         return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:

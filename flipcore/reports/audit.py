@@ -102,12 +102,15 @@ def audit(store: Store, study_id: str) -> Audit:
     frame = _at_own_prompt(readout_rows(store, study_id, sight(store, study_id, None), "standing", everything=True))
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
+    reported = queries.reported(study)
+    if any("file" in score for score in reported):
+        frame = _with_files(frame, queries.files_of_outputs(store, study_id))
     audit_input = AuditInput(
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
         _scored_alike(_at_own_prompt(studies.readouts(store, study_id), keeps_versions=True)),
-        queries.reported(study),
+        reported,
         queries.notes(study),
         study.scorer_names,
         queries.prompts(store, study_id),
@@ -129,6 +132,14 @@ def audit(store: Store, study_id: str) -> Audit:
         covered = replace(covered, lacking=tuple((title, _of_study(why)) for title, why in covered.lacking))
     what = "log" if study.is_recorded else "study"
     return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what)
+
+
+def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
+    """The readouts with the log that each was read from."""
+    key = ["model", "item_id", "variant_id", "sample"]
+    files = files.drop_duplicates(key)
+    of_rows = frame[key].astype(dict.fromkeys(key[:3], str)).merge(files, on=key, how="left")
+    return frame.assign(file=of_rows["file"].to_numpy())
 
 
 def _of_study(words: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_MATH, WRITTEN_WORDS, Completion, Readout, correctness
-from flipcore.core.study import OTHER_CONTROL, RECORDED, REMARKS, ItemSource, ModelUse, Part, Study
+from flipcore.core.study import FILES_OF_REPORTED, OTHER_CONTROL, RECORDED, REMARKS, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
@@ -19,7 +19,7 @@ from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.losses import Cloze
 from flipcore.extractors.mathematics import canonical_expression
-from flipcore.runs.log_corrections import corrected, model_of
+from flipcore.runs.log_corrections import corrected
 from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
@@ -62,6 +62,7 @@ def study_of(survey: Survey) -> Study:
             "formats": sorted({file.about.format for file in survey.files}),
             "files": [file.source.name for file in survey.files],
             "reported": reported,
+            **({FILES_OF_REPORTED: files} if (files := survey.files_of_reported) else {}),
             **({"facts": facts} if (facts := [{"about": about, "sentence": text} for about, text in survey.facts]) else {}),
             **({"scorers": scorers} if (scorers := _scorers(survey)) else {}),
             "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
@@ -379,7 +380,7 @@ def _log_rows(
                 log_row = None
                 try:
                     if isinstance(record, LogRecord):
-                        log_row = builder.entry(record, number, file.revision, model_of(corrections, record.model))
+                        log_row = builder.entry(record, number, file.revision, file.model_of(corrections, record.model))
                 except BadInput as error:
                     if refusals and isinstance(record, LogRecord):
                         refusals.add(f"{record.place} {str(error).removesuffix('.')}.")

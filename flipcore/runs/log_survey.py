@@ -41,7 +41,8 @@ class LogFacts:
 
     file: str
     about: LogAbout
-    rows: Counter[tuple[str, str]] = field(default_factory=Counter)  # (item, epoch) -> rows
+    # (item, hash of its question and right answers, epoch) -> rows
+    rows: Counter[tuple[str, int, str]] = field(default_factory=Counter)
     # of a table that names no sample: rows that nothing tells apart
     runs: Counter[tuple[str, ...]] = field(default_factory=Counter)
     served: Counter[str] = field(default_factory=Counter)
@@ -50,7 +51,8 @@ class LogFacts:
 
     def add(self, record: LogRecord) -> None:
         if self.about.plan and len(self.rows) < MOST_ITEMS:
-            self.rows[record.item, str(record.sample)] += 1
+            content = hash_of(record.question, *record.options, *record.targets)
+            self.rows[record.item, content, str(record.sample)] += 1
         columns = self.about.columns
         if columns.get("score") and not columns.get("sample") and len(self.runs) < MOST_ITEMS:
             scorers = ", ".join(one.name for one in record.readouts)
@@ -86,12 +88,14 @@ class LogFacts:
         plan = self.about.plan
         if not plan or not self.rows or len(self.rows) >= MOST_ITEMS:
             return
-        items, n_epochs = Counter(item for item, _ in self.rows), int(plan.get("epochs") or 1)
+        # one id with two questions or right answers is two items
+        items = Counter((item, content) for item, content, _ in self.rows)
+        n_epochs = int(plan.get("epochs") or 1)
         twice = sum(n - 1 for n in self.rows.values() if n > 1)
         if twice:
             yield "rows doubled", f"{self.file}: {count_of(twice, 'row is', 'rows are')} there twice, the same item and epoch."
         planned_ids = plan.get("ids")
-        others = [item for item in items if planned_ids and item not in planned_ids]
+        others = [item for item, _ in items if planned_ids and item not in planned_ids]
         if others:
             n = count_of(len(others), "item is", "items are")
             yield "items of no plan", f"{self.file}: {n} not in the log's own list of samples, the first {others[0]}."
@@ -219,6 +223,14 @@ class LogFile:
     reader: Reader
     about: LogAbout
     revision: str
+    settings: str = ""  # of its run, where another file ran the same task and model under others
+
+    def model_of(self, corrections: Mapping[str, str], name: str) -> str:
+        """The name of a model of its records, with the settings where they tell two runs apart."""
+        model = model_of(corrections, name)
+        if not self.settings:
+            return model
+        return model_of(corrections, f"{model}, {self.settings}")
 
 
 @dataclass
@@ -290,7 +302,18 @@ class Survey:
     @property
     def reported(self) -> list[ReportedScore]:
         """The scores that the logs report of themselves, under the names that their models have here."""
-        return [replace(one, model=model_of(self.corrections, one.model)) for file in self.files for one in file.about.reported]
+        return [
+            replace(score, model=file.model_of(self.corrections, score.model))
+            for file in self.files
+            for score in file.about.reported
+        ]
+
+    @property
+    def files_of_reported(self) -> list[str]:
+        """The revision of the file of each reported score; empty where there is one file alone."""
+        if len(self.files) < 2:
+            return []
+        return [file.revision for file in self.files for _ in file.about.reported]
 
     @property
     def name(self) -> str:
@@ -426,7 +449,7 @@ def survey(
         if unread and all(one.endswith(_UNKNOWN) for one in unread):
             sentences.append("Give a harness's log or a table of outputs. Items and texts for a model belong under New study.")
         raise BadInput(" ".join(sentences) or (alone if beside else "There is no file; give a log, a folder of logs or a zip."))
-    files = in_order(files, corrections, lambda file: file.source.name)
+    files = in_order(_runs_told_apart(files), corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
     forms: dict[str, Counter] = {}  # task -> how many of its right answers are written in what
@@ -435,12 +458,12 @@ def survey(
         facts = LogFacts(file.source.name, file.about)
         try:
             for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
-                _count(record, log_survey, votes)
+                _count(record, log_survey, votes, file)
                 if isinstance(record, LogRecord):
                     if not record.options:
                         forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
                     facts.add(record)
-                    model = model_of(corrections, record.model)
+                    model = file.model_of(corrections, record.model)
                     derived, document = items.axis(record, model, number, file.about.format)
                     if scores:
                         scores.add(record, model, document, derived)
@@ -469,6 +492,25 @@ def survey(
     return log_survey
 
 
+def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
+    """The files, each run of one task and model under several settings named by its own.
+
+    Two temperatures are two systems: the mean of both is the score of neither. Runs under the same
+    settings stay reruns of one.
+    """
+    settings: dict[tuple[str, str], set[str]] = {}
+    for file in files:
+        if file.about.run:
+            settings.setdefault((file.about.run.task, file.about.run.model), set()).add(file.about.run.words)
+    models = {model for (_, model), several in settings.items() if len(several) > 1}
+    told_apart = []
+    for file in files:
+        run = file.about.run
+        is_one_of_several = run is not None and run.model in models
+        told_apart.append(replace(file, settings=run.words) if is_one_of_several and run else file)
+    return told_apart
+
+
 def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
     """What a score in tables could rest on besides, and rows and files that count in none."""
     for file in log_survey.files:
@@ -490,7 +532,7 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
             yield "no score", f"Cells without an answer, which count in no score, of {most:,}: {', '.join(few)}."
 
 
-def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter]) -> None:
+def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], file: LogFile) -> None:
     if isinstance(record, Rejection):
         log_survey.n_refused += 1
         if len(log_survey.refusals) < N_REFUSED:
@@ -503,7 +545,7 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.first.append(record)
     kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
     kind_counts[kind_of(record)] += 1
-    model, is_table = model_of(log_survey.corrections, record.model), log_survey.is_scored_table
+    model, is_table = file.model_of(log_survey.corrections, record.model), log_survey.is_scored_table
     if model not in log_survey.models:
         log_survey.models[model] = dict(record.sampling)
     for one in record.readouts:

@@ -127,6 +127,26 @@ class ReportedScore:
     reducer: str | None = None
 
 
+@dataclass(frozen=True)
+class Run:
+    """Which task a log asked of which model, and the settings that make another system of it."""
+
+    task: str
+    model: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """The settings as people say them."""
+        if not self.settings:
+            return "default settings"
+        return ", ".join(f"{name.replace('_', ' ')} {_spoken(value)}" for name, value in self.settings.items())
+
+
+def _spoken(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 @dataclass
 class LogAbout:
     """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
@@ -141,6 +161,7 @@ class LogAbout:
     columns: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] = field(default_factory=dict)
     doubts: list[tuple[str, str]] = field(default_factory=list)
+    run: Run | None = None
 
 
 def as_text(value: Any) -> str:

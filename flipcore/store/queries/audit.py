@@ -4,7 +4,7 @@ import pandas as pd
 
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import CONTINUATION
-from flipcore.core.study import REMARKS, Study
+from flipcore.core.study import FILES_OF_REPORTED, REMARKS, Study
 from flipcore.extractors import EXTRACTORS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
@@ -41,14 +41,17 @@ def items(store: Store, study_id: str) -> pd.DataFrame:
 
 
 _PROMPTS = f"""
-SELECT i.item_id, min(array_to_string(w.parts->>'$[*][1]', '')) AS prompt
+SELECT i.item_id, min(array_to_string(w.parts->>'$[*][1]', '')) AS prompt,
+       arg_min(w.system, array_to_string(w.parts->>'$[*][1]', '')) AS system
 FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN variants w USING (variant_id)
 WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i.position ORDER BY i.position, i.item_id
 """
 
 
 def prompts(store: Store, study_id: str) -> pd.DataFrame:
-    """The prompt of each item that its other versions are compared with; where models have their own, the same one for all items."""
+    """The prompt and system message of each item that its other versions are compared with.
+
+    Where models have their own, it is the same one for all items."""
     return store.frame(_PROMPTS, study_id=study_id)
 
 
@@ -58,8 +61,29 @@ def facts(study: Study) -> list[dict]:
 
 
 def reported(study: Study) -> list[dict]:
-    """The scores that an imported study's logs report of themselves."""
-    return [one for source in study.items for one in source.options.get("reported", ())]
+    """The scores that an imported study's logs report of themselves.
+
+    `file` is the revision of the log, where the study is of several.
+    """
+    scores = []
+    for source in study.items:
+        own_scores = source.options.get("reported", ())
+        files = source.options.get(FILES_OF_REPORTED) or [""] * len(own_scores)
+        for score, file in zip(own_scores, files, strict=True):
+            scores.append({**score, "file": file} if file else dict(score))
+    return scores
+
+
+_FILES = """
+SELECT DISTINCT s.model, s.item_id, s.variant_id, s.sample, c.revision AS file
+FROM readout_sources s JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND s.position = 0
+"""
+
+
+def files_of_outputs(store: Store, study_id: str) -> pd.DataFrame:
+    """The revision of the log that each output of an imported study came from."""
+    return store.frame(_FILES, study_id=study_id)
 
 
 def notes(study: Study) -> list[str]:

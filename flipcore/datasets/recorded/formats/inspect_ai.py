@@ -16,7 +16,7 @@ from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source, member_bytes
 from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore, Run
 
 _MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(?:\.json|/sample\.json)")
 _MEANS = ("accuracy", "mean")
@@ -80,7 +80,18 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     results = _mapping(header.get("results"))
     about.reported = list(_reported(results, task, model, _scorers_of(source) if results else ()))
     about.notes += _other_metrics(results)
+    about.run = Run(task, model, _settings_of_run(header))
     return about
+
+
+_RUN_SETTINGS = ("temperature", "top_p", "top_k", "reasoning_effort", "reasoning_tokens")
+
+
+def _settings_of_run(header: Mapping) -> dict[str, Any]:
+    """The settings under which two runs of a task are two systems, not reruns of one."""
+    evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
+    settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
+    return {name: settings[name] for name in _RUN_SETTINGS if isinstance(settings.get(name), (int, float, str))}
 
 
 def _other_metrics(results: Mapping) -> Iterator[str]:
@@ -160,8 +171,16 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
     settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
     common = (task_of(evaluation), str(evaluation.get("model") or ""), settings)
+    old_scorer = _old_scorer(_mapping(header.get("results")))
     for place, sample, problem in _samples(source):
+        if isinstance(sample, dict) and "score" in sample and not sample.get("scores"):
+            sample["scores"] = {old_scorer: sample["score"]} if sample["score"] else {}
         yield from records_at(place, problem, "Inspect sample", _of_sample, sample, *common)
+
+
+def _old_scorer(results: Mapping) -> str:
+    """The scorer of a log from before July 2024, whose samples hold one `score` without its name."""
+    return str(_mapping(results.get("scorer")).get("name") or "score")
 
 
 def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
@@ -258,7 +277,7 @@ def _of_sample(sample: Mapping, place: str, task: str, model: str, settings: Map
             log.as_text(one) for one in (target if isinstance(target, list) else [target]) if log.as_text(one).strip()
         ),
         sample=max(0, int(sample.get("epoch") or 1) - 1),
-        served_model=str(output.get("model") or ""),
+        served_model=_served_model(output),
         is_backward=_is_backward(sample),
         sampling={key: settings.get(key) for key in ("temperature", "top_p", "max_tokens", "seed")}
         | _own_temperature(sample.get("events"))
@@ -293,21 +312,32 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
     return value
 
 
+def _served_model(output: Mapping) -> str:
+    """The model that answered. A call that failed holds the name that was asked for."""
+    return str(output.get("model") or "") if output.get("choices") and not output.get("error") else ""
+
+
 def _is_agents(messages: list) -> bool:
     """Whether a model acted between the question and its last word."""
     return any(one.get("role") == "tool" or one.get("tool_calls") for one in messages)
 
 
 def _sides(messages: list, content: Any) -> tuple[list, list]:
-    """(what was asked, what came after). The question is the last message of a user that holds the sample's input: what an assistant
-    says before it is an example's, what comes after it is the answer with all its turns. Where the input was never sent, as where
-    a simulated user speaks for it, a first word of the model's own parts them, or else the last answer does."""
+    """(what was asked, what came after).
+
+    The question is the last message of a user that holds the sample's input: what an assistant
+    says before it is an example's, what comes after it is the answer with all its turns. A message
+    that quotes the input after the model spoke, as a critique does, is no question. Where the
+    input was never sent, as where a simulated user speaks for it, a first word of the model's own
+    parts them, or else the last answer does.
+    """
     own = log.as_text(content[-1].get("content")) if isinstance(content, list) and content else log.as_text(content)
     place = {"user": -1, "own": len(messages), "last": len(messages)}
     for i, one in enumerate(messages):
         role = one.get("role")
         if role == "user" and own.strip() and own.strip() in log.as_text(one.get("content")):
-            place["user"] = i
+            if place["user"] < 0 or not _follows_up(messages, place, i):
+                place["user"] = i
         elif role == "assistant":
             place["own"] = min(place["own"], i) if one.get("source") == "generate" else place["own"]
             place["last"] = i
@@ -319,6 +349,21 @@ def _sides(messages: list, content: Any) -> tuple[list, list]:
     else:
         end = min(place["own"], place["last"])
     return messages[:end], messages[end:]
+
+
+def _follows_up(messages: list, place: Mapping[str, int], at: int) -> bool:
+    """Whether a message goes on with a question that the model has answered.
+
+    Newer logs mark what a model wrote. In older ones a critique is known by the answer that it
+    quotes.
+    """
+    if place["own"] < at:
+        return True
+    text = log.as_text(messages[at].get("content"))
+    said = [
+        log.as_text(one.get("content")).strip() for one in messages[place["user"] + 1 : at] if one.get("role") == "assistant"
+    ]
+    return any(answer and answer in text for answer in said)
 
 
 def _error(sample: Mapping, output: Mapping) -> str:
@@ -384,6 +429,8 @@ def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
     if answer_text is not None and answer_text == text and len(answer_text) > _LONG:
         answer_text = None
     empty = answer_text is not None and not answer_text.strip()
+    if empty and _looks_at_whole_text(name):
+        answer_text, empty = None, False
     return LogReadout(
         name,
         None if empty else answer_text,
@@ -392,6 +439,14 @@ def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
         empty or value == "N",
         "The scorer found no answer." if empty or value == "N" else "",
     )
+
+
+def _looks_at_whole_text(scorer: str) -> bool:
+    """Whether a scorer searches the text and takes no answer out of it, so that none is unread."""
+    return scorer.rpartition("/")[2].rstrip("0123456789") in _SEARCHING
+
+
+_SEARCHING = ("includes", "f1")
 
 
 READER = Reader("inspect", "Inspect AI log", _recognises, _records, _about)
