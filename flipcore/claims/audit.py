@@ -41,6 +41,7 @@ from flipcore.claims.audit_items import (
     repeated_items,
     standard_errors,
 )
+from flipcore.claims.audit_outputs import output_findings, reported_errors
 from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
@@ -90,6 +91,7 @@ def findings(log: AuditInput) -> list[Finding]:
     all_findings += [Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88) for one in log.facts]
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
+        *output_findings(log, frame),
         *golds(log, questions),
         *repeated_items(log, questions),
         *flip_rates(log),
@@ -134,6 +136,21 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 f"from all {len(rows):,} rows."
             )
             yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
+        elif is_known(reducer):
+            yield from _reported_error(log, one, what, item_scores(rows, scored_rows["item_id"], reducer))
+
+
+def _reported_error(log: AuditInput, reported: Mapping[str, Any], what: str, scores: pd.Series) -> Iterator[Finding]:
+    """A standard error that is far smaller than the rows allow; `scores` are those of the items."""
+    templates = _templates(log, scores.index)
+    families = None if templates is None else pd.Series(templates, index=scores.index)
+    too_small = reported_errors(reported, scores, families)
+    if too_small:
+        stated, error = (number_text(value, 4) for value in too_small)
+        sentence = f"{what}: reported standard error {stated}, recomputed {error} from {len(scores):,} items."
+        claim = description(sentence, "error too small", "Repeats of an item are no items of their own.")
+        name = reported["readout"]
+        yield Finding("reported error", claim, 86, model=reported["model"], extractor=name)
 
 
 def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataFrame:

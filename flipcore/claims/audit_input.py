@@ -41,6 +41,11 @@ READ = (
 )
 
 
+RERUNS = ["model", "temperature", "n_items", "n_outputs", "n_same", "n_timed", "n_chars"]
+OUTPUTS = ["model", "item_id", "variant_id", "sample", "what"]
+LENGTHS = ["model", "max_tokens", "finish_reason", "n_tokens_out", "n_chars", "ends_open", "n", "n_texts"]
+
+
 @dataclass(frozen=True)
 class Finding:
     """A claim with what stands behind it: `items` to look at, under `model`, `axis` and `extractor`. `rank` sorts: the higher
@@ -61,7 +66,9 @@ class AuditInput:
     made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
     with counts by status and finish reason, `reported` what the logs say, `scorers` the
     readouts of the logs' own scorers, the one that leads first, `prompts` the base prompt of each item
-    and its system message, `facts` what rows say against their log."""
+    and its system message, `facts` what rows say against their log. `reruns`, `outputs` and `lengths`
+    are of `store.queries.audit_outputs`: prompts that were asked again, refusals and empty outputs,
+    and how long outputs are."""
 
     frame: pd.DataFrame
     items: pd.DataFrame
@@ -72,6 +79,9 @@ class AuditInput:
     scorers: Sequence[str] = ()
     prompts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"]))
     facts: Sequence[Mapping[str, Any]] = ()
+    reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
+    outputs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=OUTPUTS))
+    lengths: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LENGTHS))
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:

@@ -43,12 +43,12 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
     `prompt`, `system`) and not in the question.
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
-    asked = _tasks_asked(items, prompts)
-    columns = zip(tasks, asked, items["question"], items["options"], items["target"], items["item_id"], strict=True)
+    tasks_of_prompts = _tasks_asked(items, prompts)
+    columns = zip(tasks, tasks_of_prompts, items["question"], items["options"], items["target"], items["item_id"], strict=True)
     questions = []
-    for task, asked_as, question, options, target, item in columns:
+    for task, own_task, question, options, target, item in columns:
         is_alone = not len(options) and _is_label(target)
-        words = [task, asked_as, _folded(question), *sorted(map(_folded, options)), item if is_alone else ""]
+        words = [task, own_task, _folded(question), *sorted(map(_folded, options)), item if is_alone else ""]
         questions.append("\n".join(words))
     return pd.Series(questions, index=items.index, dtype=object)
 
@@ -61,22 +61,22 @@ def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series
     are one only where they sent the same prompt.
     """
     task = items["item_id"].astype(str).str.partition("/")[0]
-    asked = pd.Series("", index=items.index, dtype=object)
+    no_task = pd.Series("", index=items.index, dtype=object)
     if task.nunique() < 2:
-        return asked
+        return no_task
     options = items["options"].map(lambda several: "\n".join(sorted(map(_folded, several))))
     n_sets, n_items = options.groupby(task).transform("nunique"), task.groupby(task).transform("size")
     needs_prompt = (options == "") | ((n_sets == 1) & (n_items > 1))
     words = task
     if prompts is not None and len(prompts):
-        known = prompts.drop_duplicates("item_id").set_index("item_id")
-        sent = known["prompt"].astype(str)
-        if "system" in known:
-            sent = known["system"].astype(str) + "\n" + sent
-        prompt = items["item_id"].map(sent)
+        by_item = prompts.drop_duplicates("item_id").set_index("item_id")
+        texts = by_item["prompt"].astype(str)
+        if "system" in by_item:
+            texts = by_item["system"].astype(str) + "\n" + texts
+        prompt = items["item_id"].map(texts)
         question = items["question"].map(_folded)
         words = task.groupby([question, prompt.where(prompt.notna(), items["item_id"])]).transform("first")
-    return asked.where(~needs_prompt, words)
+    return no_task.where(~needs_prompt, words)
 
 
 def _folded(text: str) -> str:

@@ -59,10 +59,16 @@ def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Items whose question stands in their prompt more than once: they are among their own examples."""
-    is_twice = [
-        len(q.strip()) >= 12 and p.count(q.strip()) > 1 for p, q in zip(prompts["prompt"], prompts["question"], strict=True)
-    ]
+    """Items whose question stands in what was sent more than once: they are among their own examples.
+
+    Examples may stand in the system message.
+    """
+    systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
+    is_twice = []
+    for prompt, system, question in zip(prompts["prompt"], systems, prompts["question"], strict=True):
+        words = " ".join(str(question).split())
+        text = " ".join(f"{system}\n{prompt}".split())
+        is_twice.append(len(words) >= 12 and text.count(words) > 1)
     items = tuple(prompts["item_id"][is_twice])
     if items and len(items) < 0.9 * len(prompts):  # where every prompt repeats its question, that is its layout
         stand = count_of(len(items), "item stands", "items stand")

@@ -17,7 +17,7 @@ from flipcore.reports.rereading import rereadings
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
-from flipcore.store.queries import studies
+from flipcore.store.queries import audit_outputs, studies
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import readout_rows
 from flipcore.text.counts import count_of
@@ -30,10 +30,11 @@ ALONE = (
 WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
     *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
-    *("unreadable", "failed", "were cut off"),
+    *("unreadable", "failed", "were cut off", "refusals", "empty answers", "silent cuts"),
+    *("cached runs", "averaged runs", "keys alone", "part of the items"),
     *("no score", "two columns", "percentages", "rows alike", "formulas"),
 )
-_ASIDES = ("repeats", "prompts", "two logs")  # what the rows show, whatever they show
+_ASIDES = ("repeats", "prompts", "two logs", "keys of one model")  # what the rows show, whatever they show
 
 
 def grade(one: Finding) -> str:
@@ -115,6 +116,9 @@ def audit(store: Store, study_id: str) -> Audit:
         study.scorer_names,
         queries.prompts(store, study_id),
         queries.facts(study),
+        audit_outputs.reruns(store, study_id),
+        audit_outputs.named_outputs(store, study_id),
+        audit_outputs.lengths(store, study_id),
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]
@@ -206,6 +210,14 @@ ADVICE = {  # what a finding is about -> what to do
     "score against answer": "Look at the answers that contradict their scores, and mend the scorer.",
     "impossible rate": "Ask how the reported rate was counted: it cannot come from these scores.",
     "contradicting golds": "Settle the right answers that contradict each other before comparing models.",
+    "reported error": "Do not quote the reported standard error: take the interval from the rows.",
+    "cached runs": "Ask again with the cache turned off before quoting the noise floor.",
+    "averaged runs": "Keep the score of each run, and import those.",
+    "refusals": "Say how many answers are refusals beside the score.",
+    "empty answers": "Find out why these outputs are empty, and ask them again.",
+    "silent cuts": "Raise the token limit and ask the cut items again.",
+    "keys alone": "Look at these keys first: no answer agrees with them.",
+    "part of the items": "Say beside the score that it is of a part of the items.",
     "SCORE rate": "Quote the share of pairs that agree, not lm-eval's rate.",
     "failed": "Run the calls that failed again; they count as wrong or are left out.",
     "were cut off": "Raise the token limit and ask the cut items again.",

@@ -20,7 +20,7 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.losses import Cloze
 from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_corrections import corrected
-from flipcore.runs.log_survey import ReadScores, Survey, require_unchanged
+from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.memory.frames import ITEM_ROLES
@@ -63,7 +63,7 @@ def study_of(survey: Survey) -> Study:
             "files": [file.source.name for file in survey.files],
             "reported": reported,
             **({FILES_OF_REPORTED: files} if (files := survey.files_of_reported) else {}),
-            **({"facts": facts} if (facts := [{"about": about, "sentence": text} for about, text in survey.facts]) else {}),
+            **_facts_of(survey),
             **({"scorers": scorers} if (scorers := _scorers(survey)) else {}),
             "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
         },
@@ -79,6 +79,15 @@ def study_of(survey: Survey) -> Study:
         control=survey.corrections.get("control", OTHER_CONTROL),
         reference_models=_references(survey),
     )
+
+
+def _facts_of(survey: Survey) -> dict[str, list[dict[str, str]]]:
+    """What the rows say against their logs; what came after ids were given stands apart."""
+    facts: dict[str, list[dict[str, str]]] = {}
+    for about, sentence in survey.facts:
+        name = REMARKS if about in LATER_FACTS else "facts"
+        facts.setdefault(name, []).append({"about": about, "sentence": sentence})
+    return facts
 
 
 def _references(survey: Survey) -> tuple[str, ...]:

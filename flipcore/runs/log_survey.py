@@ -32,6 +32,8 @@ from flipcore.text.counts import count_of
 # What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
 # that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
 
+PART_OF_ITEMS = "part of the items"
+LATER_FACTS = (PART_OF_ITEMS,)  # said of right logs too, so that their studies keep their ids
 MOST_ITEMS = 200_000  # of a file whose rows are counted item by item
 
 
@@ -107,6 +109,13 @@ class LogFacts:
                 f"{self.file}: the log planned {n_planned:,} items × {count_of(n_epochs, 'epoch')}; "
                 f"{count_of(missing, 'item is', 'items are')} missing. The score is of those that are left.",
             )
+        n_extra = len(items) - len(others) - n_planned
+        if n_planned and n_extra > 0 and not planned_ids:
+            yield ("items of no plan", f"{self.file}: the log planned {count_of(n_planned, 'item')} and holds {len(items):,}.")
+        n_all = plan.get("all_items")
+        if n_all and n_extra <= 0:
+            which = "drawn at random" if plan.get("is_drawn") else "the first ones, not a random part"
+            yield (PART_OF_ITEMS, f"{self.file}: the score is of {n_planned:,} of {n_all:,} items ({which}).")
         short = sum(n < n_epochs for n in items.values())
         if short:
             yield (

@@ -134,7 +134,11 @@ def _plan(evaluation: Mapping) -> dict[str, Any]:
     if isinstance(limit, list) or config.get("sample_id"):
         n_items = len(own_ids)
     n_items = min(n_items, len(own_ids)) if own_ids and isinstance(n_items, int) else n_items
-    return {"items": n_items if isinstance(n_items, int) else 0, "epochs": config.get("epochs") or 1, "ids": own_ids}
+    plan = {"items": n_items if isinstance(n_items, int) else 0, "epochs": config.get("epochs") or 1, "ids": own_ids}
+    if isinstance(limit, int) and isinstance(n, int) and limit < n:
+        is_drawn = dataset.get("shuffled") or config.get("sample_shuffle")
+        plan |= {"all_items": n, "is_drawn": bool(is_drawn)}
+    return plan
 
 
 def _scorers_of(source: Source) -> tuple[str, ...]:
@@ -359,11 +363,12 @@ def _follows_up(messages: list, place: Mapping[str, int], at: int) -> bool:
     """
     if place["own"] < at:
         return True
-    text = log.as_text(messages[at].get("content"))
-    said = [
+    text, before = (log.as_text(messages[i].get("content")) for i in (at, place["user"]))
+    answers = [
         log.as_text(one.get("content")).strip() for one in messages[place["user"] + 1 : at] if one.get("role") == "assistant"
     ]
-    return any(answer and answer in text for answer in said)
+    # an example that asks the tested question quotes no more of its answer than the question does
+    return any(answer and text.count(answer) > before.count(answer) for answer in answers)
 
 
 def _error(sample: Mapping, output: Mapping) -> str:

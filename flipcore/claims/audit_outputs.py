@@ -1,0 +1,218 @@
+"""Findings of an audit on the outputs: reruns that are none, refusals, empty texts, silent cuts.
+
+Each describes the rows; none asserts anything of the world beyond them. For each there is an honest
+log that looks alike and is not accused (`tests/claims/test_audit_outputs.py`): greedy answers that
+repeat themselves, partial credit, a benchmark whose right answer is to refuse, texts of one length.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.claims.audit_input import N_LISTED, OURS, OWN_PROMPT, AuditInput, Finding, spoken_name
+from flipcore.claims.claim import description
+from flipcore.core.finish import ENDED_EARLY
+from flipcore.core.records import RIGHT, WRONG
+from flipcore.stats.base.estimate import percent_text
+from flipcore.text.counts import count_of
+
+LEAST_RERUN, LEAST_CHARS = 5, 80  # items asked again; characters that no sampling repeats by chance
+LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs of one length, and their least share
+LEAST_TOKENS, LEAST_LENGTH = 64, 200  # below which a common length is the form of the answer
+LEAST_KEYS, LEAST_VOTERS = 5, 3
+RIGHT_OR_WRONG = ("includes", "match", "exact", "choice", "pattern", "answer")  # scorers of Inspect
+KEY = ["model", "item_id", "variant_id", "sample"]
+
+
+def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """All of them; `frame` are the readouts with scores."""
+    yield from _cached(log)
+    yield from _averaged(log, frame)
+    yield from _refusals_and_empty(log, frame)
+    yield from _cut_silently(log)
+    yield from _keys_alone(log, frame)
+
+
+def _cached(log: AuditInput) -> Iterator[Finding]:
+    """Reruns that hold one text: read from a cache, they say nothing of noise.
+
+    A model that is asked greedily repeats itself, and so does any model in a few words, so those
+    are left alone unless each rerun took the same time to the millisecond.
+    """
+    for row in _rows(log.reruns):
+        n, is_greedy = int(row["n_items"]), row["temperature"] == 0
+        if n < LEAST_RERUN or row["n_same"] < n:
+            continue
+        is_same_time = row["n_timed"] == n
+        if not is_same_time and (is_greedy or row["n_chars"] < LEAST_CHARS):
+            continue
+        heat = row["temperature"]
+        heat_words = "" if pd.isna(heat) else f" at temperature {heat:g}"
+        sentence = (
+            f"{row['model']}: all {int(row['n_outputs']):,} runs of {n:,} items repeat the same text{heat_words}. "
+            "They look cached, so their agreement says nothing about noise."
+        )
+        detail = "Each repeat took exactly the same time." if is_same_time else ""
+        yield Finding("cached runs", description(sentence, "cached", detail), 83, model=str(row["model"]))
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
+
+
+def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Scores between right and wrong that stand for several runs of an item.
+
+    Either every run of an item holds the same mean though its texts differ, or a scorer that knows
+    right and wrong alone holds a share.
+    """
+    own = frame[frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)]
+    differing = {str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2}
+    for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
+        by_item = part.groupby("item_id", sort=False)["score"].agg(["size", "nunique", "first"])
+        is_between = (by_item["first"] > 0) & (by_item["first"] < 1)
+        n_between, n_runs = int(is_between.sum()), int(by_item["size"].min())
+        shares = by_item["first"] * n_runs
+        is_mean = bool((by_item["nunique"] == 1).all() and np.allclose(shares, shares.round(), atol=0.01))
+        is_binary = str(extractor).rpartition("/")[2] in RIGHT_OR_WRONG
+        if n_between < LEAST_RERUN:
+            continue
+        if n_runs > 1 and is_mean and str(model) in differing:
+            sentence = (
+                f"{model}, {spoken_name(extractor)}: all {n_runs} runs of an item hold the same score, though their texts "
+                f"differ; {n_between:,} of {len(by_item):,} lie between 0 and 1. They are averages."
+            )
+        elif n_runs == 1 and is_binary:
+            sentence = (
+                f"{model}, {spoken_name(extractor)}: {n_between:,} of {len(by_item):,} scores lie between 0 and 1, though "
+                "this scorer gives right or wrong. They are averages of runs that the log does not hold."
+            )
+        else:
+            continue
+        items = tuple(by_item.index[is_between])[:N_LISTED]
+        claim = description(sentence, "averaged", "Reruns cannot be counted from averages.")
+        yield Finding("averaged runs", claim, 81, items, str(model), extractor=str(extractor))
+
+
+_NAMES = {"refusal": ("refusals", "is a refusal", "are refusals", 68), "empty": ("empty answers", "is empty", "are empty", 69)}
+
+
+def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Refusals and empty outputs by name; refusals that the log's scorer calls right are answers."""
+    if log.outputs.empty:
+        return
+    outputs = log.outputs.merge(_lead_scores(log, frame), on=KEY, how="left")
+    is_right = (outputs["what"] == "refusal") & (outputs["score"] >= 1)
+    sizes = log.calls.groupby("model")["n"].sum()
+    for (model, what), part in outputs[~is_right].groupby(["model", "what"], sort=False):
+        about, is_one, are_several, rank = _NAMES[str(what)]
+        n, n_all = len(part), int(sizes.get(model, len(part)))
+        share = percent_text(n / n_all, 1)
+        sentence = f"{model}: {share} of its {n_all:,} outputs {is_one if n == 1 else are_several} ({n:,})."
+        n_wrong = int((part["score"] == 0).sum())
+        detail = f"{n_wrong:,} of them count as wrong." if n_wrong else ""
+        items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
+        yield Finding(about, description(sentence, about, detail), rank * (0.5 + 0.5 * n / n_all), items, str(model))
+
+
+def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
+    """The score of each output by the scorer that leads its model's log."""
+    own = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
+    place = {name: number for number, name in enumerate(log.scorers)}
+    order = own["extractor"].astype(str).map(place).fillna(len(place))
+    first = own.assign(order=order).sort_values("order", kind="stable").drop_duplicates(KEY)
+    return first[[*KEY, "score"]].astype(dict.fromkeys(KEY[:3], str))
+
+
+def _cut_silently(log: AuditInput) -> Iterator[Finding]:
+    """Many different texts of exactly the largest length, of which the log says that they ended."""
+    if log.lengths.empty:
+        return
+    for model, part in log.lengths.groupby("model", sort=False):
+        n_all = int(part["n"].sum())
+        ended = part[~part["finish_reason"].isin(ENDED_EARLY)]
+        at_limit = ended[(ended["max_tokens"] > 1) & (ended["n_tokens_out"] >= ended["max_tokens"])]
+        n, limit = int(at_limit["n"].sum()), at_limit["max_tokens"].max()
+        if n >= max(LEAST_CUT, CUT_SHARE * n_all) and n < 0.95 * n_all:
+            where = f"have all {int(limit):,} tokens that were allowed"
+        else:
+            n, where = _at_most(ended, n_all)
+        if n:
+            sentence = (
+                f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), and the log does not say "
+                "that they were cut off."
+            )
+            yield Finding("silent cuts", description(sentence, "silent cuts"), 71, model=str(model))
+
+
+def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
+    """(outputs at the largest length, what is said of them); (0, "") where it is no cut."""
+    for column, least, unit in (("n_tokens_out", LEAST_TOKENS, "tokens"), ("n_chars", LEAST_LENGTH, "characters")):
+        lengths = ended.dropna(subset=column)
+        if lengths.empty or (top := lengths[column].max()) < least:
+            continue
+        at_top = lengths[lengths[column] == top]
+        near = lengths[(lengths[column] < top) & (lengths[column] >= 0.95 * top)]
+        n, n_open = int(at_top["n_texts"].sum()), int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
+        is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
+        # texts of one form have one length and end as they should
+        if is_pile and n < 0.95 * n_all and n_open >= 0.5 * n:
+            return int(at_top["n"].sum()), f"have exactly {int(top):,} {unit}, which no other exceeds"
+    return 0, ""
+
+
+def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Right answers that nobody gives, while all give one other answer.
+
+    Models that err alike also split on such items: a trap that takes six answers in ten takes all
+    of three models on half as many items as it takes two of them. In 2,000 simulated sets of 20
+    traps the finding was made in 5%; with a dozen wrong keys and models that are right on 90%, in 93%.
+    """
+    keys = {
+        item: set(target.split("\n"))
+        for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
+        if isinstance(target, str) and target
+    }
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & (frame["status"] == "ok") & frame["answer"].notna()]
+    base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
+    if base.empty:
+        return
+    place = {name: number for number, name in enumerate(log.scorers)}
+    order = base["extractor"].astype(str).map(place).fillna(len(place))
+    votes = base.assign(order=order).sort_values("order", kind="stable").drop_duplicates(["model", "item_id", "sample"])
+    alone, partly, n_models = [], 0, votes["model"].nunique()
+    for item, part in votes.groupby("item_id", sort=False, observed=True):
+        counts = part["answer"].astype(str).value_counts()
+        n, most = int(counts.sum()), counts.index[0]
+        if n < LEAST_VOTERS or most in keys[str(item)]:
+            continue
+        if counts.iloc[0] == n and part["model"].nunique() == n_models:
+            alone.append(str(item))
+        elif counts.iloc[0] * 2 > n:
+            partly += 1
+    if len(alone) < LEAST_KEYS or len(alone) < partly + 2:
+        return
+    who = f"all {n_models} models" if n_models > 1 else "all its runs"
+    sentence = f"On {count_of(len(alone), 'item')} no answer agrees with the right answer, and {who} give one other answer."
+    about = "keys alone" if n_models > 1 else "keys of one model"
+    yield Finding(about, description(sentence, about, "Look at these keys first."), 66, tuple(alone)[:N_LISTED])
+
+
+def reported_errors(reported: Mapping[str, Any], scores: pd.Series, families: pd.Series | None) -> tuple[float, float] | None:
+    """(reported, recomputed) standard error of a mean where the reported one is far too small.
+
+    `scores` is one mean per item. A log may take clusters together, which as a rule widens it: the
+    smaller of both is what it is held against.
+    """
+    stated, n = reported.get("stderr"), len(scores)
+    if stated is None or n < 10 or scores.nunique() < 2:
+        return None
+    errors = [float(scores.std(ddof=1) / np.sqrt(n))]
+    if families is not None and (n_families := families.nunique()) > 1:
+        sums = (scores - scores.mean()).groupby(families.to_numpy()).sum()
+        errors.append(float(np.sqrt((sums**2).sum() * n_families / (n_families - 1)) / n))
+    error = min(errors)
+    is_too_small = 0 <= stated < 0.6 * error and error - stated > 0.001
+    return (float(stated), error) if is_too_small else None

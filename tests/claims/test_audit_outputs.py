@@ -1,0 +1,338 @@
+"""Faults of outputs and headers planted in a good log: each is named, and its honest twin is not."""
+
+import json
+import random
+import statistics
+
+import pytest
+
+from flipcore.core import folders
+from flipcore.reports.audit import LESS_SURE, WRONG, audit
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+
+N_ITEMS = 60
+WORDS = "the river runs past a mill and an old house where nobody has lived for many years now".split()
+
+
+def sentence(draw, n_words=24):
+    return " ".join(draw.choice(WORDS) for _ in range(n_words))
+
+
+def question(item):
+    return f"How many stones lie on the bank of river {item} in spring?"
+
+
+def sample(item, epoch, text, value, **more):
+    return {
+        "id": f"q{item}",
+        "epoch": epoch,
+        "input": question(item),
+        "target": str(item + 100),
+        "messages": [{"role": "user", "content": question(item)}, {"role": "assistant", "content": text, "source": "generate"}],
+        "output": {
+            "model": "m-1",
+            "choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": "stop"}],
+            "completion": text,
+        },
+        "scores": {"includes": {"value": value, "answer": text}},
+        "metadata": {},
+    } | more
+
+
+def samples_of(n_epochs=1, seed=0, share=0.7, same=False, n_words=24):
+    """A good log; with `same` each epoch holds the first one's text."""
+    draw, samples = random.Random(seed), []
+    for item in range(N_ITEMS):
+        first = None
+        for epoch in range(1, n_epochs + 1):
+            is_right = draw.random() < share
+            number = item + 100 if is_right else draw.randrange(1000, 1999)
+            answer = f"{sentence(draw, n_words)}, so the answer is {number}.", "C" if is_right else "I"
+            first = first or answer
+            text, value = first if same else answer
+            samples.append(sample(item, epoch, text, value))
+    return samples
+
+
+def log_of(samples, n_epochs=1, temperature: float | None = 1.0, max_tokens=None, dataset=None, config=None, **score):
+    """A whole log with the headline that its rows give, where `score` does not say otherwise."""
+    by_item: dict[str, list[float]] = {}
+    for one in samples:
+        value = one["scores"]["includes"]["value"]
+        by_item.setdefault(one["id"], []).append({"C": 1.0, "I": 0.0}.get(value, value))
+    means = [statistics.mean(values) for values in by_item.values()]
+    metrics = {"accuracy": statistics.mean(means), "stderr": statistics.stdev(means) / len(means) ** 0.5} | score
+    settings = {"temperature": temperature, "max_tokens": max_tokens}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "task": "stones",
+            "model": "lab/m-1",
+            "dataset": {"name": "stones", "samples": len(by_item)} | (dataset or {}),
+            "config": {"epochs": n_epochs} | (config or {}),
+        },
+        "plan": {"config": {name: value for name, value in settings.items() if value is not None}},
+        "results": {
+            "total_samples": len(samples),
+            "completed_samples": len(samples),
+            "scores": [
+                {
+                    "name": "includes",
+                    "scorer": "includes",
+                    "metrics": {name: {"name": name, "value": value} for name, value in metrics.items()},
+                }
+            ],
+        },
+        "samples": samples,
+    }
+
+
+def abouts(tmp_path, *logs):
+    """What the audit says against the logs."""
+    for number, log in enumerate(logs):
+        (tmp_path / f"{number}.json").write_text(json.dumps(log), encoding="utf-8")
+    folders.admit(tmp_path)
+    store = Store.open(":memory:")
+    try:
+        found = audit(store, store_logs(survey([tmp_path]), store))
+        return {finding.about: finding.claim.text for finding in found.of(WRONG, LESS_SURE)}
+    finally:
+        store.close()
+
+
+def changed(samples, share, change):
+    """Each so-manieth sample changed."""
+    return [change(one) if number % share == 0 else one for number, one in enumerate(samples)]
+
+
+def said(one, text, value="I", **output):
+    """The same sample with another text."""
+    number = int(one["id"].removeprefix("q"))
+    new = sample(number, one["epoch"], text, value)
+    new["output"] |= output
+    return new
+
+
+def averaged(samples):
+    """Each run with the mean of its item's runs."""
+    by_item: dict[str, list[float]] = {}
+    for one in samples:
+        by_item.setdefault(one["id"], []).append(float(one["scores"]["includes"]["value"] == "C"))
+    for one in samples:
+        one["scores"] = {"includes": {"value": statistics.mean(by_item[one["id"]]), "answer": None}}
+    return samples
+
+
+def with_times(samples, time_of):
+    for one in samples:
+        one["output"]["time"] = time_of(one)
+    return samples
+
+
+def one_run_an_item(samples):
+    return [one for one in averaged(samples) if one["epoch"] == 1]
+
+
+def test_a_clean_log_is_not_accused(tmp_path):
+    assert not abouts(tmp_path, log_of(samples_of()))
+
+
+def test_clean_epochs_are_not_accused(tmp_path):
+    assert not abouts(tmp_path, log_of(samples_of(4), 4))
+
+
+def test_cached_epochs_are_heard(tmp_path):
+    text = abouts(tmp_path, log_of(samples_of(4, same=True), 4))["cached runs"]
+    assert "all 240 runs of 60 items repeat the same text at temperature 1" in text
+
+
+def test_cached_epochs_in_few_words_are_heard_by_their_times(tmp_path):
+    samples = with_times(samples_of(3, same=True, n_words=1), lambda one: 1 + int(one["id"][1:]) / 7)
+    assert "cached runs" in abouts(tmp_path, log_of(samples, 3, temperature=0.0))
+
+
+def test_greedy_epochs_that_repeat_themselves_are_not_accused(tmp_path):
+    samples = with_times(samples_of(4, same=True), lambda one: 1 + one["epoch"] / 7)
+    assert not abouts(tmp_path, log_of(samples, 4, temperature=0.0))
+
+
+def test_epochs_that_agree_in_a_few_words_are_not_accused(tmp_path):
+    assert not abouts(tmp_path, log_of(samples_of(4, same=True, n_words=1), 4))
+
+
+def test_averaged_epochs_are_heard(tmp_path):
+    text = abouts(tmp_path, log_of(averaged(samples_of(4)), 4))["averaged runs"]
+    assert "all 4 runs of an item hold the same score, though their texts differ" in text
+
+
+def test_averages_in_place_of_runs_are_heard(tmp_path):
+    assert "averaged runs" in abouts(tmp_path, log_of(one_run_an_item(samples_of(4))))
+
+
+def test_partial_credit_is_not_accused(tmp_path):
+    draw = random.Random(3)
+    samples = samples_of(4)
+    for one in samples:
+        one["scores"] = {"rubric": {"value": draw.choice([0.0, 0.25, 0.5, 0.75, 1.0]), "answer": None}}
+    log = log_of([one | {"scores": {"includes": one["scores"]["rubric"]}} for one in samples], 4)
+    log["samples"] = samples
+    log["results"]["scores"][0] |= {"name": "rubric", "scorer": "rubric"}
+    assert "averaged runs" not in abouts(tmp_path, log)
+
+
+def test_a_third_of_the_standard_error_is_heard(tmp_path):
+    samples = samples_of()
+    error = log_of(samples)["results"]["scores"][0]["metrics"]["stderr"]["value"]
+    found = abouts(tmp_path, log_of(samples, stderr=error / 3))
+    assert "reported standard error" in found["reported error"]
+
+
+@pytest.mark.parametrize("n_epochs", [1, 4])
+def test_the_true_standard_error_is_not_accused(tmp_path, n_epochs):
+    assert not abouts(tmp_path, log_of(samples_of(n_epochs), n_epochs))
+
+
+def test_epochs_counted_as_items_are_heard_in_the_standard_error(tmp_path):
+    draw = random.Random(1)
+    samples = []
+    for item in range(N_ITEMS):
+        is_right = draw.random() < 0.6
+        for epoch in range(1, 11):
+            number = item + 100 if is_right else 1999
+            text = f"{sentence(draw)}, so the answer is {number}."
+            samples.append(sample(item, epoch, text, "C" if is_right else "I"))
+    values = [float(one["scores"]["includes"]["value"] == "C") for one in samples]
+    error = statistics.stdev(values) / len(values) ** 0.5
+    assert "reported error" in abouts(tmp_path, log_of(samples, 10, stderr=error))
+
+
+def three_models(wrong_keys, hard=(), seed=0):
+    """Logs of three models that are right on most items; of `wrong_keys` the key is another."""
+    logs = []
+    for number in range(3):
+        draw = random.Random(f"{seed} {number}")
+        samples = []
+        for item in range(N_ITEMS):
+            true = item + 100
+            number_given = true if draw.random() < 0.9 else draw.randrange(1000, 1999)
+            if item in hard:  # a trap that takes half of the models
+                number_given = 777 if draw.random() < 0.5 else true
+            key = 5000 + item if item in wrong_keys else true
+            text = str(number_given)
+            samples.append(sample(item, 1, text, "C" if number_given == key else "I") | {"target": str(key)})
+        log = log_of(samples)
+        log["eval"]["model"] = f"lab/m-{number}"
+        logs.append(log)
+    return logs
+
+
+def test_a_dozen_keys_that_no_answer_agrees_with_are_heard(tmp_path):
+    text = abouts(tmp_path, *three_models(range(12)))["keys alone"]
+    assert "no answer agrees with the right answer, and all 3 models give one other answer" in text
+
+
+def test_models_that_fall_into_one_trap_are_not_accused_of_wrong_keys(tmp_path):
+    for seed in range(3):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        assert "keys alone" not in abouts(folder, *three_models((), range(20), seed))
+
+
+def test_a_part_of_the_items_is_heard(tmp_path):
+    log = log_of(samples_of(), dataset={"samples": 1500}, config={"limit": N_ITEMS})
+    assert "60 of 1,500 items (the first ones, not a random part)" in abouts(tmp_path, log)["part of the items"]
+
+
+def test_a_limit_that_the_rows_exceed_is_heard(tmp_path):
+    log = log_of(samples_of(), dataset={"samples": 1500}, config={"limit": 50})
+    assert "the log planned 50 items and holds 60" in abouts(tmp_path, log)["items of no plan"]
+
+
+def test_a_limit_above_the_items_is_not_accused(tmp_path):
+    assert not abouts(tmp_path, log_of(samples_of(), config={"limit": 500}))
+
+
+def with_examples(samples, shown, role):
+    """Examples before each question, as a system message or as turns of the conversation."""
+    for one in samples:
+        if role == "system":
+            text = "\n\n".join(f"Q: {question(item)}\nA: {item + 100}" for item in shown)
+            examples = [{"role": "system", "content": text}]
+        else:
+            examples = []
+            for item in shown:
+                examples.append({"role": "user", "content": question(item)})
+                examples.append({"role": "assistant", "content": str(item + 100)})
+        one["messages"] = [*examples, *one["messages"]]
+    return samples
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_the_tested_item_among_its_examples_is_heard(tmp_path, role):
+    found = abouts(tmp_path, log_of(with_examples(samples_of(), (3, 7, 11), role)))
+    assert "3 items stand among the examples" in found["own examples"]
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_examples_of_other_items_are_not_accused(tmp_path, role):
+    assert not abouts(tmp_path, log_of(with_examples(samples_of(), (903, 907, 911), role)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't help with that.",
+        "I cannot assist with this request.",
+        "Es tut mir leid, dabei kann ich nicht helfen.",
+    ],
+)
+def test_refusals_are_heard_by_name(tmp_path, text):
+    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda one: said(one, text))))
+    assert "outputs are refusals (6)" in found["refusals"]
+
+
+def test_a_refusal_that_is_right_is_not_accused(tmp_path):
+    refusal = "I'm sorry, but I can't help with that."
+    log = log_of(changed(samples_of(), 1, lambda one: said(one, refusal, "C")))
+    assert "refusals" not in abouts(tmp_path, log)
+
+
+def test_an_answer_that_apologizes_is_no_refusal(tmp_path):
+    text = "Sorry, I cannot be sure of the bank, but the answer is 9."
+    log = log_of(changed(samples_of(), 10, lambda one: said(one, text)))
+    assert "refusals" not in abouts(tmp_path, log)
+
+
+def test_empty_answers_are_heard_by_name(tmp_path):
+    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda one: said(one, ""))))
+    assert "outputs are empty (6)" in found["empty answers"]
+
+
+def cut_at(samples, n_chars):
+    def cut(one):
+        text = f"{sentence(random.Random(one['id']), 90)}"[:n_chars]
+        return said(one, text)
+
+    return changed(samples, 6, cut)
+
+
+def test_texts_cut_at_a_number_of_characters_are_heard(tmp_path):
+    found = abouts(tmp_path, log_of(cut_at(samples_of(), 300)))
+    assert "have exactly 300 characters, which no other exceeds (10)" in found["silent cuts"]
+
+
+def test_texts_that_fill_the_tokens_allowed_are_heard(tmp_path):
+    samples = samples_of()
+    for number, one in enumerate(samples):
+        one["output"]["usage"] = {"input_tokens": 9, "output_tokens": 64 if number % 6 == 0 else 30 + number % 9}
+    found = abouts(tmp_path, log_of(samples, max_tokens=64))
+    assert "have all 64 tokens that were allowed (10)" in found["silent cuts"]
+
+
+def test_texts_of_one_form_are_not_accused_of_being_cut(tmp_path):
+    samples = [said(one, f"{'a' * 250} {int(one['id'][1:]) + 100}.", "C") for one in samples_of(share=1.0)]
+    samples[0] = said(samples[0], "b" * 300, "I")
+    assert "silent cuts" not in abouts(tmp_path, log_of(samples))
