@@ -200,13 +200,17 @@ def store_logs(
     with store.memory_bound(recorded.MEMORY_MB), _fewer_collections():
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
-        pairs = _DeclaredPairs()
-        if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, on_progress, stop):
+        pairs, sums = _DeclaredPairs(), recorded.Sums()
+        if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop):
             return study.study_id
+        # sums of an import that went on where another stopped lack what that one stored
+        is_as_read = is_checked and not before and sums.agree(store, study.study_id)
         recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
         is_checked |= before > 0
-        outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop) if is_checked else (0, _Sentences())
+        outcome: tuple[int, _Sentences] | None = (sums.n_outputs, _Sentences())
+        if is_checked and not is_as_read:
+            outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop)
     if outcome is None:
         return study.study_id
     n_outputs, astray = outcome
@@ -338,6 +342,7 @@ def _all_stored(
     elsewhere: HashTable,
     refusals: _Sentences,
     pairs: _DeclaredPairs,
+    sums: recorded.Sums,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
@@ -355,14 +360,14 @@ def _all_stored(
             if n_seen % recorded.BATCH and not batch.is_full:
                 continue
             if n_seen > before:
-                waiting = recorded.store_marked(store, batch.study_id, batch.tables(), n_seen, waiting)
+                waiting = recorded.store_marked(store, batch.study_id, batch.tables(sums), n_seen, waiting)
                 batch = _Batch(study, leave, survey)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
                 _stopped(study, store, max(n_seen, before), n_all, waiting)
                 return False
-        recorded.store_marked(store, batch.study_id, batch.tables(), n_seen, waiting).result()
+        recorded.store_marked(store, batch.study_id, batch.tables(sums), n_seen, waiting).result()
     except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
         _stopped(study, store, recorded.import_mark(store, study.study_id), n_all, None)
         raise
@@ -428,7 +433,7 @@ class _Batch:
         self.study_variants: dict[tuple, dict] = {}
         self.completions: dict[str, dict] = {}
         self.readouts: list[Readout] = []
-        self.n_chars = 0
+        self.n_chars = self.n_calls = self.n_outputs = 0
 
     @property
     def is_full(self) -> bool:
@@ -452,6 +457,8 @@ class _Batch:
             (row,) = rows.study_variant_rows(self.study_id, [variant])
             self.study_variants[key] = row | {"position": log_row.position}
         if log_row.is_new:
+            self.n_outputs += 1
+            self.n_calls += len(log_row.calls)
             for call, completion in log_row.calls:
                 self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
@@ -461,9 +468,10 @@ class _Batch:
             self.readouts += _ours(log_row, task in self.scored, task in self.mathematics) if can_read else []
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
-    def tables(self) -> dict[str, list[dict]]:
+    def tables(self, sums: recorded.Sums) -> dict[str, list[dict]]:
+        """The rows to store, counted in the sums."""
         readouts, sources = rows.readout_rows(self.study_id, self.readouts)
-        return {
+        tables = {
             "items": list(self.items.values()),
             "study_items": list(self.study_items.values()),
             "variants": list(self.variants.values()),
@@ -473,6 +481,8 @@ class _Batch:
             "readouts": readouts,
             "readout_sources": sources,
         }
+        sums.add(tables, self.n_calls, self.n_outputs)
+        return tables
 
 
 def _ours(log_row: LogRow, is_scored: bool, is_mathematics: bool) -> list[Readout]:
