@@ -30,8 +30,12 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
     """Of the base prompts and of the keys."""
     prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
     if len(prompts) >= LEAST_ITEMS:
-        for _, alike in prompts.groupby(prompts["options"].map(len) > 0):  # those with options are asked otherwise than others
-            yield from _wordings(alike)
+        # another task is asked otherwise, and so are items with options
+        task = prompts["item_id"].astype(str).str.partition("/")[0]
+        is_only_task = task.nunique() == 1
+        for _, alike in prompts.groupby([task, prompts["options"].map(len) > 0], sort=False):
+            if is_only_task or len(alike) >= LEAST_ITEMS:
+                yield from _wordings(alike)
         yield from _own_examples(prompts)
         yield from _leaks(prompts)
     yield from _keys(log.items)

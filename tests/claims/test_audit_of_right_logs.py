@@ -170,3 +170,45 @@ def test_a_log_of_older_inspect_holds_its_scores_under_another_name(tmp_path):
 
     found = audited(changed(TABLES / "two_runs" / "cold.json", tmp_path / "a.json", older))
     assert not found.of(WRONG) and "read by includes" in found.recognised
+
+
+_TWO_OF_ONE_NAME = """
+SELECT count(*) FROM (
+    SELECT 1 FROM readouts JOIN study_variants USING (study_id, item_id, axis, variant_id)
+    GROUP BY model, item_id, axis, key, sample, extractor HAVING count(*) > 1
+)
+"""
+
+
+def test_each_of_several_prompts_has_one_name_for_all_models(tmp_path):
+    prompts = {"cot": "Think first. ", "short": "Be brief. ", "plain": "", "kind": "Be kind. ", "new": "Hello. "}
+    asked = {"openai/a": ["plain", "cot", "short"], "openai/b": ["kind", "new", "cot"]}
+    for model, names in asked.items():
+        for number, name in enumerate(names):
+
+            def rewrite(log, model=model, prompt=prompts[name]):
+                log["eval"]["model"] = model
+                for sample in log["samples"]:
+                    sample["messages"][0]["content"] = prompt + sample["input"]
+
+            path = tmp_path / f"{model[-1]}{number}.json"
+            changed(TABLES / "two_runs" / "cold.json", path, rewrite)
+    folders.admit(tmp_path)
+    store = Store.open(":memory:")
+    try:
+        store_logs(survey([tmp_path]), store)
+        assert store.rows(_TWO_OF_ONE_NAME) == [(0,)]
+    finally:
+        store.close()
+
+
+def test_two_tasks_in_two_wordings_are_no_change_of_wording(tmp_path):
+    def rename(log):
+        log["eval"]["task"] = "other-sums"
+        for sample in log["samples"]:
+            sample["input"] = sample["input"].replace("pens", "cups")
+            sample["messages"][0]["content"] = f"Think first. {sample['input']}"
+
+    shutil.copy(TABLES / "two_runs" / "cold.json", tmp_path / "a.json")
+    changed(TABLES / "two_runs" / "cold.json", tmp_path / "b.json", rename)
+    assert "wordings" not in {finding.about for finding in audited(tmp_path).findings}

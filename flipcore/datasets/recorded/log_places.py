@@ -66,11 +66,15 @@ class Prompts:
         self._others: dict[int, list[tuple[int, int, int, int]]] = {}
         self._axis_names: list[str] = []
         self._rows, self._outputs = HashTable(1), HashTable(1)
+        self._numbers, self._following = HashTable(1), HashTable(1)  # of further prompts by item
         self._holes: dict[int, list[tuple[int, int]]] = {}  # samples that no row had when a later one came, as (from, before)
 
-    def place(self, record: LogRecord, task: str, owner: int, prompt: int, source: int) -> Place:
-        """The place of a record whose model and item are `owner` and whose prompt is `prompt`, both hashes. The first prompt of
-        an item is its base; `task` is the item's own. Raises BadInput for a sample that another file is said to hold."""
+    def place(self, record: LogRecord, task: str, owner: int, prompt: int, source: int, item: int = 0) -> Place:
+        """The place of a record whose model and item are `owner` and whose prompt is `prompt`, both hashes.
+
+        The first prompt of an item is its base; further ones are numbered by `item`, the hash of
+        the item alone, so that one prompt has one name for all models. `task` is the item's own.
+        Raises BadInput for a sample that another file is said to hold."""
         entries = self._entries(owner)
         name = hash_of(record.axis, record.variant)
         at = next((i for i, one in enumerate(entries) if one.prompt == prompt and one.name == name), len(entries))
@@ -96,8 +100,21 @@ class Prompts:
         if entry.is_base:
             return Place(axis, BASE, 0, sample, is_new, repeats, output)
         others = sum(not one.is_base for one in entries[: at + 1])
-        key = record.variant or (record.task if record.task != task else f"prompt-{others + 1}")
+        key = record.variant or (record.task if record.task != task else "")
+        if not key:
+            key = f"prompt-{self._number(item or owner, prompt, others + 1)}"
         return Place(axis, key, others, sample, is_new, repeats, output)
+
+    def _number(self, item: int, prompt: int, least: int) -> int:
+        """The number of a further prompt of an item, the same for each model that was given it."""
+        prompt_of_item = _mixed(item, prompt)
+        known = self._numbers.get(prompt_of_item)
+        if known:
+            return known[0]
+        number = max(least, (self._following.get(item) or (0,))[0])
+        self._numbers.set(prompt_of_item, number)
+        self._following.set(item, number + 1)
+        return number
 
     def _sample(self, record: LogRecord, entry: _Entry, prompt: int) -> tuple[int, bool]:
         """(sample, whether it is new). Rows of one sample that hold one output under several filters are told from rows that are

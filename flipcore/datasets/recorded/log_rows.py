@@ -125,6 +125,7 @@ class Builder:
             hash_of(model, item.item_id),
             hash_of(prompt.text, prompt.system, str(order), str(target)),
             source,
+            hash_of(item.item_id),
         )
         return _Setting(item, order, target, prompt, place)
 
