@@ -363,6 +363,7 @@ def recognised(
     source_readers, beside, unread = [], [], []
     every = sources(paths)
     tables = _tables(every, (corrections or {}).get("format", ""))
+    table_paths = {table.path for table in tables}
     before = first_states(tables)
     names = names_of_tables(one for one in tables if one.name not in before)
     for source in (one for one in every if one.name not in before):
@@ -373,7 +374,7 @@ def recognised(
             elif any(reader.belongs(source) for reader in READERS):
                 beside.append(source)
             else:
-                is_table, words = source in tables, corrections or {}
+                is_table, words = source.path in table_paths, corrections or {}
                 reader = table_reader(source, words, names.get(source.name)) if is_table else _reader(source, words)
                 source_readers.append((source, reader))
         except (BadInput, OSError) as error:

@@ -90,7 +90,7 @@ def is_packed(path: Path) -> bool:
 
 
 def _check_beginning(path: Path) -> None:
-    with _content(path) as stream, _unpacking(spoken_name(path)):
+    with _content(path) as stream, _unpacking(path):
         first = stream.read(4)
     if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{spoken_name(path)} is UTF-16; save it as UTF-8 and try again.")
@@ -104,11 +104,11 @@ def _content(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def _unpacking(name: str) -> Iterator[None]:
+def _unpacking(path: Path) -> Iterator[None]:
     try:
         yield
     except (zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise BadInput(f"{name} is a damaged or half-written gzip file ({error}); fetch it again.") from None
+        raise BadInput(f"{spoken_name(path)} is a damaged or half-written gzip file ({error}); fetch it again.") from None
 
 
 def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
@@ -117,7 +117,7 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
 
     Raises BadInput for a damaged gzip file, and for one that unpacks to more than a file may have."""
     most, n_bytes = most_mb * 1_000_000, 0
-    with _content(path) as stream, _unpacking(spoken_name(path)):
+    with _content(path) as stream, _unpacking(path):
         for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
             n_bytes, is_long, part = n_bytes + len(line), len(line) > MAX_ROW, line
             while is_long and part and not part.endswith(b"\n") and n_bytes <= most:
@@ -163,7 +163,7 @@ def _document(path: Path) -> Iterator[Row]:
 
     Raises BadInput for anything else, and for one value above MAX_ROW."""
     number, values, wrapper = 0, {}, None
-    with _unpacking(spoken_name(path)):
+    with _unpacking(path):
         source = Source(path, spoken_name(path), MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
         for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
             if not isinstance(key, ListKey):

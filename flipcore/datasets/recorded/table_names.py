@@ -94,14 +94,25 @@ def _table_name(one: _Table, task: str, label: str) -> TableName:
 def first_states(sources: Sequence[Source]) -> dict[str, str]:
     """Name of a table -> that of the one beside it that is called like it and more, and holds the same rows with more in them: labels, or a
     judgement, that were added to the same outputs."""
-    places = [(one, Path(one.name).parent, Path(one.name).stem) for one in sources]
-    pairs = (
-        (one, other)
-        for one, folder, stem in places
-        for other, its_folder, its_stem in places
-        if folder == its_folder and len(its_stem) > len(stem) and its_stem.startswith(stem)
-    )
-    return {one.name: other.name for one, other in pairs if _says_more(one, other)}
+    by_name: list[tuple[str, str, int]] = []  # folder, stem, place among the sources
+    for place, source in enumerate(sources):
+        path = Path(source.name)
+        by_name.append((str(path.parent), path.stem, place))
+    by_name.sort()
+    pairs: list[tuple[int, int]] = []
+    for first, (folder, stem, place) in enumerate(by_name):
+        # names that begin alike stand next to each other in this order
+        for other in range(first + 1, len(by_name)):
+            other_folder, other_stem, other_place = by_name[other]
+            if other_folder != folder or not other_stem.startswith(stem):
+                break
+            if len(other_stem) > len(stem):
+                pairs.append((place, other_place))
+    states = {}
+    for place, other_place in sorted(pairs):
+        if _says_more(sources[place], sources[other_place]):
+            states[sources[place].name] = sources[other_place].name
+    return states
 
 
 def _says_more(one: Source, other: Source) -> bool:
