@@ -170,3 +170,20 @@ def store(tmp_path):
     opened = Store.open(tmp_path / "flips.duckdb")
     yield opened
     opened.close()
+
+
+_BEGUN = time.monotonic()
+
+
+def pytest_unconfigure(config):
+    """Print the processor and wall time of the run, workers and subprocesses included.
+
+    Workers are children of the controller and count only once they have ended, as they have here.
+    """
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return
+    used = os.times()
+    cpu_s = used.user + used.system + used.children_user + used.children_system
+    wall_s = time.monotonic() - _BEGUN
+    reporter.write_line(f"{cpu_s:,.0f} CPU seconds in {wall_s:,.0f} s")
