@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from flipcore.claims.holdout import inflation_claim
 from flipcore.core.randomness import generator
@@ -46,13 +46,26 @@ def test_a_harder_holdout_is_different():
 
 
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
-    # computed independently
-    rng, runs = generator(0), 200
-    hits = 0
-    for _ in range(runs):
-        found = verdict.difficulty_test(int(rng.binomial(412, 0.4)), 412, int(rng.binomial(412, 0.4)), 412)
-        hits += found.equivalent
-    assert binomtest(hits, runs, 0.80).pvalue > 1e-3
+    # whether sameness is shown depends on the difference in hits: find the largest that still shows it
+    # on either side, and take the chance of all that lie between from two exact binomials
+    n, p = 412, 0.4
+    k = round(n * p)
+
+    def largest(sign):
+        shows, fails = 0, 42  # 42 of 412 exceed the margin of 10 points by themselves
+        assert not verdict.difficulty_test(k, n, k + sign * fails, n).equivalent
+        while fails - shows > 1:
+            middle = (shows + fails) // 2
+            if verdict.difficulty_test(k, n, k + sign * middle, n).equivalent:
+                shows = middle
+            else:
+                fails = middle
+        return shows
+
+    chances = binom.pmf(np.arange(n + 1), n, p)
+    differences = np.convolve(chances, chances[::-1])  # of -412 to 412 hits
+    power = differences[n - largest(-1) : n + largest(1) + 1].sum()
+    assert 0.78 < power < 0.83
 
 
 def test_source_paired_entries_are_compared_entry_by_entry():

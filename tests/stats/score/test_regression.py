@@ -6,14 +6,26 @@ import pytest
 from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, loss, outcome
 from tests.lab.simulations import gate
 
-MARGIN, N_WORLDS = 0.05, 300
+MARGIN, N_WORLDS, N_FEW = 0.05, 300, 40
+UP_TO_THREE_TASKS = [world for world in gate.WORLDS if world.n_tasks < 5]
 
 
-@pytest.mark.parametrize("world", [one for one in gate.WORLDS if one.n_tasks < 5], ids=lambda one: one.name)
+def refuse_errors(world, n_runs):
+    most = gate.too_often(n_runs)
+    assert gate.shares(world, 0.0, n_runs)[FAIL] <= most
+    assert gate.shares(world, world.margin, n_runs)[PASS] <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", UP_TO_THREE_TASKS, ids=lambda world: world.name)
 def test_equal_runs_rarely_fail_and_a_loss_of_the_margin_rarely_passes(world):
-    most = gate.too_often(N_WORLDS)
-    assert gate.shares(world, 0.0, N_WORLDS)[FAIL] <= most
-    assert gate.shares(world, world.margin, N_WORLDS)[PASS] <= most
+    refuse_errors(world, N_WORLDS)
+
+
+@pytest.mark.parametrize("world", UP_TO_THREE_TASKS, ids=lambda world: world.name)
+def test_a_few_runs_see_a_gate_that_errs_often(world):
+    """The quick sibling of the test above: errors of a seventh or more, not of a twelfth."""
+    refuse_errors(world, N_FEW)
 
 
 def test_the_committed_table_holds_what_the_gate_says_of_itself():
@@ -39,9 +51,10 @@ def test_a_large_loss_fails_and_many_equal_items_pass():
     assert loss(right, right, 0.02).outcome == PASS and loss(right, new, 0.10).outcome == PASS
 
 
-def test_limits_and_outcome_never_contradict_each_other():
+@pytest.mark.parametrize("n_runs", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_limits_and_outcome_never_contradict_each_other(n_runs):
     draw = np.random.default_rng(3)
-    for _ in range(200):
+    for _ in range(n_runs):
         n = int(draw.integers(10, 120))
         old, new = draw.binomial(1, 0.7, n).astype(float), draw.binomial(1, draw.choice([0.4, 0.7]), n).astype(float)
         one = loss(old, new, MARGIN)
