@@ -1,4 +1,4 @@
-"""Faults planted in a good log (150 items × 2 epochs): each is named, and its clean twin gives no such finding."""
+"""Faults planted in a good log (75 items × 2 epochs): each is named, and its clean twin gives no such finding."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from tests.datasets.recorded import harness_files as made
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
-N, LETTERS, TREES = 150, "ABCD", ("oak", "ash", "fir", "elm")
+N, LETTERS, TREES = 75, "ABCD", ("oak", "ash", "fir", "elm")
 NEW = {
     *("rows doubled", "rows missing", "epochs missing", "items of no plan", "several models", "several temperatures", "times"),
     *("wordings", "own examples", "leaked answers", "keys at one place", "one answer always"),
@@ -231,20 +231,22 @@ def test_an_audit_of_one_item_is_made(tmp_path, n_options):
     assert "rows missing" in abouts(tmp_path, one)
 
 
-def test_a_clean_twin_has_none_of_them(tmp_path):
+@pytest.mark.parametrize("n_logs", [2, pytest.param(6, marks=pytest.mark.slow)])
+def test_a_clean_twin_has_none_of_them(tmp_path, n_logs):
     heard = NEW | {about for about, _ in LONG_HEARD.values()} | {"reported score"}
-    for seed in range(6):
+    for seed in range(n_logs):
         assert not heard & set(abouts(tmp_path, clean(seed), str(seed)))
 
 
 def test_epochs_that_were_averaged_beforehand_are_missing(tmp_path):
     samples = [one | {"scores": {"choice": {"value": 0.5, "answer": "A"}}} for one in clean() if one["epoch"] == 1]
-    assert "150 of 150 items have fewer than the 2 epochs" in abouts(tmp_path, samples)["epochs missing"].claim.text
+    assert f"{N} of {N} items have fewer than the 2 epochs" in abouts(tmp_path, samples)["epochs missing"].claim.text
 
 
-def test_prompts_and_keys_of_many_clean_logs_raise_nothing():
+@pytest.mark.parametrize("n_logs", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_prompts_and_keys_of_many_clean_logs_raise_nothing(n_logs):
     n_hits = 0
-    for seed in range(200):
+    for seed in range(n_logs):
         draw = random.Random(seed)
         keys = [draw.randrange(4) for _ in range(N)]
         answers = [k if draw.random() < 0.7 else draw.randrange(4) for k in keys]
