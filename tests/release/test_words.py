@@ -9,6 +9,8 @@ import pytest
 
 from tests.browser.serving import ROOT
 
+pytestmark = pytest.mark.release
+
 # what a reader stumbled over, and the plainer way
 PLAINER = {
     r"model in the box": "pocket model",
@@ -151,7 +153,7 @@ def explanations() -> list[tuple[str, str, int]]:
         for path in SOURCES
         for text in [path.read_text(encoding="utf-8")]
         if "how_to_read(" in text
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "how_to_read"
         and isinstance(node.args[0], ast.Constant)
