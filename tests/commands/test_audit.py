@@ -136,6 +136,7 @@ def test_what_is_said_first_is_the_score_of_the_stored_rows(name, tmp_path):
     assert first == stored and first
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_what_is_said_first_is_the_score_of_the_stored_rows")
 def test_what_is_said_first_of_public_logs_is_the_score_of_the_stored_rows(shared_data):
     folders.admit(shared_data)
@@ -217,6 +218,7 @@ def test_every_headline_is_the_logs_own_number(log, tmp_path, capsys):
     assert headlines.main([str(tmp_path)]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_every_headline_is_the_logs_own_number")
 def test_every_public_log_has_its_own_number_as_the_headline(shared_data, capsys):
     folders.admit(shared_data)
@@ -314,6 +316,7 @@ def test_outputs_whose_text_nobody_stored_are_not_wrong_under_what_reads_texts(l
     assert frame["is_correct"].all()
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_few_shot_outputs_in_a_document_are_read_by_their_last_options")
 def test_published_outputs_have_the_score_that_their_authors_published(shared_data, capsys):
     folders.admit(shared_data)

@@ -219,6 +219,7 @@ def test_a_small_table_of_prompts_and_repeats_by_import_and_stats(tmp_path, monk
     assert halves == pytest.approx(bar.half_widths)
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_a_small_table_of_prompts_and_repeats_by_import_and_stats")
 def test_the_figures_of_a_public_table_by_import_stats_and_notebook(shared_data, tmp_path, monkeypatch, capsys):
     import flipcore

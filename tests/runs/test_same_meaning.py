@@ -127,6 +127,9 @@ def parts_of(store, study, model):
     return frame[frame["extractor"] == "same_meaning"].set_index("quantity")["value"].loc[["T", "G", "A"]].tolist()
 
 
+TWO_SAMPLES = tuple(ModelUse(name, max_tokens=32, n_samples=2) for name in ("right", "fickle"))
+
+
 @pytest.mark.parametrize("with_key", [True, False], ids=["with a key", "without"])
 def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, store, world, with_key):
     study = declared(tmp_path, with_key=with_key)
@@ -150,7 +153,7 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
 
 @pytest.mark.parametrize("at", [1, 25])
 def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_path, store, world, at):
-    study, cancel = declared(tmp_path), threading.Event()
+    study, cancel = declared(tmp_path, models=TWO_SAMPLES), threading.Event()
     world.at, world.interrupt = at, cancel.set
     assert runner.run(study, store, cancel=cancel).state == "cancelled"
     store.writer.flush()
@@ -204,7 +207,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
 def test_no_way_out_claims_anything_by_a_reader_whose_gate_is_closed(tmp_path, store, world, monkeypatch):
     """A judge that takes any two answers for one makes a perfect score and no flip; nobody has labelled."""
     monkeypatch.setattr(world, "verdict_of", lambda prompt: "same")
-    study = declared(tmp_path)
+    study = declared(tmp_path, models=TWO_SAMPLES)
     runner.run(study, store)
     view, whole = StudyView(store, study.study_id), whole_study(store, study.study_id)
     results = [view.score(), view.ranking(), *(view.decomposition(model) for model in ("right", "fickle"))]

@@ -17,15 +17,15 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import MAX_VALUES, json_lines
 from flipcore.datasets.reading.log_files import Source, sources
-from flipcore.datasets.reading.rows import MAX_ROW, read_rows
+from flipcore.datasets.reading.rows import MAX_ROW, MAX_UPLOAD_MB, read_rows
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 LONG = "x" * (MAX_ROW + 1)
 
 
-def packed(path, text):
-    with gzip.open(path, "wt") as stream:
+def packed(path, text, level=1):
+    with gzip.open(path, "wt", compresslevel=level) as stream:
         stream.write(text)
     return path
 
@@ -47,12 +47,15 @@ def test_a_long_row_of_a_table_is_refused(tmp_path, ending):
     assert any("more than 10 MB" in row.problem for row in rows)
 
 
-def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path):
+@pytest.mark.parametrize("most_mb", [20, pytest.param(MAX_UPLOAD_MB, marks=pytest.mark.slow)])
+def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path, monkeypatch, most_mb):
+    monkeypatch.setattr("flipcore.datasets.reading.rows.MAX_UPLOAD_MB", most_mb)
     line = json.dumps({"question": "x" * 5_000_000}) + "\n"
+    n_lines = most_mb // 5 + 5
     for name in ("a.jsonl.gz", "a.json.gz"):
-        path = packed(tmp_path / name, line * 45 if "jsonl" in name else f"[{','.join([line] * 45)}]")
-        with pytest.raises(BadInput, match="unpacks to more than 200 MB"):
-            list(read_rows(path))
+        path = packed(tmp_path / name, line * n_lines if "jsonl" in name else f"[{','.join([line] * n_lines)}]")
+        with pytest.raises(BadInput, match=f"unpacks to more than {most_mb} MB"):
+            list(read_rows(path, most_mb=most_mb))
 
 
 def test_a_table_of_one_text_often_unpacks_to_no_more_than_a_file_may_have(tmp_path):
@@ -160,7 +163,7 @@ def test_a_small_file_takes_little_memory(tmp_path, name):
     """Sixty rows of 20 MB in about a megabyte: 1.3 GB before anything was bounded, as one value of 400 MB took."""
     path = tmp_path / name
     if name.endswith(".gz"):
-        packed(path, (json.dumps({"question": "x" * 20_000_000, "answer": "y"}) + "\n") * 60)
+        packed(path, (json.dumps({"question": "x" * 20_000_000, "answer": "y"}) + "\n") * 60, level=9)
     else:
         texts = ["x" * 400_000_000] if name == "one.parquet" else ["x" * 20_000_000] * 60
         pa.parquet.write_table(pa.table({"question": pa.array(texts)}), path, compression="zstd")

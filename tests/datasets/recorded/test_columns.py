@@ -270,6 +270,7 @@ def test_lists_with_an_entry_a_sample_are_samples(tmp_path, store):
     assert by_sample.to_dict() == {(name, k): share for name in ("regex", "score") for k, share in ((0, 1.0), (1, 0.5))}
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_an_object_a_model_is_a_row_a_model")
 def test_the_four_models_of_gsm8k_are_right_as_often_as_their_file_says(shared_data, store):
     path = shared_data / "gsm8k" / "example_model_solutions.jsonl"

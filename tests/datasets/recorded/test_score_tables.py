@@ -236,6 +236,7 @@ def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_item_model_score_and_epoch_are_enough")
 def test_the_public_tables_give_their_numbers(shared_data, store):
     """The numbers of 17.13 on the crossed table, and the plain means of GPQA's."""

@@ -138,6 +138,7 @@ def test_real_sets_hold_no_word_for_word_copies(reworded):
     assert not any(pair.exact for pair in duplicates([entry_text(item) for item in (*target, *retro)], 0.95))
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("stats/holdout/test_shipped_sets.py::test_the_words_that_give_the_paraphrases_away_come_first")
 def test_how_and_what_give_the_rewordings_away(reworded):
     target, retro, _, pairs = reworded
