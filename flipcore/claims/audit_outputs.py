@@ -182,15 +182,22 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     place = {name: number for number, name in enumerate(log.scorers)}
     order = base["extractor"].astype(str).map(place).fillna(len(place))
     votes = base.assign(order=order).sort_values("order", kind="stable").drop_duplicates(["model", "item_id", "sample"])
-    alone, partly, n_models = [], 0, votes["model"].nunique()
-    for item, part in votes.groupby("item_id", sort=False, observed=True):
-        counts = part["answer"].astype(str).value_counts()
-        n, most = int(counts.sum()), counts.index[0]
-        if n < LEAST_VOTERS or most in keys[str(item)]:
+    n_models = votes["model"].nunique()
+    by_item = votes.astype({"item_id": str, "answer": str}).groupby("item_id", sort=False)
+    n_votes, models_of = by_item.size(), by_item["model"].nunique()
+    n_votes = n_votes[n_votes >= LEAST_VOTERS]
+    if n_votes.empty:
+        return
+    counts = votes.astype({"item_id": str, "answer": str}).groupby(["item_id", "answer"], sort=False).size()
+    largest = counts.reset_index(name="n").sort_values("n", ascending=False, kind="stable")
+    largest = largest.drop_duplicates("item_id").set_index("item_id").loc[n_votes.index]
+    alone, partly = [], 0
+    for item, answer, n, n_all in zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True):
+        if answer in keys[item]:
             continue
-        if counts.iloc[0] == n and part["model"].nunique() == n_models:
-            alone.append(str(item))
-        elif counts.iloc[0] * 2 > n:
+        if n == n_all and models_of[item] == n_models:
+            alone.append(item)
+        elif 2 * n > n_all:
             partly += 1
     if len(alone) < LEAST_KEYS or len(alone) < partly + 2:
         return

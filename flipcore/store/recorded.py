@@ -77,8 +77,8 @@ class Sums:
     def agree(self, store: Store, study_id: str) -> bool:
         """Whether the store holds what was handed to it. False asks for a second reading."""
         store.writer.flush()
-        (stored,) = store.rows(_SUMS, study_id=study_id)
-        return tuple(int(value or 0) for value in stored) == (self.n_calls, self.of_outputs, self.of_sources)
+        (totals,) = store.rows(_SUMS, study_id=study_id)
+        return tuple(int(value or 0) for value in totals) == (self.n_calls, self.of_outputs, self.of_sources)
 
 
 def _number(*parts: str) -> int:

@@ -108,9 +108,9 @@ class Prompts:
     def _number(self, item: int, prompt: int, least: int) -> int:
         """The number of a further prompt of an item, the same for each model that was given it."""
         prompt_of_item = _mixed(item, prompt)
-        known = self._numbers.get(prompt_of_item)
-        if known:
-            return known[0]
+        earlier = self._numbers.get(prompt_of_item)
+        if earlier:
+            return earlier[0]
         number = max(least, (self._following.get(item) or (0,))[0])
         self._numbers.set(prompt_of_item, number)
         self._following.set(item, number + 1)
