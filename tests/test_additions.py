@@ -10,6 +10,8 @@ import pytest
 
 from tests.browser.serving import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 WHEELS = ROOT / "tests" / "plugins" / "wheels"
 TOY_PROTOCOL = '''"""Toy: single shot under another name."""
 

@@ -17,6 +17,8 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 NOTEBOOK, PARTS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("notebook", "parts"))
 STUDY = Study(
     "Demo of notebooks",

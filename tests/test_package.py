@@ -11,6 +11,8 @@ import pytest
 from flipcore.core.version import __version__
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):

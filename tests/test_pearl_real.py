@@ -14,6 +14,8 @@ from flipcore.store.queries import studies
 from tests.conftest import SHARED_DATA
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 real = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout")
 LEVELS = (0.0, 2.0, 4.0)
 

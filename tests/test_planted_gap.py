@@ -12,6 +12,8 @@ from flipcore.stats.memory.drop_gap_analysis import FLAG, drop_gap_analysis
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N = 150
 
 

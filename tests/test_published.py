@@ -8,6 +8,8 @@ import pytest
 
 from flipcore import __main__ as command
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "published.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"-m flipcore audit ([^\n]+)\n```\n```text\n(.*?)```", PAGE, re.DOTALL)

@@ -42,6 +42,8 @@ from flipcore.store.queries import budgets, decisions, exchange, holdout, judges
 from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_upload
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 PEOPLE = {
     "nobody": NOBODY,
     "reviewer": Person("ada", Level.REVIEWER, QUEUE + EVERY),

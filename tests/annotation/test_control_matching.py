@@ -16,6 +16,8 @@ from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, pairs, planning, studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "paired",
     (

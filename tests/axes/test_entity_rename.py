@@ -16,6 +16,8 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from tests.axes.coverage import coverage, refusal_table
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def item(question, options=(), target="1"):
     return Item.make(

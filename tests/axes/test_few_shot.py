@@ -14,6 +14,8 @@ from flipcore.runs import runner
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 CHOICES = [
     Item.make(dataset="t", key=str(i), kind="choice", question=f"Which is {i}?", options=("tin", f"oak {i}"), target="1")
     for i in range(4)

@@ -27,6 +27,8 @@ from flipcore.stats.memory.operand_size import operand_check
 from tests.axes.coverage import coverage, refusal_table
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 EGGS = (
     "Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
     "she make every day?"

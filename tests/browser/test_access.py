@@ -14,7 +14,7 @@ from tests.store.queries.test_holdout import STUDY as HELD_OUT
 from tests.stores import store_with
 
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python brings axe-core")
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders", "allowed_callables")]
 FLIPS = Study.from_toml(SIMULATED)
 RANKED = replace(FLIPS, name="Two models", models=(*FLIPS.models, ModelUse("simulated-clean", n_samples=2)))
 DRAWN = replace(

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import SIMULATED, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 # where points of the first trace lie on the screen
 POINTS = """(rows) => {
   const graph = document.querySelector('.st-key-entry-map .js-plotly-plot');

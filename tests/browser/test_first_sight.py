@@ -6,7 +6,7 @@ from flipcore.core.study import Study
 from tests.browser.test_main_job import SIMULATED, no_fault, settled
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 HEIGHT = 900
 MEMORY = """
 name = "First sight, memory"

@@ -9,7 +9,7 @@ from flipcore.core.study import Study
 from tests.browser.test_main_job import SIMULATED, no_fault, settled
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 STUDY = (
     SIMULATED.replace("n = 14", "n = 60").replace("Browser study", "Flip map study")
     + '[[models]]\nname = "simulated-brittle"\n'

@@ -22,7 +22,7 @@ from flipcore.invitations.start import ELSEWHERE, PROXIED, UNNAMED
 from tests.browser.quick_server import EXACT
 from tests.browser.serving import ROOT, Tunnel, browser_page, dashboard, free_port
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 REBOUND = ("--host-resolver-rules=MAP evil.test 127.0.0.1,MAP flips.test 127.0.0.1",)
 SOCKETS = ("_stcore/stream", "meeting/socket")
 # every route of Streamlit and of ours; a path that is none is the page itself

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 # where the first target point lies in the window: Plotly's own axes know
 _POINT = """() => {

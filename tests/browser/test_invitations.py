@@ -14,6 +14,8 @@ from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 from tests.browser.test_main_job import no_fault, settled, text_of
 from tests.browser.test_review import all_stored, judge
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 ADMIN = Person("root", Level.ADMIN)
 
 

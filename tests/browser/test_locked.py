@@ -8,7 +8,7 @@ from flipcore.store.connection import Store
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 
 @pytest.fixture(scope="module")

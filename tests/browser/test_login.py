@@ -8,7 +8,12 @@ from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 
 provider = pytest.importorskip("oidc_provider_mock", reason="oidc-provider-mock is the provider of this test")
 # the provider in this process uses what its own libraries call old
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]
 LEVELS = """
 [levels]
 admin = ["ada@example.org"]

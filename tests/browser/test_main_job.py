@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.serving import browser_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SIMULATED = """
 name = "Browser study"
 [[items]]

@@ -7,7 +7,7 @@ from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 STUDY = Study(
     "Three models",
     (ItemSource("flipscope_choice", n=40),),

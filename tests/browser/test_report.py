@@ -18,7 +18,7 @@ from tests.datasets.files import written
 from tests.reports.exports.reading import files_in
 from tests.test_bad_input import READ_HERE, study_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 from tests.browser.test_main_job import no_fault, settled, text_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders", "allowed_callables")]
 SOURCE = "flipscope_choice · flipscope-authors"
 
 

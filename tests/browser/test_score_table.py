@@ -4,7 +4,7 @@ import pytest
 
 from pages.studies.import_outputs import FIELDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("allowed_folders")]
 
 
 def choose(page, label, value):

@@ -8,7 +8,7 @@ from pages import navigation
 from tests.browser.serving import browser_page
 from tests.browser.test_main_job import no_fault, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 # what is shown of a study that compares nothing; a survey and a report are files more than pages
 PAGES = [one.folder for one in navigation.PAGES if one.folder not in ("memorization", "holdout", "survey", "report")]
 OVERFLOW = "document.documentElement.scrollWidth > window.innerWidth + 1"

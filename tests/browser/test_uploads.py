@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.whole_files import DRAFT
 from tests.browser.serving import Tunnel, browser_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("allowed_folders")]
 SENT_BYTES = 300_000  # of more than a million
 
 

@@ -26,6 +26,8 @@ from tests.datasets.recorded import harness_files as made
 from tests.runs.test_runner import tiny_study
 from tests.stats.ranking import worlds as ranking_worlds
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def audited(store, *paths):
     return audit(store, store_logs(survey(list(paths), corrections_of(["name=x"])), store))

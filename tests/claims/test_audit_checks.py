@@ -6,6 +6,8 @@ from flipcore.claims.audit_checks import CHECKS, Coverage
 from tests.claims.test_audit import audited
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.mark.slow
 def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, store):

@@ -25,7 +25,11 @@ from tests.claims.walks import BOARD, FLIPS, MEMORY, REVIEW, page_of, sent, walk
 from tests.pages.opening import clear_caches
 from tests.reports.exports.reading import everything_in
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.slow,
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]
 
 MADE = "MADE by assertion"
 CHOICE, PROBLEMS = ("logic", "language"), ("measure", "science")

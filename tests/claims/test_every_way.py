@@ -30,7 +30,11 @@ from tests.claims.walks import BOARD, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, s
 from tests.reports.exports.reading import everything_in
 from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.slow,
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]
 
 LATER = replace(  # over the same items, with none set aside
     STUDY,

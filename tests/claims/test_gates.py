@@ -25,6 +25,8 @@ from tests.annotation.paraphrases.test_verdict_messages import message
 from tests.annotation.test_judge_labels import STUDY as JUDGED
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):

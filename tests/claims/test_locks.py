@@ -20,6 +20,8 @@ from flipcore.store.rows import now
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 STUDY = Study(
     name="reworded, half set aside",
     items=(ItemSource("flipscope_choice", n=30),),

@@ -16,7 +16,7 @@ from tests.claims.walks import AUDIT, BOARD, FLIPS, page_of, sent, walk_over
 from tests.reports.exports.reading import everything_in
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 AXES = (Part("identity"), Part("option_order", {"n": 3}))
 READERS = (Part("first_token"), Part("regex"))

@@ -79,7 +79,11 @@ WAYS = [
 # the survey shows annotators three texts and no result; the glossary explains words, Models lists servers and Access people: no
 # study is read
 OTHERS = [f"{name}/page.py" for name in ("access", "glossary", "models", "survey")]
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture(scope="module")

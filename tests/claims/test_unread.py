@@ -14,7 +14,7 @@ from flipcore.runs.log_survey import survey
 from tests.claims.walks import AUDIT, FLIPS, page_of, sent, walk_over
 from tests.reports.exports.reading import everything_in
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 RIGHT, N, N_READ = 3, 60, 6
 PAGES = ("studies/page.py", "score/page.py", FLIPS, "ranking/page.py", AUDIT, "report/page.py")
 

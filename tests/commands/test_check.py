@@ -17,6 +17,8 @@ from flipcore.core.errors import BadInput
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -12,6 +12,8 @@ from flipcore.runs import inbox
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 HOLDER = """
 import sys
 from flipcore.store.connection import Store

@@ -12,6 +12,8 @@ from flipcore.extractors import extractor_of, mathematics
 from flipcore.text.answers import text_target
 from tests.extractors.asking import said, shown
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 resource = pytest.importorskip("resource", reason="this system bounds no process")
 pytest.importorskip("math_verify", reason="requirements-math.txt installs it")
 

@@ -12,6 +12,8 @@ from flipcore.extractors.first_token import FirstTokenGated, read_first_token
 from flipcore.extractors.written_answer import read_text
 from flipcore.text.answers import canonical_number
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def asked(question, options, labels):
     item = Item.make(dataset="real", key="1", kind="choice", question=question, options=tuple(options))

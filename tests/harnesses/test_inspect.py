@@ -12,6 +12,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.harnesses import python_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N_LOGS = 30
 PYTHON = python_with("inspect_ai")
 

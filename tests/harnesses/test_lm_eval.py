@@ -14,6 +14,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.harnesses import python_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N_LOGS = 30
 PYTHON = python_with("lm_eval")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}

@@ -18,7 +18,7 @@ from tests.runs.test_runner import tiny_study
 N = 20
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 HERE = Path(__file__).parent
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 # what a template can trip over: blanks at the ends, quotes, braces, line breaks, other scripts, signs of markup
 ODD = [
     "",

@@ -21,6 +21,8 @@ from flipcore.store.queries import studies
 from tests.harnesses import python_with
 from tests.harnesses.pocket_server import PocketServer
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     name="asked by another harness",
     items=(ItemSource("pocket_choice", n=8), ItemSource("pocket_problems", n=5)),

@@ -23,6 +23,8 @@ from flipcore.invitations.links import (
 )
 from flipcore.store.queries import invitations, review
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 EVERYWHERE = QUEUE + EVERY
 
 

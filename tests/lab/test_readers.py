@@ -7,6 +7,8 @@ from flipcore.extractors import extractor_of
 from tests.extractors.test_real_outputs import asked
 from tests.lab.readers import PEOPLE, TABLE, Output, count, sets
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def test_a_reading_is_right_wrong_or_abstained_by_its_label():
     item, variant = asked("Which of these is a metal?", ("tin", "rye", "oats"), "ABC")

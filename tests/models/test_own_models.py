@@ -10,6 +10,8 @@ from flipcore.models.own_models import NEVER, PRESETS, card_from, preset_line
 from flipcore.models.probe_record import record_of
 from tests.models.manners import MANNERS, Mannered
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 BY_NAME = {manner.name: manner for manner in MANNERS}
 KEY = "sk-very-secret-0123456789"
 

@@ -34,7 +34,7 @@ from tests.lab.pocket.gguf import write_gguf
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.world import FAMILIES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SERVER = shutil.which("transformers")
 WAIT_S = 180
 

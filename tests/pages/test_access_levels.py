@@ -20,7 +20,11 @@ from tests.claims.test_every_way import sent
 from tests.pages.opening import quiet, words
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]  # Streamlit's own: threads without a script context
 ADMIN = Person("root", Level.ADMIN)
 WALK = ("studies/page.py", "paraphrase_review/page.py", "access/page.py")  # any other is not in their navigation either
 SECRETS = ("Bea Beispiel", "a reason of Bea's", "tiny study of secrets")

@@ -14,7 +14,7 @@ from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 from tests.pages.opening import opened
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 
 @pytest.fixture

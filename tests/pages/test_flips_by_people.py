@@ -13,7 +13,11 @@ from tests.annotation.test_pair_labels import STUDY, S, asked, label  # noqa: F4
 from tests.pages.opening import opened, quiet, words
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]
 
 
 @pytest.fixture

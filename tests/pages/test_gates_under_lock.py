@@ -14,7 +14,11 @@ from tests.pages.opening import opened, quiet, words
 from tests.pages.test_memorization import memory_study
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 AFTERWARDS = "Closed after the lock."
 FLIPS = Study(
     "set aside",

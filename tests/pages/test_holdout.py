@@ -22,7 +22,11 @@ from tests.pages.opening import opened as opened_page
 from tests.pages.opening import quiet, words
 from tests.store.queries.test_holdout import STUDY
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]  # Streamlit's own: threads without a script context
 PARTS = {
     "Map": "nearest neighbours",
     "Look inside": "Does an entry come twice",

@@ -17,7 +17,11 @@ from tests.vectors.embeddings.items import entry, topical
 
 MAP = "import streamlit as st\nfrom pages.holdout import map\nmap.show(*st.session_state['given'])"
 INSIDE = MAP.replace("map", "look_inside")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

@@ -17,7 +17,11 @@ from pages import navigation
 from tests.pages.opening import opened, quiet, words
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 STUDY = Study(
     "hostile", (ItemSource("flipscope_choice", n=2),), (Part("identity"),), (Part("regex"),), (ModelUse("simulated-clean"),)

@@ -15,7 +15,11 @@ from tests.datasets.recorded import harness_files as made
 from tests.pages.opening import quiet, words
 from tests.runs.test_importing import ROWS
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

@@ -15,7 +15,11 @@ from pages.common import differences as marks_of_words
 from tests.pages.opening import opened, quiet
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 MODEL, AXIS = "simulated-artifact-prone", "option_order"
 
 

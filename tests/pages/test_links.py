@@ -17,7 +17,10 @@ STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": Tru
 WAYS = {one.folder: one.link_to("nonsense") for one in PAGES if one.link}
 WAYS["holdout"]["part"] = "Guide"  # the part that computes nothing
 READS_A_STUDY = re.compile(r'page_header\((?!.*choose=False)|query_params\.get\("(from_)?study|set_choice\(|study_choice\(')
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,11 @@ from tests.runs.test_runner import tiny_study
 from tests.stores import built_once, copy_of
 
 ONE_STORE = True  # only the last test writes to it
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 def memory_study() -> Study:

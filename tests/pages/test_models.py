@@ -10,7 +10,11 @@ from tests.models.manners import MANNERS, Manner, Mannered
 from tests.pages.opening import opened as opened_page
 from tests.pages.opening import quiet, words
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 BY_NAME = {manner.name: manner for manner in MANNERS}
 
 

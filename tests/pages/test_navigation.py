@@ -15,6 +15,8 @@ from tests.pages.opening import new_app, quiet
 from tests.runs.test_runner import tiny_study
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 TOY = '''"""Toy: is one page enough?"""
 
 import streamlit as st

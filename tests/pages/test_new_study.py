@@ -20,7 +20,11 @@ from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
 from tests.pages.opening import opened, quiet, words
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

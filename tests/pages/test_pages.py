@@ -20,7 +20,10 @@ from tests.runs.test_runner import tiny_study
 from tests.stores import copy_of, store_with
 
 PAGES = ["studies/page.py", "new_study/page.py", "flips/page.py", "memorization/page.py"]
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,11 @@ ARTIFACTS = Study(
 )
 BLIND = ("tests.annotation", "regex", "Written answer", "Judge")  # model and extractors of the judged study
 PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

@@ -10,7 +10,11 @@ from flipcore.store.queries import locks
 from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 STUDY = Study(
     "three models",
     (ItemSource("flipscope_choice", n=36),),

@@ -11,7 +11,7 @@ from tests.browser.test_main_job import SIMULATED
 from tests.conftest import ROOT
 from tests.stores import store_with
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 STUDY = Study.from_toml(SIMULATED)
 HOSTILE = "<script>alert(1)</script> **bold** decided"
 

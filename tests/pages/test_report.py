@@ -11,7 +11,7 @@ from pages.common import session
 from tests.conftest import ROOT
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("allowed_folders")]
 STUDY = Study(
     name="to take home",
     items=(ItemSource("flipscope_choice", n=12),),

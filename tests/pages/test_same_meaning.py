@@ -9,7 +9,7 @@ from flipcore.store.connection import Store
 from tests.pages.opening import opened, words
 from tests.runs.test_same_meaning import World, by_city, declared, log, with_models
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SAID = {
     "flips/page.py": "of pairs of variants get different answers, read by same meaning and nothing else",
     "score/page.py": "Nothing was judged right or wrong here, so there is no score.",

@@ -16,7 +16,11 @@ from tests.datasets.recorded import harness_files as written
 from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 STUDY = Study(
     "how sure",
     (ItemSource("flipscope_choice", n=36),),

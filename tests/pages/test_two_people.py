@@ -24,7 +24,11 @@ from tests.claims.walks import sent
 from tests.pages.opening import few_permutations, opened, quiet
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 ONE_STORE = True
 MODELS = {
     "Adalind": "simulated-brittle",

@@ -11,7 +11,11 @@ from tests.reports.exports.test_document import STUDY as MEMORY
 from tests.reports.exports.test_document import TWO
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # Streamlit's own: threads without a script context
 BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {

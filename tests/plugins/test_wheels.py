@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 WHEELS = Path(__file__).parent / "wheels"
 PACKAGES = ("flip-shout", "flip-last-letter", "flip-parrot", "flip-riddles", "flip-ratio")
 

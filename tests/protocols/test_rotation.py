@@ -25,6 +25,8 @@ from flipcore.store.queries import studies
 from tests.definitions import c1_run, lead3_two_option
 from tests.extractors.asking import FAILED, choice, number
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 ITEM = choice()  # rye, barley, tin, oats; alphabetically barley, oats, rye, tin
 
 

@@ -11,6 +11,8 @@ from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "two models",
     (ItemSource("flipscope_choice", n=20),),

@@ -8,6 +8,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries.decisions import UNKNOWN, keep_decision
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "recorded",
     (ItemSource("flipscope_choice", n=4),),

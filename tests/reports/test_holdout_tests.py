@@ -22,6 +22,8 @@ from tests.pages.opening import clear_caches, few_permutations
 from tests.reports.exports.reading import everything_in
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 TWO = Study(
     name="two sets",
     items=(

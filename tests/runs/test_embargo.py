@@ -17,6 +17,8 @@ from flipcore.runs.runner import run
 from flipcore.store.rows import item_row
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 CARDS = {
     "away": ModelCard("away", "openai_compatible", model="m", endpoint="http://localhost:9/v1", price_in=0.0, price_out=0.0)
 }

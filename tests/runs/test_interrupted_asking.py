@@ -22,6 +22,8 @@ from flipcore.store.queries import holdout
 from tests.annotation.surveys.test_sheets import ITEMS, RETRO, TARGET
 from tests.stores import built_once, copy_of
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 CENT = 0.01
 CARD = ModelCard("till", "till", price_in=1.0, price_out=1.0, n_in_flight=3)
 FREE = Study(

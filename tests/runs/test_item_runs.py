@@ -12,6 +12,8 @@ from flipcore.runs.cluster.place import Place
 from flipcore.store.queries import planning, review
 from tests.runs.test_runner import n_completions, tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture
 def asked(monkeypatch):

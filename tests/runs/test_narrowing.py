@@ -12,6 +12,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture
 def stored(tmp_path):

@@ -23,6 +23,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import locks
 from flipcore.store.queries import studies as queries
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def tiny_study(**changes):
     made = {

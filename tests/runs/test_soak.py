@@ -11,6 +11,8 @@ from flipcore.runs import plan, runner
 from tests import hostile_files
 from tests.runs import kills, soak
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 SEED = int(os.environ.get("FLIPSCOPE_SAMPLE_SEED", "0"))
 
 

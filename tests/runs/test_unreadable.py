@@ -8,6 +8,8 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of
 from flipcore.runs.truncation import UnreadableCount
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 READERS = [extractor_of("regex"), extractor_of("text_match"), extractor_of("answer_loss")]
 
 

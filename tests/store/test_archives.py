@@ -23,6 +23,8 @@ from flipcore.store.queries import decisions, locks, planning, studies
 from flipcore.store.schema import tables
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = tiny_study(name="half set aside", confirmatory_share=0.4)
 OTHER = tiny_study(name="shares calls with it")
 S = STUDY.study_id

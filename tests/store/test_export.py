@@ -10,6 +10,8 @@ from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.export import export, safe
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     name="out",
     items=(ItemSource("pocket_choice", n=3), ItemSource("pocket_problems", n=1)),

@@ -19,6 +19,8 @@ from flipcore.store.queries.inspection import inspection
 from tests.pages.opening import opened, quiet
 from tests.plugins.offers import entry, offered
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 MODEL = "simulated-noisy"
 STUDY = Study(
     "harm",

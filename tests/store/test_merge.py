@@ -19,6 +19,8 @@ from flipcore.store.merge import Merged, merge
 from flipcore.store.queries import budgets, planning, studies
 from flipcore.store.schema import tables
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "merged",
     (ItemSource("flipscope_choice", n=8),),

@@ -13,6 +13,8 @@ from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "wider",
     (ItemSource("flipscope_choice", n=4),),

@@ -15,6 +15,8 @@ from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def item(key="1", question="Which is a metal?"):
     return Item.make(dataset="made", key=key, kind="choice", question=question, options=("tin", "oak"), target="0")

@@ -16,6 +16,8 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "written",
     (ItemSource("flipscope_choice"), ItemSource("flipscope_problems")),

@@ -17,6 +17,8 @@ from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs
 from tests.annotation.paraphrases.test_verdict_messages import message
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 
 def reworded_study(n=20):
     return Study(

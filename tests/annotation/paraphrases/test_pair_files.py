@@ -22,7 +22,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
-pytestmark = pytest.mark.usefixtures("allowed_folders")
+pytestmark = [pytest.mark.usefixtures("allowed_folders"), pytest.mark.usefixtures("allowed_callables")]
 
 
 def read(path, content, **rest):

@@ -13,6 +13,8 @@ from flipcore.runs import demo
 from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
+pytestmark = pytest.mark.usefixtures("allowed_callables")
+
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 

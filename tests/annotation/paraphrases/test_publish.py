@@ -7,7 +7,10 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # those of the `datasets` package itself
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
+]  # those of the `datasets` package itself
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from flipcore.store.queries import review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
+
 
 def message(pair, said=SAME, n=0, **rest):
     return {"id": digest("message", pair["pair_id"], n), "kind": "verdict", "pair_id": pair["pair_id"], "said": said} | rest

@@ -24,6 +24,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 ITEM = Item.make(dataset="t", key="1", kind="number", question="How many legs do 4 horses have?", target="16")
 GOOD = "If there are 4 horses, how many legs have they?"
 

@@ -21,6 +21,8 @@ from tests.annotation.paraphrases.test_verdict_messages import message
 from tests.annotation.proposals.test_proposing import lab, reply  # noqa: F401
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_callables")
+
 SOURCE = ItemSource("flipscope_choice", n=8)
 ITEMS = list(load(SOURCE))
 

@@ -11,6 +11,8 @@ from flipcore.runs.demo import demo_studies, fill_answers, fill_store
 from flipcore.runs.runner import run
 from flipcore.store.connection import Store
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 N_ITEMS, LEAST_RECORDED, MOST_NATS = 3, 0.85, 0.01
 SQL = "SELECT call_id, text, finish_reason, tokens, top_logprobs FROM completions"
 

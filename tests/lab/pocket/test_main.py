@@ -5,6 +5,8 @@ from tests.lab.pocket.__main__ import main
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.world import FAMILIES
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def test_a_folder_without_a_checkpoint_is_refused_with_a_sentence(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("tests.lab.pocket.__main__.find_spec", lambda name: object())

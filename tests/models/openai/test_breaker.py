@@ -14,6 +14,8 @@ from flipcore.store.queries import studies
 from tests.models.openai.test_client import WORDS, card
 from tests.models.server import Server
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):

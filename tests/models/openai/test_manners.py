@@ -14,7 +14,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.models.manners import MANNERS, Mannered
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 N = 3
 
 

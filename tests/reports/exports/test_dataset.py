@@ -15,7 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.stores import store_with
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
 
 @pytest.fixture(scope="module")

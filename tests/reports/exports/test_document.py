@@ -26,7 +26,7 @@ from tests.pages.opening import few_permutations
 from tests.reports.exports.reading import everything_in, files_in
 from tests.stores import store_with
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 STUDY = Study(
     name="Report & <study>",
     items=(

@@ -19,6 +19,8 @@ from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
 from tests.runs.kills import contents
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def tiny_study(**changes):
     own = {

@@ -11,6 +11,8 @@ from flipcore.core.errors import BadInput
 from flipcore.runs.cluster import ray_cluster
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.mark.parametrize("text", ["here", "http://head:8000", "ray://", "head", "10.0.0.1:port", "ray://head:1; rm -rf ~"])
 def test_what_is_no_address_is_refused(text):

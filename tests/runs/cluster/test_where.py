@@ -15,6 +15,8 @@ from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import place
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ from flipcore.runs.cluster.states import SET_ASIDE, WorkerState, missing_workers
 from tests.models.server import Server
 from tests.runs.cluster.in_process import place
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 KEY = "sk-cluster-4711-secret"
 CALL = Call("lab", "r", Request("generate", "x" * 400, max_tokens=100))
 

@@ -14,6 +14,8 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base import agreement
 from flipcore.stats.base.agreement import log_jackknife
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 pairs = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=40)
 
 

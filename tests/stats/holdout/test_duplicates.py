@@ -10,6 +10,8 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.holdout import duplicates as module
 from flipcore.stats.holdout.duplicates import Duplicate, duplicates
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def longest_common(a, b):
     """Length of the longest common subsequence by its recursion."""

@@ -14,7 +14,7 @@ from flipcore.vectors.classifiers import classifier_by_name, told_apart
 from tests import holdout_real
 from tests.holdout_real import benchmark, gsm1k, nearest_neighbour, part_rejections, rephrased, units_of
 
-pytestmark = pytest.mark.usefixtures("shared_data")
+pytestmark = [pytest.mark.usefixtures("shared_data"), pytest.mark.usefixtures("allowed_folders")]
 
 
 @pytest.fixture(scope="module")

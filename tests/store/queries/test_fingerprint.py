@@ -9,6 +9,8 @@ from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.locks import keep_lock
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "basis",
     (ItemSource("flipscope_choice", n=6),),

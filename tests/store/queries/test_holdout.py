@@ -9,6 +9,8 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "roles",
     (

@@ -10,6 +10,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 DIGITS = Study(
     "digits",
     (ItemSource("pocket_choice", n=1, seed=1),),

@@ -13,6 +13,8 @@ from flipcore.store.queries import holdout, inspection, locks, studies
 from tests.store.queries import test_set_aside
 from tests.store.queries.test_set_aside import CALLS, NAMES_IDS, READER, STUDY, S, filled, open_ids, store, written  # noqa: F401
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 EVERYWHERE = replace(STUDY, name="open", confirmatory_share=0.0)
 E = EVERYWHERE.study_id
 

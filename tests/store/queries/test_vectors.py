@@ -8,6 +8,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies, vectors
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 def test_vectors_come_back_exactly_and_only_those_asked_for(store):
     kept = {"a": np.array([1.5, -2.25, 1e-7], dtype=np.float32), "b": np.zeros(3, dtype=np.float32)}

@@ -12,7 +12,10 @@ from flipcore.vectors.classifiers.kinds import Bert
 
 has_bert = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 needs_bert = pytest.mark.skipif(not has_bert, reason="torch and transformers are not installed (requirements-bert.txt)")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the packages themselves, while they are imported
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.usefixtures("allowed_folders"),
+]  # of the packages themselves, while they are imported
 
 WORDS = "dog cat horse cow three seven nine eleven the is before in row and then".split()
 ANIMALS, NUMBERS = WORDS[:4], WORDS[4:8]

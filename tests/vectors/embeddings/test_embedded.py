@@ -13,6 +13,8 @@ from flipcore.vectors import embeddings
 from flipcore.vectors.embeddings import EMBEDDINGS, embedded, embedding_by_name, unit_rows
 from tests.vectors.embeddings.items import entry, topical
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 class Counting:
     """Each text's length and number of vowels; remembers what it was asked for."""

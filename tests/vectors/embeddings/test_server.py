@@ -15,6 +15,8 @@ from flipcore.vectors.embeddings import embedded, kinds
 from flipcore.vectors.embeddings.kinds import Server
 from tests.vectors.embeddings.items import topical
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 KEY = "sk-planted-0123456789"
 
 
