@@ -60,6 +60,8 @@ def test_ncd_of_ten_thousand_outputs_equals_the_loop(capsys):
 
 @pytest.mark.soak
 def test_rouge_l_of_ten_thousand_outputs_equals_rouge_score(capsys):
+    from rouge_score import rouge_scorer
+
     references, outputs = texts()
     ours, seconds = timed(lambda: in_groups(rouge_l_many, references, outputs))
     sample = range(0, N_OUTPUTS, 20)

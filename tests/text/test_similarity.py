@@ -5,7 +5,6 @@ import zlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rouge_score import rouge_scorer
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -18,10 +17,17 @@ def sentence(rng, n):
     return " ".join(rng.choice(WORDS, n))
 
 
+def rouge_package():
+    # brings nltk, which takes a second of every worker's collection
+    from rouge_score import rouge_scorer
+
+    return rouge_scorer.RougeScorer(["rougeL"])
+
+
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.lists(st.sampled_from(WORDS), max_size=30))
 @settings(max_examples=150, deadline=None)
 def test_rouge_l_equals_the_rouge_score_package(ref, hyp):
-    scorer = rouge_scorer.RougeScorer(["rougeL"])
+    scorer = rouge_package()
     ref, hyp = " ".join(ref), " ".join(hyp)
     assert similarity.rouge_l(ref, hyp) == scorer.score(ref, hyp)["rougeL"].fmeasure
 
@@ -30,7 +36,7 @@ def test_rouge_l_equals_the_rouge_score_package(ref, hyp):
 @given(st.text(max_size=60), st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_rouge_l_equals_the_rouge_score_package_on_any_text(ref, hyp):
-    assert similarity.rouge_l(ref, hyp) == rouge_scorer.RougeScorer(["rougeL"]).score(ref, hyp)["rougeL"].fmeasure
+    assert similarity.rouge_l(ref, hyp) == rouge_package().score(ref, hyp)["rougeL"].fmeasure
 
 
 def test_rouge_l_is_zero_when_nothing_can_be_compared():
