@@ -53,7 +53,7 @@ from flipcore.stats.audit.score_rate import score_rates
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.families import family_numbers
-from flipcore.stats.base.guarded import guarded_limits, guarded_t
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN, guarded_limits, guarded_t
 from flipcore.stats.base.intervals import SIGNED, mean_interval
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.flips.decomposition import default_reference
@@ -294,7 +294,8 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
         else replace(scores.unpaired, value=-scores.unpaired.value, low=-scores.unpaired.high, high=-scores.unpaired.low)
     )
     family = f" p over {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
-    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_pp()}.{family}"
+    assumed = "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
+    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_pp()}.{family}{assumed}"
     return Claim(
         READOUTS_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", {"difference": gap, "p": p}
     )

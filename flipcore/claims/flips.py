@@ -13,6 +13,7 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import PartsTest, parts_test
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stated_parts
@@ -242,7 +243,7 @@ def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
 def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     beyond = stated_parts(one.item_values) != THREE
     noise = " beyond noise" if beyond else "" if test.above_floor else ", noise included"
-    few = f"too few {'items' if one.n_items == test.n else 'families of items'} for a claim ({test.n})"
+    few = f"too few {'items' if one.n_items == test.n else 'clusters of items'} for a claim ({test.n})"
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
     decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
     if one.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - one.T.level).any():
@@ -320,9 +321,12 @@ def floor_words(one: Decomposition, temperature: float | None = None) -> str:
 
 
 def _detail(one: Decomposition, n_family: int, temperature: float | None) -> str:
-    size = f"{one.n_items:,} items" + (f" in {one.T.n:,} families" if one.T.n != one.n_items else "")
+    size = f"{one.n_items:,} items" + (f" in {one.T.n:,} clusters" if one.T.n != one.n_items else "")
+    assumed = CLUSTERS_LIKE_SEEN if one.T.n != one.n_items else ""
     family = f"; p over {n_family} cells (Holm)" if n_family > 1 else ""
-    return " ".join(filter(None, (_parts_sentence(one), floor_words(one, temperature), unread_words(one), f"{size}{family}.")))
+    return " ".join(
+        filter(None, (_parts_sentence(one), floor_words(one, temperature), unread_words(one), f"{size}{family}.", assumed))
+    )
 
 
 def headline(

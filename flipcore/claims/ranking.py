@@ -14,6 +14,7 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, Order, rank_limits
 from flipcore.stats.ranking.ways import Way
 from flipcore.text.counts import count_of
@@ -122,7 +123,7 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     unread = f"; up to {percent_text(most, 1)} of answers unread or failed" if most else ""
     numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
     if n_families < MIN_N:
-        what = "items" if n_families == n else "families of items"
+        what = "items" if n_families == n else "clusters of items"
         sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families}){unread}."
         return Claim(BETTER, FEW, sentence, False, _own_detail(one, n, every), "", numbers).not_claimed(one.why_own)
     best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
@@ -182,7 +183,12 @@ def _either(names: Sequence[str]) -> str:
 def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
     pairs = len(one.models) * (len(one.models) - 1) // 2
     family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
-    own = f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"
+    reader = title_of(one.order.scores.ways[one.own].extractor).lower()
+    n_clusters = int(one.order.n_families[one.own])
+    is_clustered = n_clusters != int(one.order.n[one.own])
+    size = f"{n:,} items in {n_clusters:,} clusters" if is_clustered else f"{n:,} items"
+    assumed = f" {CLUSTERS_LIKE_SEEN}" if is_clustered else ""
+    own = f"Study's own prompt, {reader}, {size}.{family}{assumed}"
     return " ".join(filter(None, (own, _unread_words(one, n, models))))
 
 

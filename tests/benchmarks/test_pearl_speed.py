@@ -65,8 +65,6 @@ def test_rouge_l_of_ten_thousand_outputs_equals_rouge_score(capsys):
     references, outputs = texts()
     ours, seconds = timed(lambda: in_groups(rouge_l_many, references, outputs))
     sample = range(0, N_OUTPUTS, 20)
-    from rouge_score import rouge_scorer  # imports nltk: two seconds of every collection
-
     scorer = rouge_scorer.RougeScorer(["rougeL"])
     loop, loop_seconds = timed(
         lambda: [scorer.score(references[i % N_REFERENCES], outputs[i])["rougeL"].fmeasure for i in sample]

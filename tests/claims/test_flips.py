@@ -200,10 +200,11 @@ def test_items_of_one_family_count_once():
     item = rows["item_id"].str[1:].astype(int)
     assert only(rows).is_made
     few = only(rows.assign(family=item // 8))  # five families of eight
-    assert few.outcome == flips.FEW and "families of items for a claim (5)" in few.text
+    assert few.outcome == flips.FEW and "clusters of items for a claim (5)" in few.text
     found = cells(rows.assign(family=item // 2))[0]
     assert (found.n_items, found.T.n, found.T.method) == (40, 20, "families") and found.T.value == 0.5
-    assert "40 items in 20 families" in only(rows.assign(family=item // 2)).detail
+    clustered = only(rows.assign(family=item // 2)).detail
+    assert "40 items in 20 clusters" in clustered and "Assumes clusters like those seen." in clustered
 
 
 def test_the_surface_says_what_the_cells_say():

@@ -20,6 +20,7 @@ import numpy as np
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
 
+CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."  # for the small line of a claim by this test
 _CORRELATION_LEVEL = 0.05  # one-sided, of the upper limit of a correlation within clusters
 
 
