@@ -4,6 +4,7 @@
     python -m tests.shards --plan          the parts, how long each takes, and that none is left out
     python -m tests.shards --status        when each file last passed; `--strict`: 1 where one is due
     python -m tests.shards --record FILE   take in the RAN lines that a run printed (- for stdin)
+    python -m tests.shards --piece 3/40    files of one piece of everything
     python -m tests.shards --first         files whose tests import a module that changed lately
 
 The table beside this file has a row per test file. Its part never changes by itself: a file that
@@ -184,6 +185,14 @@ def due(rows: Mapping[str, FileRow], runs: Sequence[str]) -> dict[str, str]:
     return why
 
 
+def piece(text: str, files: Sequence[str]) -> list[str]:
+    """The files of "3/40", the third of forty pieces of everything, in order."""
+    number, _, n_pieces = text.partition("/")
+    if not (number.isdecimal() and n_pieces.isdecimal() and 1 <= int(number) <= int(n_pieces)):
+        raise SystemExit(f"{text!r} is no piece; write 3/40 for the third of forty.")
+    return sorted(files)[int(number) - 1 :: int(n_pieces)]
+
+
 def _git(*words: str) -> str:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
@@ -234,12 +243,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--estimate", action="store_true", help="add files that the table lacks")
     parser.add_argument("--status", action="store_true")
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--piece", metavar="K/N", help="test files of one piece of everything, for .ci/nightly")
     parser.add_argument("--record", metavar="FILE")
     options = parser.parse_args(arguments)
     if options.number:
         print(number_now())
     if options.first:
         print(" ".join(first_now()))
+    if options.piece:
+        everything = [str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")]
+        print(" ".join(piece(options.piece, everything)))
     if options.estimate:
         _estimate(collect())
     if options.record:

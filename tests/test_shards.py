@@ -80,3 +80,11 @@ def test_a_file_that_failed_or_has_not_run_lately_is_due():
     runs = [f"2026-11-{day}" for day in range(11, 21)]
     assert set(shards.due(rows, runs)) == {"failed", "never", "old"}
     assert set(shards.due(rows, runs[1:])) == {"failed", "never"}  # fewer than ten runs: nothing is old yet
+
+
+def test_the_pieces_of_a_night_are_everything_once():
+    pieces = [shards.piece(f"{number}/5", FILES) for number in range(1, 6)]
+    assert sorted(file for files in pieces for file in files) == sorted(FILES)
+    for text in ("0/5", "6/5", "5", "a/b"):
+        with pytest.raises(SystemExit, match="is no piece"):
+            shards.piece(text, FILES)
