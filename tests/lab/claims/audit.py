@@ -28,11 +28,20 @@ def _single(rng: np.random.Generator, n: int, disagree: float, pairs: int = 1) -
     return [ReadoutPair("m", "first", f"other {i}", first, one) for i, one in enumerate(drawn)]
 
 
-def _templates(rng: np.random.Generator, n_templates: int, size: int) -> list[ReadoutPair]:
-    """Templates favour one or the other at random, all their items together."""
+def _templates(
+    rng: np.random.Generator, n_templates: int, size: int, spread: float = 0.25, lead: float = 0.0
+) -> list[ReadoutPair]:
+    """Templates favour one or the other at random, all their items together.
+
+    `spread` is how much; the second readout reads `lead` more of the answers right.
+    """
     families = np.repeat(np.arange(n_templates), size)
-    lean = rng.normal(0, 0.25, n_templates)[families]
-    first, second = ((rng.random(families.size) < np.clip(0.6 + sign * lean, 0, 1)).astype(float) for sign in (1, -1))
+    lean = rng.normal(0, spread, n_templates)[families]
+    scores = []
+    for sign, more in ((1, 0.0), (-1, lead)):
+        right = rng.random(families.size) < np.clip(0.6 + more + sign * lean, 0, 1)
+        scores.append(right.astype(float))
+    first, second = scores
     return [ReadoutPair("m", "first", "second", first, second, families)]
 
 
@@ -143,6 +152,15 @@ CELLS = (
         for n, share in ((40, 0.2), (300, 0.1), (1_319, 0.1))
     ),
     *(_cell("templates", f"{n} x {size}", partial(_templates, n_templates=n, size=size)) for n, size in ((12, 8), (30, 5))),
+    *(
+        _cell(
+            "templates, the second reads .15 more",
+            f"{n} x {size}",
+            partial(_templates, n_templates=n, size=size, spread=0.05, lead=0.15),
+            "planted",
+        )
+        for n, size in ((20, 10), (40, 5), (57, 25))
+    ),
     *(
         _cell("a log of many pairs", f"{pairs} × {n}", partial(_single, n=n, disagree=0.2, pairs=pairs), n_runs=n_runs)
         for n, pairs, n_runs in ((60, 20, N_RUNS), (300, 28, N_WHOLE))

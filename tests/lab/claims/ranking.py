@@ -130,10 +130,10 @@ def _first_is_shown(rng: np.random.Generator, runs: int, n: int) -> tuple[int, i
     return sum(best_claim(in_words(one, families)).outcome == "first" for one in every), runs
 
 
-def _is_separated(rng: np.random.Generator, runs: int, n: int) -> tuple[int, int]:
-    """Whether the third of three models, which is worse, is separated from the first."""
-    families = np.arange(n)
-    every = (one for right in _batches(rng, runs, WORSE, families, False) for one in right)
+def _is_separated(rng: np.random.Generator, runs: int, n: int, size: int = 1) -> tuple[int, int]:
+    """Whether the third of three models, which is worse, is separated from the first; `size` items share a template."""
+    families = np.repeat(np.arange(n), size)
+    every = (one for right in _batches(rng, runs, WORSE, families, size > 1) for one in right)
     return sum(pair_claim(in_words(one, families), 0, 2).is_made for one in every), runs
 
 
@@ -173,5 +173,16 @@ CELLS = (
     *(
         Cell(SEPARATED, "third of .75, .75, .50 from the first", f"{n}", partial(_is_separated, n=n), "planted", 2_000)
         for n in (40, 150)
+    ),
+    *(
+        Cell(
+            SEPARATED,
+            "third of .75, .75, .50 from the first, templates",
+            f"{n} x {size}",
+            partial(_is_separated, n=n, size=size),
+            "planted",
+            2_000,
+        )
+        for n, size in ((20, 10), (40, 5))
     ),
 )
