@@ -93,13 +93,14 @@ def test_a_scale_that_the_question_asks_in_is_no_part_of_the_answer():
     assert stated_number("gsm8k")[0] == "8"
 
 
+@pytest.mark.parametrize("n_texts", [250, pytest.param(1_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tail", [3, 120])
-def test_searching_the_end_first_reads_what_searching_the_whole_text_does(monkeypatch, tail):
+def test_searching_the_end_first_reads_what_searching_the_whole_text_does(monkeypatch, tail, n_texts):
     rng = random.Random(5)
-    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 90))) for _ in range(1_000)]
+    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 90))) for _ in range(n_texts)]
     monkeypatch.setattr(module, "_TAIL", tail)
     answers = [stated_number(text) for text in texts]
-    assert len(set(answers)) > 20 and sum(len(text) > 2 * tail for text in texts) > 80
+    assert len(set(answers)) > 20 and sum(len(text) > 2 * tail for text in texts) > 0.08 * n_texts
     monkeypatch.setattr(module, "_NUMBER", re.compile(module.NUMBER))
     monkeypatch.setattr(module, "_TAIL", 10_000)
     assert [stated_number(text) for text in texts] == answers
