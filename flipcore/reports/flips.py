@@ -83,7 +83,9 @@ def headline(
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [one.scorer for one in scores])
     # An extractor that read nothing (the model gives no log-probabilities) never leads.
-    has_answer = frame["answer"].notna() | frame["value"].notna()
+    has_answer = frame["answer"].notna()
+    if "value" in frame:  # of extractors that read a number, and in no frame of answers alone
+        has_answer = has_answer | frame["value"].notna()
     read_names = [name for name in names if has_answer[frame["extractor"] == name].any()]
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     totals = [total for total in totals if total.extractor in read_names]

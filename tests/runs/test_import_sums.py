@@ -7,6 +7,8 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 
 @pytest.fixture
 def second_readings(monkeypatch):

@@ -74,10 +74,10 @@ def reported(study: Study) -> list[dict]:
     return scores
 
 
-_FILES = """
+_FILES = f"""
 SELECT DISTINCT s.model, s.item_id, s.variant_id, s.sample, c.revision AS file
-FROM readout_sources s JOIN completions c USING (call_id)
-WHERE s.study_id = $study_id AND s.position = 0
+FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND s.position = 0 AND {OPEN}
 """
 
 

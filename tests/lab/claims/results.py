@@ -10,7 +10,7 @@ from tests.lab.claims.traces import Trace
 
 FOLDER = Path("tests/stats/claims")
 TABLE = Path("tests/stats/claims.md")
-CHECKED = "checked.json"  # beside the rows: what the last whole `--check` found
+CHECKED = "claims_checked.json"  # beside the folder of rows: what the last whole `--check` found
 _STALE_MARK = " ‡"
 _COLUMNS = "| claim | world | n | runs | {} | commit |"
 
@@ -38,7 +38,7 @@ class Check:
 
 def last_check(folder: Path = FOLDER) -> Check | None:
     """Return the last whole check, or None before the first."""
-    path = folder / CHECKED
+    path = folder.parent / CHECKED
     if not path.exists():
         return None
     stored = json.loads(path.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def last_check(folder: Path = FOLDER) -> Check | None:
 def store_check(check: Check, folder: Path = FOLDER) -> None:
     """Keep what a whole check found."""
     text = json.dumps(asdict(check), indent=1, ensure_ascii=False)
-    (folder / CHECKED).write_text(text + "\n", encoding="utf-8")
+    (folder.parent / CHECKED).write_text(text + "\n", encoding="utf-8")
 
 
 def store(module: str, fresh: Iterable[Row], names: Sequence[str], folder: Path = FOLDER) -> None:

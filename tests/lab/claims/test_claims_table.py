@@ -172,8 +172,8 @@ def test_traces_come_back_from_disk_as_they_were_stored(tmp_path):
     stored = replace(row(1, name="a"), trace=traced())
     results.store("memory", [stored, row(2, name="b")], ["a", "b"], tmp_path)
     assert results.rows_on_disk("memory", tmp_path) == {"a": stored, "b": row(2, name="b")}
-    results.store_check(results.Check("abc", 2, ("b",)), tmp_path)
-    assert results.last_check(tmp_path) == results.Check("abc", 2, ("b",))
+    results.store_check(results.Check("abc", 2, ("b",)), tmp_path / "rows")
+    assert results.last_check(tmp_path / "rows") == results.Check("abc", 2, ("b",))
 
 
 PLACE = ("gates", 0)  # a cheap cell, whose claim follows from a threshold

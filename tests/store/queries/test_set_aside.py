@@ -24,6 +24,7 @@ from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import (
     audit,
+    audit_outputs,
     budgets,
     decisions,
     exchange,
@@ -139,6 +140,10 @@ CALLS = {
     "audit.notes": lambda s: audit.notes(STUDY),
     "audit.facts": lambda s: audit.facts(STUDY),
     "audit.prompts": lambda s: audit.prompts(s, S),
+    "audit.files_of_outputs": lambda s: audit.files_of_outputs(s, S),
+    "audit_outputs.reruns": lambda s: audit_outputs.reruns(s, S),
+    "audit_outputs.named_outputs": lambda s: audit_outputs.named_outputs(s, S),
+    "audit_outputs.lengths": lambda s: audit_outputs.lengths(s, S),
     "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
     "scores.settings": lambda s: scores.settings(s, S),
     "scores.graders": lambda s: scores.graders(s, S, [{"scorer": "regex"}]),
