@@ -144,11 +144,12 @@ def shared_data():
 
 
 @pytest.fixture(scope="module")
-def allowed_folders():
+def allowed_folders(allowed_callables):
     """Admit the tests' own folders and the checkout, as an admin's `FLIPSCOPE_FOLDERS` does.
 
     For a test that reads files through a function of the core. A user who names a file on the
-    command line needs no such variable, so tests/outside sets none.
+    command line needs no such variable, so tests/outside sets none. It admits the tests' own judges
+    too: many tests share a study that has one.
     """
     folders = (tempfile.gettempdir(), str(ROOT), str(ROOT.parent))
     with pytest.MonkeyPatch.context() as patch:

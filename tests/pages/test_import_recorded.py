@@ -96,7 +96,6 @@ def test_a_column_is_corrected(app):
         ("[1, 2]", "no row that can be read"),
         ("\x00\x01\n\x02", "no row"),
         (lines([{"prompt": "p"}]), "nothing to read"),
-        (lines([{"prompt": "A. tin\nB. tin", "text": "A"}]), "the same text in options 1 and 2"),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
