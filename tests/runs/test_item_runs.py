@@ -86,14 +86,17 @@ def test_only_the_item_that_lost_something_is_looked_at(store, asked, loss):
 def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, monkeypatch):
     calls, items = asked
     monkeypatch.setattr(Place, "n_open", lambda self, uses, cards, n_calls: 1)
-    stop = runner._Run._passes_over
-    monkeypatch.setattr(
-        runner._Run,
-        "_passes_over",
-        lambda self, *one: stop(self, *one) if len(items) < 4 else self.asking.stop("cancelled") or True,
-    )
+    one_item = runner._Run._item_or_none
+
+    async def at_most_four_items(self, job):
+        if len(items) < 4:
+            await one_item(self, job)
+        else:
+            self.asking.stop("cancelled")
+
+    monkeypatch.setattr(runner._Run, "_item_or_none", at_most_four_items)
     assert runner.run(tiny_study(), store).state == "cancelled"
-    monkeypatch.setattr(runner._Run, "_passes_over", stop)
+    monkeypatch.setattr(runner._Run, "_item_or_none", one_item)
     asked_before, read_before = set(calls), set(items)
     calls.clear()
     items.clear()

@@ -401,7 +401,7 @@ def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypat
 
     log_survey = survey([made.lm_eval(tmp_path / "run").parent])
     whole = _Batch.tables
-    monkeypatch.setattr(_Batch, "tables", lambda batch: whole(batch) | {"items": [{"item_id": None}]})
+    monkeypatch.setattr(_Batch, "tables", lambda batch, sums: whole(batch, sums) | {"items": [{"item_id": None}]})
     with pytest.raises(Exception, match="could not be written"):
         store_logs(log_survey, store)
     study_id = study_of(log_survey).study_id
