@@ -1,7 +1,8 @@
 """The first runs of a cell, kept so that a row stays valid while its decisions do.
 
 A row of the claims table costs thousands of runs. Whether today's code would still give it is asked
-by running the first `N_TRACED` of them again, on the stream of the cell's name: which claims were
+by running `N_TRACED` of them again, on the stream of the cell's name (the first ones of the row where
+a cell runs one after another, forty runs of their own where it draws all at once): which claims were
 made, and the numbers behind them. A renamed module, a reworded sentence or a faster loop changes
 nothing here; another threshold, estimator or seed does, and only then is the row simulated anew.
 """
