@@ -133,15 +133,15 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
     finally:
         is_taken = not inbox.withdraw(path)
     if is_taken:
-        print(f"{held}\nThe dashboard took the study: it appears there under Studies as {study.name!r}.")
+        print(f"{held.holder}, a dashboard, which took the study: it appears there under Studies as {study.name!r}.")
     return is_taken
 
 
 def _wait_for_file(held: StoreHeld) -> None:
     """Wait until the database can be opened, or long enough that a dashboard may hold it now."""
     print(
-        f"{held}\nWhoever holds it takes no studies (another command does not). Waiting until the "
-        "file is free; Ctrl-C ends this.",
+        f"{held.holder}, which takes no studies: another command, or a dashboard that does not "
+        "answer. Waiting until the file is free; Ctrl-C ends this.",
         file=sys.stderr,
     )
     started = time.monotonic()

@@ -18,7 +18,11 @@ class MissingPackage(FlipscopeError):
 
 
 class StoreHeld(FlipscopeError):
-    """Another process holds the database file."""
+    """Another process holds the database file; `holder` says which, without a guess at what it is."""
+
+    def __init__(self, sentence: str, holder: str = "") -> None:
+        super().__init__(sentence)
+        self.holder = holder or sentence
 
 
 class OverBudget(FlipscopeError):

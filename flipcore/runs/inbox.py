@@ -20,9 +20,14 @@ _ON = "# on "  # the file's first line, where the study is to run on a cluster
 
 
 def hand_over(study: Study, on: str = "") -> Path:
-    """Leave the study for the dashboard, with the cluster that it is to run on."""
+    """Leave the study for the dashboard, with the cluster that it is to run on.
+
+    Each process has a file of its own: two commands with one study must not take the other's
+    withdrawal for a dashboard's answer.
+    """
     require(Permission.RUN)
-    return write(inbox_path() / f"{study.study_id}.toml", (f"{_ON}{on}\n" if on else "") + study.to_toml())
+    path = inbox_path() / f"{study.study_id}-{os.getpid()}.toml"
+    return write(path, (f"{_ON}{on}\n" if on else "") + study.to_toml())
 
 
 def withdraw(path: Path) -> bool:
@@ -41,7 +46,8 @@ def take(min_age_s: float = 0.0) -> list[tuple[Study, str]]:
     alone: they belong to a command that still waits for an answer.
     """
     studies = []
-    for path in sorted(inbox_path().glob("*.toml")):
+    # Only the process that holds the database takes, so a claimed file is of one that died.
+    for path in sorted([*inbox_path().glob("*.toml"), *inbox_path().glob("*.taken")]):
         claimed = path.with_suffix(".taken")
         try:
             if time.time() - path.stat().st_mtime < min_age_s:

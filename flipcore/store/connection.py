@@ -187,7 +187,9 @@ def _lock_error(path: Path, message: str) -> StoreHeld | BadInput:
             "FLIPSCOPE_DB."
         )
     holder = f"process {who[1]}" if who else "another process"
+    held = f"{path} is held by {holder}"
     return StoreHeld(
-        f"{path} is held by {holder}, probably an open dashboard: look there, hand it a study with "
-        "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB."
+        f"{held}, probably an open dashboard: look there, hand it a study with "
+        "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB.",
+        holder=held,
     )

@@ -4,10 +4,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from flipcore.commands import run
+from flipcore.core.errors import StoreHeld
 from flipcore.runs import inbox
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
@@ -21,6 +23,13 @@ store = Store.open()
 print("held", flush=True)
 sys.stdin.readline()
 store.close()
+"""
+
+OFFER = """
+import sys
+from flipcore.core.study import Study
+from flipcore.runs.inbox import hand_over
+print(hand_over(Study.from_toml(sys.argv[1])))
 """
 
 
@@ -50,7 +59,7 @@ def test_run_waits_for_a_command_and_then_asks_the_study(holder, capsys):
     code = run.ask(tiny_study(), "again")
     assert code == 0 and holder.wait(20) == 0
     said = capsys.readouterr()
-    assert "Waiting until the file is free" in said.err and "tiny: done" in said.out
+    assert "which takes no studies" in said.err and "probably an open dashboard" not in said.err and "tiny: done" in said.out
     assert n_readouts() > 0
     assert list(inbox.inbox_path().iterdir()) == []
 
@@ -69,7 +78,22 @@ def test_run_hands_over_to_a_dashboard_that_takes_the_study(holder, capsys):
     assert run.ask(tiny_study(), "again") == 0
     dashboard.join()
     assert [study.name for study, _ in taken] == ["tiny"]
-    assert "The dashboard took the study" in capsys.readouterr().out
+    assert "a dashboard, which took the study" in capsys.readouterr().out
+
+
+def test_two_commands_with_one_study_do_not_take_each_other_for_a_dashboard(holder, capsys):
+    """The first withdraws its offer while the second waits for an answer to its own."""
+    study = tiny_study()
+    other = subprocess.run([sys.executable, "-c", OFFER, study.to_toml()], capture_output=True, text=True, timeout=60)
+    other_path = Path(other.stdout.strip())
+    assert other_path.is_file()
+    timer = threading.Timer(0.1, other_path.unlink)
+    timer.start()
+    with pytest.raises(StoreHeld):
+        Store.open()
+    assert not run._is_taken_over(study, "", StoreHeld("held"))
+    timer.join()
+    assert "took the study" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

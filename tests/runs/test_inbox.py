@@ -29,3 +29,9 @@ def test_a_file_that_is_no_study_is_set_aside_with_a_sentence():
     assert take() == [(tiny_study(), "")]
     assert "not valid TOML" in (inbox_path() / "broken.why.txt").read_text(encoding="utf-8")
     assert (inbox_path() / "broken.refused").exists() and take() == []
+
+
+def test_a_study_whose_taker_died_before_it_was_asked_is_taken_by_the_next():
+    path = hand_over(tiny_study())
+    path.rename(path.with_suffix(".taken"))
+    assert take() == [(tiny_study(), "")] and take() == []

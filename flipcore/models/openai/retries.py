@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from flipcore.models.cards import ModelCard
-from flipcore.models.openai.replies import Fault
+from flipcore.models.openai.replies import Fault, path_of
 
 LONGEST_WAIT_S = 60.0
 FIRST_WAIT_S = 0.5
 REDIRECTS = {301, 302, 303, 307, 308}
 _AGAIN = {408, 409, 429}
+_LONGEST_ADDRESS = 300  # characters
 _SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b(?:sk|key|pk|xai|gsk|hf)[-_][\w*.-]{6,}")
 
 
@@ -39,9 +40,10 @@ def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
     raw = _body(response)
     status = getattr(error, "status_code", None)
     if status in REDIRECTS:
-        address = response.headers.get("location") if response is not None else None
+        location = response.headers.get("location", "") if response is not None else ""
+        address = location[:_LONGEST_ADDRESS].removesuffix(path_of(card)) or "another address"
         return (
-            f"{card.endpoint} sends calls on to {address or 'another address'} (HTTP {status}), and nothing was sent there. "
+            f"{card.endpoint} sends calls on to {address} (HTTP {status}), and nothing was sent there. "
             f"If you trust that address, enter it as the endpoint of {card.name} and run again.",
             raw,
         )

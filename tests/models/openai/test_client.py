@@ -181,10 +181,10 @@ def test_a_refused_request_is_not_asked_again(code):
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed_and_names_the_new_address(code):
-    with Server() as elsewhere, Server(("status", code, {"Location": f"{elsewhere.url}/completions"})) as server:
+    with Server() as elsewhere, Server(("status", code, {"Location": f"{elsewhere.url}/chat/completions"})) as server:
         made = ask(server.url, WORDS)
         assert len(server.bodies) == 1 and elsewhere.bodies == []
-    assert made.status == "failed" and f"{elsewhere.url}/completions" in made.error
+    assert made.status == "failed" and f"sends calls on to {elsewhere.url} (HTTP {code})" in made.error
     assert "nothing was sent there" in made.error
 
 
