@@ -15,6 +15,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges
 from tests.stores import store_with
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 STUDY = Study(
     "pairs",
     (ItemSource("flipscope_choice", n=30),),

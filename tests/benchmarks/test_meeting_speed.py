@@ -14,7 +14,7 @@ from tests.browser.test_main_job import SIMULATED, settled
 from tests.browser.test_meeting import Screen
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.soak]
+pytestmark = [pytest.mark.browser, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]
 N_FOLLOWERS, N_STEPS, EVERY_MS, ASLEEP_S = 8, 120, 50, 60
 BOARD = """[...document.querySelectorAll('*')].map((one) => one.shadowRoot).find((one) => one?.querySelector('.board'))"""
 # wall-clock milliseconds of the frame in which each level stood on the screen

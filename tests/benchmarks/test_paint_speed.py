@@ -16,7 +16,7 @@ from flipcore.store.connection import Store
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.soak]
+pytestmark = [pytest.mark.browser, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]
 N_RUN, N_CLICKS = 400, 9
 # "5 of 12,000", which item of the map the inspector shows; None while there is none
 PLACE = "() => /[0-9,]+ of [0-9,]+/.exec(document.querySelector('.st-key-inspector')?.innerText ?? '')?.[0] ?? null"

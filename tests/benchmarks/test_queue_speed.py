@@ -15,7 +15,7 @@ from tests.browser.serving import ROOT
 from tests.models.server import Server
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("allowed_folders")]
 DONE = Study(
     "looked at",
     (ItemSource("flipscope_choice", n=100),),

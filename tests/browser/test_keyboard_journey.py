@@ -10,7 +10,8 @@ from tests.browser.test_main_job import SIMULATED, no_fault, settled, text_of
 from tests.models.manners import Manner, Mannered
 from tests.stores import store_with
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak]  # a minute or more: run by hand
+# a minute or more: run by hand
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]
 MOST_TABS = 150
 _NAME = """() => {
     const one = document.activeElement;

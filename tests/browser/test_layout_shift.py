@@ -5,7 +5,7 @@ import pytest
 from tests.browser.test_access import PAGES, database  # noqa: F401
 from tests.browser.test_main_job import settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_callables")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 MOST = 0.1  # what web.dev calls good
 WATCH = """
 if (!window.shifts) {  // tests share a page, and each adds this script to it

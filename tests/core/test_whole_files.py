@@ -15,6 +15,8 @@ from flipcore.store.connection import Store
 from tests.conftest import ROOT
 from tests.core.file_kills import WORKS, killed
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 # modules that write files which nobody keeps: parts of a sort, what a zip holds, and a stranger's tables, in folders of the system; and
 # two that write into pipes between processes
 SCRATCH = {

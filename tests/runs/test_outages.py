@@ -10,6 +10,8 @@ from flipcore.store.queries import studies as queries
 from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 __all__ = ["declared", "items"]  # fixtures
 
 

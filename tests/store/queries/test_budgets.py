@@ -12,6 +12,8 @@ from tests.models.server import Server
 from tests.runs.test_endings import declared, ended, items, study
 from tests.runs.test_runner import tiny_study
 
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
 __all__ = ["declared", "items"]  # fixtures
 
 
