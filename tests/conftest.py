@@ -36,7 +36,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--part",
         type=int,
-        help="of the slow and browser tests run one of six parts (tests/shards.py), and the files of --first before it",
+        help="begin with this of six parts (tests/shards.py), after the files of --first; the other parts follow",
     )
     parser.addoption(
         "--first", default="", metavar="FILES", help="test files that run before the part, whatever part they are in"
@@ -62,11 +62,12 @@ def pytest_collection_modifyitems(config, items):
     for group in groups.values():  # of every group at least one
         in_order = sorted(group, key=lambda item: _draw(seed, item))
         left_out |= {item.nodeid for item in in_order[math.ceil(float(share) * len(group)) :]}
+    config.left_out = Counter(name.partition("::")[0] for name in left_out)
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
     if config.getoption("--part") is not None:
-        _select_part(config, items)
+        _order_parts(config, items)
     elif config.getoption("--until"):
         in_browser = {item.path for item in items if item.get_closest_marker("browser")}
         # by folder and name: files of one name would stand in another order in every process, which pytest-xdist refuses
@@ -77,15 +78,24 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: place[item.path])
 
 
-def _select_part(config, items):
-    """Keep the files of one part and those that come first, in the order of `shards.selected`."""
+def pytest_sessionfinish(session):
+    """Hand the controller what this worker's draw left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    node.config.left_out = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def _order_parts(config, items):
+    """Put the files in the order of `shards.selected`."""
     by_file: dict[str, list[pytest.Item]] = {}
     for item in items:
         by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     first = config.getoption("--first").split()
     order = shards.selected(by_file, config.getoption("--part"), first, shards.read_table())
-    chosen = set(order)
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid.partition("::")[0] not in chosen])
     items[:] = [item for file in order for item in by_file[file]]
 
 
@@ -116,10 +126,11 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def _print_files(terminalreporter, config):
-    """Print what each file of a part took: `python -m tests.shards --record` reads these lines."""
+    """Print what each file took: `python -m tests.shards --record` reads these lines."""
     if config.getoption("--part") is None:
         return
     seconds: Counter[str] = Counter()
+    n_left_out = Counter(getattr(config, "left_out", {}))
     n_passed: Counter[str] = Counter()
     n_failed: Counter[str] = Counter()
     for outcome, reports in terminalreporter.stats.items():
@@ -129,10 +140,13 @@ def _print_files(terminalreporter, config):
                 seconds[file] += report.duration
                 n_passed[file] += outcome == "passed" and report.when == "call"
                 n_failed[file] += outcome in ("failed", "error")
+                n_left_out[file] += outcome == "skipped" and NO_TIME in str(report.longrepr)
     day = time.strftime("%Y-%m-%d", time.gmtime())
     terminalreporter.write_line(f"RUN {day} {shards.commit_now()} part {config.getoption('--part')}")
     for file in sorted(file for file in seconds if n_passed[file] or n_failed[file]):
-        terminalreporter.write_line(f"RAN {file} {seconds[file]:.1f} s, {n_passed[file]} passed, {n_failed[file]} failed")
+        terminalreporter.write_line(
+            f"RAN {file} {seconds[file]:.1f} s, {n_passed[file]} passed, {n_failed[file]} failed, {n_left_out[file]} left out"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
-"""Slow and browser tests in six parts of known duration, so that six runs of CI run every one.
+"""Slow and browser tests in six parts of known duration. A run of CI begins with another part each time.
 
-    python -m tests.shards --number        which part this commit and day choose
+It runs the other parts after that one, as far as its time reaches.
+
+    python -m tests.shards --number        the part that this commit and day begin with
     python -m tests.shards --plan          the parts, how long each takes, and that none is left out
     python -m tests.shards --status        when each file last passed; `--strict`: 1 where one is due
     python -m tests.shards --record FILE   take in the RAN lines that a run printed (- for stdin)
@@ -32,7 +34,7 @@ SELECTION = "(slow or browser) and not soak"
 N_COMMITS_BACK = 20  # a landing has about as many
 FIRST_SECONDS = 480.0  # of tests of changed modules, before the part begins
 _HEAD = "file\tpart\tseconds\tmeasured\tlast_passed\tlast_failed"
-_RAN = re.compile(r"RAN (\S+) ([\d.]+) s, (\d+) passed, (\d+) failed")
+_RAN = re.compile(r"RAN (\S+) ([\d.]+) s, (\d+) passed, (\d+) failed, (\d+) left out")
 _RUN = re.compile(r"RUN (\S+) (\S+) part (\d)")
 
 
@@ -88,7 +90,7 @@ def part_of(file: str, rows: Mapping[str, FileRow]) -> int:
 
 
 def number_of_run(n_commits: int, day: int) -> int:
-    """Which part runs. Each commit and each day go one further, so that either alone walks through all."""
+    """Which part comes first. Each commit and each day go one further, so either alone reaches all."""
     return (n_commits + day) % N_SHARDS
 
 
@@ -110,12 +112,19 @@ def balanced(files: Mapping[str, float]) -> dict[str, int]:
 
 
 def selected(files: Iterable[str], part: int, first: Sequence[str], rows: Mapping[str, FileRow]) -> list[str]:
-    """The files of a run in their order: those of changed modules, then its part, the longest first."""
+    """All files in the order of a run: those of changed modules, its part, the parts after it.
+
+    The longest of a part come first, so that two processes end it at the same time.
+    """
     present = set(files)
     start = [file for file in first if file in present]
-    rest = [file for file in present if part_of(file, rows) == part and file not in start]
-    rest.sort(key=lambda file: (-(rows[file].seconds if file in rows else 0.0), file))
-    return start + rest
+    rest = [file for file in present if file not in start]
+
+    def order(file: str) -> tuple[int, float, str]:
+        seconds = rows[file].seconds if file in rows else 0.0
+        return (part_of(file, rows) - part) % N_SHARDS, -seconds, file
+
+    return start + sorted(rest, key=order)
 
 
 def files_of_changed_modules(changed: Sequence[str], imports: Mapping[str, set[str]], rows: Mapping[str, FileRow]) -> list[str]:
@@ -164,9 +173,12 @@ def take_in(text: str, rows: Mapping[str, FileRow], runs: Sequence[str]) -> tupl
             day = match[1]
             days.append(day)
         elif day and (match := _RAN.search(line)):
-            file, seconds, n_failed = match[1], float(match[2]), int(match[4])
+            file, seconds, n_failed, n_left_out = match[1], float(match[2]), int(match[4]), int(match[5])
             row = new.get(file) or FileRow(file, part_of(file, rows), seconds, True)
-            dates = {"last_failed": day} if n_failed else {"last_passed": day}
+            dates = {"last_failed": day} if n_failed else {}
+            # A file of which a draw or the clock left tests out has not passed.
+            if not n_failed and not n_left_out:
+                dates = {"last_passed": day}
             new[file] = replace(row, seconds=seconds, is_measured=True, **dates)
     return new, days[-N_RUNS_KEPT:]
 
@@ -179,7 +191,7 @@ def due(rows: Mapping[str, FileRow], runs: Sequence[str]) -> dict[str, str]:
         if row.last_failed and row.last_failed >= row.last_passed:
             why[file] = f"failed on {row.last_failed}"
         elif not row.last_passed:
-            why[file] = "never recorded"
+            why[file] = "never recorded as whole"
         elif row.last_passed < oldest:
             why[file] = f"last passed on {row.last_passed}, before the last {N_RUNS_KEPT} runs"
     return why
@@ -213,7 +225,7 @@ def _plan(counts: Mapping[str, int]) -> int:
     rows = read_table()
     seen: set[str] = set()
     for part in range(N_SHARDS):
-        files = selected(counts, part, (), rows)
+        files = [file for file in counts if part_of(file, rows) == part]
         seconds = sum(rows[file].seconds if file in rows else counts[file] * SECONDS_PER_TEST for file in files)
         n_tests = sum(counts[file] for file in files)
         print(f"part {part}: {len(files)} files, {n_tests} tests, {seconds / 60:.0f} minutes on one core")

@@ -1,4 +1,4 @@
-"""Six runs of CI run every slow and browser test, whatever changes between them."""
+"""Six runs of CI begin with every part of the slow and browser tests, and a pass is a whole one."""
 
 import pytest
 
@@ -9,8 +9,14 @@ FILES = [f"tests/test_{name}.py" for name in "abcdefghijklmnopqrstuvw"]
 ROWS = {file: FileRow(file, place % N_SHARDS, 10.0 + place, True) for place, file in enumerate(FILES[:15])}
 
 
+def own_part(number, files=FILES):
+    """The files of a run's own part, which come before those of the others."""
+    n_own = sum(shards.part_of(file, ROWS) == number for file in files)
+    return shards.selected(files, number, (), ROWS)[:n_own]
+
+
 def union(numbers):
-    return {file for number in numbers for file in shards.selected(FILES, number, (), ROWS)}
+    return {file for number in numbers for file in own_part(number)}
 
 
 @pytest.mark.parametrize("start", [0, 5, 1234])
@@ -21,16 +27,24 @@ def test_six_runs_a_day_or_a_commit_apart_run_every_file(start):
     assert union(by_day[:-1]) != set(FILES)  # each part is needed
 
 
+@pytest.mark.parametrize("part", range(N_SHARDS))
+def test_a_run_with_time_enough_runs_everything_its_own_part_first(part):
+    order = shards.selected(FILES, part, (), ROWS)
+    assert sorted(order) == sorted(FILES)
+    steps = [(shards.part_of(file, ROWS) - part) % N_SHARDS for file in order]
+    assert steps == sorted(steps)
+
+
 def test_a_file_without_a_row_has_a_part_and_keeps_it():
     new = "tests/test_new.py"
-    parts = [part for part in range(N_SHARDS) if new in shards.selected([*FILES, new], part, (), ROWS)]
+    parts = [part for part in range(N_SHARDS) if new in own_part(part, [*FILES, new])]
     assert len(parts) == 1 and parts == [shards.part_of(new, {})]
 
 
 def test_files_of_changed_modules_come_first_and_once():
     order = shards.selected(FILES, 0, [FILES[3], FILES[0], "tests/gone.py"], ROWS)
     assert order[:2] == [FILES[3], FILES[0]] and order.count(FILES[0]) == 1
-    own = [file for file in order[2:] if file in ROWS]
+    own = [file for file in order[2:] if file in ROWS and ROWS[file].part == 0]
     assert [ROWS[file].seconds for file in own] == sorted((ROWS[file].seconds for file in own), reverse=True)
 
 
@@ -55,10 +69,12 @@ def test_the_parts_take_alike_long():
 
 
 def test_what_a_run_printed_is_recorded_and_a_table_comes_back_as_it_was(tmp_path):
-    text = f"RUN 2026-11-28 abc part 2\nRAN {FILES[0]} 12.5 s, 3 passed, 0 failed\nRAN {FILES[20]} 1.0 s, 1 passed, 2 failed\n"
+    text = f"RUN 2026-11-28 abc part 2\nRAN {FILES[0]} 12.5 s, 3 passed, 0 failed, 0 left out\n"
+    text += f"RAN {FILES[20]} 1.0 s, 1 passed, 2 failed, 0 left out\nRAN {FILES[1]} 9.0 s, 4 passed, 0 failed, 3 left out\n"
     rows, runs = shards.take_in(text, ROWS, ["2026-11-27"])
     assert rows[FILES[0]].seconds == 12.5 and rows[FILES[0]].last_passed == "2026-11-28"
     assert rows[FILES[20]].last_failed == "2026-11-28" and rows[FILES[20]].part == shards.part_of(FILES[20], {})
+    assert rows[FILES[1]].seconds == 9.0 and rows[FILES[1]].last_passed == ""  # a part of its tests ran
     assert runs == ["2026-11-27", "2026-11-28"]
     shards.write_table(rows, runs, tmp_path / "table.tsv")
     stored = shards.read_table(tmp_path / "table.tsv")
