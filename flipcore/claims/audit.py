@@ -21,7 +21,6 @@ from flipcore.claims.audit_input import (
     MOST_READOUTS,
     N_LISTED,
     NO_ANSWER,
-    OTHER_PROMPT,
     OURS,
     OWN_PROMPT,
     ROUNDING,
@@ -46,7 +45,7 @@ from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
-from flipcore.core.records import ABSENT
+from flipcore.core.records import ABSENT, OTHER_PROMPT
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import paired_scores
 from flipcore.stats.audit.score_rate import score_rates
@@ -161,18 +160,18 @@ def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataF
     readout.
     """
     readouts = (reported["readout"], f"{reported['readout']} (log)")
-    own = frame[(frame["model"] == reported["model"]) & frame["extractor"].isin(readouts)]
+    rows = frame[(frame["model"] == reported["model"]) & frame["extractor"].isin(readouts)]
     task, file = reported["task"], reported.get("file")
-    if file and "file" in own:
-        own = own[own["file"] == file]
+    if file and "file" in rows:
+        rows = rows[rows["file"] == file]
         # One log asks one task as a rule. Its items may stand under the task of another log that
         # was read first, and its prompts may be further prompts of those items.
-        is_first_prompt = own["axis"].isin((OWN_PROMPT, OTHER_PROMPT))
+        is_first_prompt = rows["axis"].isin((OWN_PROMPT, OTHER_PROMPT))
         if is_first_prompt.any():
-            return own[is_first_prompt]
-    is_base = own["axis"] == OWN_PROMPT
-    is_task = (is_base & (own["task"] == task)) | (~is_base & (own["variant"] == task))
-    return own[is_task] if is_task.any() else own[is_base]
+            return rows[is_first_prompt]
+    is_base = rows["axis"] == OWN_PROMPT
+    is_task = (is_base & (rows["task"] == task)) | (~is_base & (rows["variant"] == task))
+    return rows[is_task] if is_task.any() else rows[is_base]
 
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:

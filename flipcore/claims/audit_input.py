@@ -23,7 +23,7 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
-OWN_PROMPT, OTHER_PROMPT = IDENTITY, "prompt"
+OWN_PROMPT = IDENTITY
 NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
 READ = (
     "item_id",

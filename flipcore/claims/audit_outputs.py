@@ -68,9 +68,9 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     Either every run of an item holds the same mean though its texts differ, or a scorer that knows
     right and wrong alone holds a share.
     """
-    own = frame[frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)]
+    base_scores = frame[frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)]
     differing = {str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2}
-    for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
+    for (model, extractor), part in base_scores.groupby(["model", "extractor"], sort=False):
         by_item = part.groupby("item_id", sort=False)["score"].agg(["size", "nunique", "first"])
         is_between = (by_item["first"] > 0) & (by_item["first"] < 1)
         n_between, n_runs = int(is_between.sum()), int(by_item["size"].min())
@@ -119,10 +119,10 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
 
 def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
     """The score of each output by the scorer that leads its model's log."""
-    own = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
+    log_scores = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
     place = {name: number for number, name in enumerate(log.scorers)}
-    order = own["extractor"].astype(str).map(place).fillna(len(place))
-    first = own.assign(order=order).sort_values("order", kind="stable").drop_duplicates(KEY)
+    order = log_scores["extractor"].astype(str).map(place).fillna(len(place))
+    first = log_scores.assign(order=order).sort_values("order", kind="stable").drop_duplicates(KEY)
     return first[[*KEY, "score"]].astype(dict.fromkeys(KEY[:3], str))
 
 

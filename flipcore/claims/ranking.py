@@ -188,8 +188,8 @@ def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
     is_clustered = n_clusters != int(one.order.n[one.own])
     size = f"{n:,} items in {n_clusters:,} clusters" if is_clustered else f"{n:,} items"
     assumed = f" {CLUSTERS_LIKE_SEEN}" if is_clustered else ""
-    own = f"Study's own prompt, {reader}, {size}.{family}{assumed}"
-    return " ".join(filter(None, (own, _unread_words(one, n, models))))
+    basis = f"Study's own prompt, {reader}, {size}.{family}{assumed}"
+    return " ".join(filter(None, (basis, _unread_words(one, n, models))))
 
 
 def _unread_words(one: Contest, n: int, models: Sequence[int]) -> str:

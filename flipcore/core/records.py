@@ -26,6 +26,7 @@ OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
 IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
+OTHER_PROMPT = "prompt"  # the axis of one model\'s further prompts for the same item, in recorded outputs
 RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
 WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"  # extractors: the default reference, and the field's default
 # extractors of short answers, expressions, programs

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, KINDS, ROLES
+from flipcore.core.records import BASE, KINDS, OTHER_PROMPT, ROLES
 from flipcore.core.study import CONTROLS
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.tables import COLUMN, COLUMN_KEYS, READ, TABLE, column_correction
 from flipcore.datasets.recorded.log_documents import JOINS
-from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import UNNAMED
 

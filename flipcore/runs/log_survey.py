@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, WRITTEN_MATH
+from flipcore.core.records import BASE, OTHER_PROMPT, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -21,7 +21,7 @@ from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
-from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
 from flipcore.extractors import EXTRACTORS

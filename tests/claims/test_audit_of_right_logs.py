@@ -60,7 +60,7 @@ def test_a_false_score_of_one_of_two_runs_is_still_heard(tmp_path):
         log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = 0.725
 
     changed(TABLES / "two_runs" / "warm.json", tmp_path / "runs" / "warm.json", raise_score)
-    (finding,) = [one for one in audited(tmp_path / "runs").of(WRONG) if one.about == "reported score"]
+    (finding,) = [finding for finding in audited(tmp_path / "runs").of(WRONG) if finding.about == "reported score"]
     assert "reported 0.725, recomputed 0.650 from all 40 rows" in finding.claim.text
 
 

@@ -59,9 +59,9 @@ def samples_of(n_epochs=1, seed=0, share=0.7, same=False, n_words=24):
 def log_of(samples, n_epochs=1, temperature: float | None = 1.0, max_tokens=None, dataset=None, config=None, **score):
     """A whole log with the headline that its rows give, where `score` does not say otherwise."""
     by_item: dict[str, list[float]] = {}
-    for one in samples:
-        value = one["scores"]["includes"]["value"]
-        by_item.setdefault(one["id"], []).append({"C": 1.0, "I": 0.0}.get(value, value))
+    for logged in samples:
+        value = logged["scores"]["includes"]["value"]
+        by_item.setdefault(logged["id"], []).append({"C": 1.0, "I": 0.0}.get(value, value))
     means = [statistics.mean(values) for values in by_item.values()]
     metrics = {"accuracy": statistics.mean(means), "stderr": statistics.stdev(means) / len(means) ** 0.5} | score
     settings = {"temperature": temperature, "max_tokens": max_tokens}
@@ -105,13 +105,13 @@ def abouts(tmp_path, *logs):
 
 def changed(samples, share, change):
     """Each so-manieth sample changed."""
-    return [change(one) if number % share == 0 else one for number, one in enumerate(samples)]
+    return [change(logged) if number % share == 0 else logged for number, logged in enumerate(samples)]
 
 
-def said(one, text, value="I", **output):
+def said(logged, text, value="I", **output):
     """The same sample with another text."""
-    number = int(one["id"].removeprefix("q"))
-    new = sample(number, one["epoch"], text, value)
+    number = int(logged["id"].removeprefix("q"))
+    new = sample(number, logged["epoch"], text, value)
     new["output"] |= output
     return new
 
@@ -119,21 +119,21 @@ def said(one, text, value="I", **output):
 def averaged(samples):
     """Each run with the mean of its item's runs."""
     by_item: dict[str, list[float]] = {}
-    for one in samples:
-        by_item.setdefault(one["id"], []).append(float(one["scores"]["includes"]["value"] == "C"))
-    for one in samples:
-        one["scores"] = {"includes": {"value": statistics.mean(by_item[one["id"]]), "answer": None}}
+    for logged in samples:
+        by_item.setdefault(logged["id"], []).append(float(logged["scores"]["includes"]["value"] == "C"))
+    for logged in samples:
+        logged["scores"] = {"includes": {"value": statistics.mean(by_item[logged["id"]]), "answer": None}}
     return samples
 
 
 def with_times(samples, time_of):
-    for one in samples:
-        one["output"]["time"] = time_of(one)
+    for logged in samples:
+        logged["output"]["time"] = time_of(logged)
     return samples
 
 
 def one_run_an_item(samples):
-    return [one for one in averaged(samples) if one["epoch"] == 1]
+    return [logged for logged in averaged(samples) if logged["epoch"] == 1]
 
 
 def test_a_clean_log_is_not_accused(tmp_path):
@@ -150,12 +150,12 @@ def test_cached_epochs_are_heard(tmp_path):
 
 
 def test_cached_epochs_in_few_words_are_heard_by_their_times(tmp_path):
-    samples = with_times(samples_of(3, same=True, n_words=1), lambda one: 1 + int(one["id"][1:]) / 7)
+    samples = with_times(samples_of(3, same=True, n_words=1), lambda logged: 1 + int(logged["id"][1:]) / 7)
     assert "cached runs" in abouts(tmp_path, log_of(samples, 3, temperature=0.0))
 
 
 def test_greedy_epochs_that_repeat_themselves_are_not_accused(tmp_path):
-    samples = with_times(samples_of(4, same=True), lambda one: 1 + one["epoch"] / 7)
+    samples = with_times(samples_of(4, same=True), lambda logged: 1 + logged["epoch"] / 7)
     assert not abouts(tmp_path, log_of(samples, 4, temperature=0.0))
 
 
@@ -175,9 +175,9 @@ def test_averages_in_place_of_runs_are_heard(tmp_path):
 def test_partial_credit_is_not_accused(tmp_path):
     draw = random.Random(3)
     samples = samples_of(4)
-    for one in samples:
-        one["scores"] = {"rubric": {"value": draw.choice([0.0, 0.25, 0.5, 0.75, 1.0]), "answer": None}}
-    log = log_of([one | {"scores": {"includes": one["scores"]["rubric"]}} for one in samples], 4)
+    for logged in samples:
+        logged["scores"] = {"rubric": {"value": draw.choice([0.0, 0.25, 0.5, 0.75, 1.0]), "answer": None}}
+    log = log_of([logged | {"scores": {"includes": logged["scores"]["rubric"]}} for logged in samples], 4)
     log["samples"] = samples
     log["results"]["scores"][0] |= {"name": "rubric", "scorer": "rubric"}
     assert "averaged runs" not in abouts(tmp_path, log)
@@ -204,7 +204,7 @@ def test_epochs_counted_as_items_are_heard_in_the_standard_error(tmp_path):
             number = item + 100 if is_right else 1999
             text = f"{sentence(draw)}, so the answer is {number}."
             samples.append(sample(item, epoch, text, "C" if is_right else "I"))
-    values = [float(one["scores"]["includes"]["value"] == "C") for one in samples]
+    values = [float(logged["scores"]["includes"]["value"] == "C") for logged in samples]
     error = statistics.stdev(values) / len(values) ** 0.5
     assert "reported error" in abouts(tmp_path, log_of(samples, 10, stderr=error))
 
@@ -257,7 +257,7 @@ def test_a_limit_above_the_items_is_not_accused(tmp_path):
 
 def with_examples(samples, shown, role):
     """Examples before each question, as a system message or as turns of the conversation."""
-    for one in samples:
+    for logged in samples:
         if role == "system":
             text = "\n\n".join(f"Q: {question(item)}\nA: {item + 100}" for item in shown)
             examples = [{"role": "system", "content": text}]
@@ -266,7 +266,7 @@ def with_examples(samples, shown, role):
             for item in shown:
                 examples.append({"role": "user", "content": question(item)})
                 examples.append({"role": "assistant", "content": str(item + 100)})
-        one["messages"] = [*examples, *one["messages"]]
+        logged["messages"] = [*examples, *logged["messages"]]
     return samples
 
 
@@ -290,31 +290,31 @@ def test_examples_of_other_items_are_not_accused(tmp_path, role):
     ],
 )
 def test_refusals_are_heard_by_name(tmp_path, text):
-    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda one: said(one, text))))
+    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda logged: said(logged, text))))
     assert "outputs are refusals (6)" in found["refusals"]
 
 
 def test_a_refusal_that_is_right_is_not_accused(tmp_path):
     refusal = "I'm sorry, but I can't help with that."
-    log = log_of(changed(samples_of(), 1, lambda one: said(one, refusal, "C")))
+    log = log_of(changed(samples_of(), 1, lambda logged: said(logged, refusal, "C")))
     assert "refusals" not in abouts(tmp_path, log)
 
 
 def test_an_answer_that_apologizes_is_no_refusal(tmp_path):
     text = "Sorry, I cannot be sure of the bank, but the answer is 9."
-    log = log_of(changed(samples_of(), 10, lambda one: said(one, text)))
+    log = log_of(changed(samples_of(), 10, lambda logged: said(logged, text)))
     assert "refusals" not in abouts(tmp_path, log)
 
 
 def test_empty_answers_are_heard_by_name(tmp_path):
-    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda one: said(one, ""))))
+    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda logged: said(logged, ""))))
     assert "outputs are empty (6)" in found["empty answers"]
 
 
 def cut_at(samples, n_chars):
-    def cut(one):
-        text = f"{sentence(random.Random(one['id']), 90)}"[:n_chars]
-        return said(one, text)
+    def cut(logged):
+        text = f"{sentence(random.Random(logged['id']), 90)}"[:n_chars]
+        return said(logged, text)
 
     return changed(samples, 6, cut)
 
@@ -326,13 +326,13 @@ def test_texts_cut_at_a_number_of_characters_are_heard(tmp_path):
 
 def test_texts_that_fill_the_tokens_allowed_are_heard(tmp_path):
     samples = samples_of()
-    for number, one in enumerate(samples):
-        one["output"]["usage"] = {"input_tokens": 9, "output_tokens": 64 if number % 6 == 0 else 30 + number % 9}
+    for number, logged in enumerate(samples):
+        logged["output"]["usage"] = {"input_tokens": 9, "output_tokens": 64 if number % 6 == 0 else 30 + number % 9}
     found = abouts(tmp_path, log_of(samples, max_tokens=64))
     assert "have all 64 tokens that were allowed (10)" in found["silent cuts"]
 
 
 def test_texts_of_one_form_are_not_accused_of_being_cut(tmp_path):
-    samples = [said(one, f"{'a' * 250} {int(one['id'][1:]) + 100}.", "C") for one in samples_of(share=1.0)]
+    samples = [said(logged, f"{'a' * 250} {int(logged['id'][1:]) + 100}.", "C") for logged in samples_of(share=1.0)]
     samples[0] = said(samples[0], "b" * 300, "I")
     assert "silent cuts" not in abouts(tmp_path, log_of(samples))

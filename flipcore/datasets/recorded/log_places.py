@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, IDENTITY, Call, Completion
+from flipcore.core.records import BASE, IDENTITY, OTHER_PROMPT, Call, Completion
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_records import LogRecord
 
 OWN_PROMPT = IDENTITY  # the axis of a log's own prompt: its repeats are the floor
-OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
 _MOST = 2**31 - 1  # the store's whole numbers
 _BITS = 32
 _LOW = (1 << _BITS) - 1

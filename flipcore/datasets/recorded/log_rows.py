@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import finish_reason, separate_reasoning
-from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
+from flipcore.core.records import BASE, OTHER_PROMPT, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import Mathematics, reading_of, target_of, unique_options
 from flipcore.datasets.recorded.log_documents import ItemIds, Placed
-from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT, OwnCalls, Place, Prompts
+from flipcore.datasets.recorded.log_places import OWN_PROMPT, OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
 

@@ -365,7 +365,9 @@ def _follows_up(messages: list, place: Mapping[str, int], at: int) -> bool:
         return True
     text, before = (log.as_text(messages[i].get("content")) for i in (at, place["user"]))
     answers = [
-        log.as_text(one.get("content")).strip() for one in messages[place["user"] + 1 : at] if one.get("role") == "assistant"
+        log.as_text(message.get("content")).strip()
+        for message in messages[place["user"] + 1 : at]
+        if message.get("role") == "assistant"
     ]
     # an example that asks the tested question quotes no more of its answer than the question does
     return any(answer and text.count(answer) > before.count(answer) for answer in answers)
