@@ -137,7 +137,7 @@ class StudyView:
         def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.interval_rows import interval_rows
 
-            return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100 %")
+            return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100%")
 
         claims = tuple(one.claim for one in tests) or (description(why_no_test(self.whole.everything), "not run"),)
         return Result(claims, _table(rows), draw if there else None)

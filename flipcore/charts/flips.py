@@ -206,7 +206,7 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure
             hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>",
         )
     n = max((int(path.t[-1]) for path in paths.values() if len(path.t)), default=0)
-    words = f"The mean as items came in, with 95 % limits that hold at every number of items at once; n = {n:,}."
+    words = f"The mean as items came in, with 95% limits that hold at every number of items at once; n = {n:,}."
     laid_out(figure, c, height=320, says=words, x_title="items, in the random order in which they were asked", y_title=y_title)
     figure.update_yaxes(range=[0, 1.02])
     return figure

@@ -26,7 +26,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
             name=f"inside the {name}",
             line={"shape": "hvh", "color": colour, "width": 3, "dash": dash},
             customdata=np.column_stack([counts, 100 * share]),
-            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>",
+            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g}%)<extra>" + name + "</extra>",
         )
     bins = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
@@ -35,7 +35,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
     )
     laid_out(figure, c, height=340, says=words, x_title="cosine of two entries of one set", y_title="share of pairs")
     figure.update_xaxes(range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None)
-    figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g} %" for tick in ticks], rangemode="tozero")
+    figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g}%" for tick in ticks], rangemode="tozero")
     return figure
 
 

@@ -162,7 +162,7 @@ def n_text(ns: Iterable[int]) -> str:
 
 
 def _intervals(there: list[Estimate]) -> str:
-    """ "95 % intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
+    """ "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
     if not there:
         return ""
     n = n_text(one.n for one in there)
@@ -172,7 +172,7 @@ def _intervals(there: list[Estimate]) -> str:
     levels = ", ".join(f"{100 * level:g}" for level in sorted({one.level for one in with_interval}))
     methods = ", ".join(sorted({one.method.replace("_", " ") for one in with_interval}))
     seeds = ", ".join(str(seed) for seed in sorted({one.seed for one in with_interval if one.seed is not None}))
-    return f"{levels} % intervals ({methods}), {n}{f', seed {seeds}' if seeds else ''}."
+    return f"{levels}% intervals ({methods}), {n}{f', seed {seeds}' if seeds else ''}."
 
 
 MOST_CHARS = 280

@@ -269,7 +269,7 @@ def _parts_sentence(one: Decomposition) -> str:
 
 
 def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
-    """ "; 0.46 to 0.58 with 4.0 % unread": what the leading number can be; empty where what was not read cannot be seen in it."""
+    """ "; 0.46 to 0.58 with 4.0% unread": what the leading number can be; empty where what was not read cannot be seen in it."""
     if not one.unread.n:
         return ""
     low, high = unread_limits(one, name, beyond)
@@ -433,6 +433,6 @@ def plan_sentence(n: int, n_cells: int) -> str:
     low, high = (percent_text(x) for x in elsewhere(n, difference, n_cells))
     return (
         f"With {n:,} items{cells}, artifact that exceeds what is genuine by {difference:.2f} of pairs is found four times in five, if "
-        f"{percent_text(BOTH)} flip under both extractors and 4 % by noise; {low if low == high else f'{low} to {high}'} of studies "
+        f"{percent_text(BOTH)} flip under both extractors and 4% by noise; {low if low == high else f'{low} to {high}'} of studies "
         "with more under both or twice the noise (simulated)."
     )

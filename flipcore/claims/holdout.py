@@ -38,7 +38,7 @@ _NULL = (
     "templates of unequal size",
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
-_COPIED = tuple(f"copied holdout, {share} %, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
+_COPIED = tuple(f"copied holdout, {share}%, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
 _HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED)
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
 SETS_DIFFER_BEYOND = Assertion(
@@ -125,7 +125,7 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
 
 def _unseen(test: HoldoutTest) -> str:
     most = most_copies([test])
-    return "" if most is None else f"; at most {most} % are close copies"
+    return "" if most is None else f"; at most {most}% are close copies"
 
 
 def _not_placed(test: HoldoutTest) -> str:
@@ -158,7 +158,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     with_copies = (
         detail
         if most is None
-        else f"At most {most} % of the retro entries are close copies, nearest to their own original. {detail}"
+        else f"At most {most}% of the retro entries are close copies, nearest to their own original. {detail}"
     )
     by_outcome = {
         outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]

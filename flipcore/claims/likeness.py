@@ -84,7 +84,7 @@ def words_claim(table: NgramTable) -> Claim:
     different = table.different()
     if not different:
         sentence = f"None of {len(table.rows):,} words and word pairs is shown to be more usual in one set."
-        return Claim(None, "undecided", sentence, detail="False discovery rate 5 %.")
+        return Claim(None, "undecided", sentence, detail="False discovery rate 5%.")
     one, n = different[0], len(different)
     return Claim(
         WORDS_DIFFER,
@@ -93,7 +93,7 @@ def words_claim(table: NgramTable) -> Claim:
         f"most of all “{one.text}”.",
         True,
         f"“{one.text}” is in {one.entries_target:,} of {table.n_target:,} target entries and in {one.entries_retro:,} of "
-        f"{table.n_retro:,} retro entries. False discovery rate 5 %.",
+        f"{table.n_retro:,} retro entries. False discovery rate 5%.",
         "",
         {"different": n, "compared": len(table.rows)},
     )

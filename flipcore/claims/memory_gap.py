@@ -53,7 +53,7 @@ GAP_OTHER = Assertion(
     0.025,
     1,
     FAMILY,
-    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
+    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8%"),
 )
 GAP_WITHIN = Assertion(
     "no gap beyond the margin",
@@ -149,8 +149,8 @@ def _within(decision: GapDecision, margin: float, score: ScoreGap | None) -> tup
     cost = bound_text(decision.gap_90.high)
     if decision.control == RANDOM and score and score.control == RANDOM_SCORE and score.high < margin:
         sentence = f"No memory beyond {number_text(100 * margin, 0)} pp: at most {cost} more lost by rewriting, "
-        return NO_MEMORY, NONE_BEYOND, f"{sentence}at most {bound_text(score.high)} higher as published (one-sided 95 %)."
-    start = f"Rewriting costs the benchmark at most {cost} more than its control (one-sided 95 %)."
+        return NO_MEMORY, NONE_BEYOND, f"{sentence}at most {bound_text(score.high)} higher as published (one-sided 95%)."
+    start = f"Rewriting costs the benchmark at most {cost} more than its control (one-sided 95%)."
     if decision.control == OTHER:
         return GAP_WITHIN, WITHIN, f"{start} Memory that survives rewriting, or that unequal difficulty hides, is not seen."
     return GAP_WITHIN, WITHIN, f"{start} Memory that survives rewriting is not seen by this."

@@ -32,7 +32,7 @@ AT_LEAST = Assertion(
 )
 ITEMS_NAMED = Assertion(
     "items named",
-    "each item named is beyond the controls; of those named at most 5 % falsely (Benjamini–Hochberg)",
+    "each item named is beyond the controls; of those named at most 5% falsely (Benjamini–Hochberg)",
     0.05,
     1,
     "false discoveries of one detector",
@@ -132,7 +132,7 @@ def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim
     if not test.n_least:
         return Claim(AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", False, "", "", numbers)
     share = math.floor(1000 * test.share_least + 1e-9) / 1000  # rounded down: a lower bound is never printed as more
-    sentence = f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance (one-sided 95 %)."
+    sentence = f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance (one-sided 95%)."
     return Claim(AT_LEAST, "at least", sentence, True, "", "", numbers)
 
 
@@ -145,7 +145,7 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
         return description(sentence if n_named else f"No single one of the {items} stands out.", n_named=n_named)
     if not n_named:
         return description(f"No single one of the {items} can be named.", n_named=0)
-    sentence = f"{n_named:,} {items} are named one by one (Benjamini–Hochberg); at most 5 % of them falsely, on average."
+    sentence = f"{n_named:,} {items} are named one by one (Benjamini–Hochberg); at most 5% of them falsely, on average."
     return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 
@@ -169,7 +169,7 @@ def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
     if withheld:
         return ""
     if simultaneous:
-        return " (lower bound {low|pct} at any cut-off, 95 % confidence)"
+        return " (lower bound {low|pct} at any cut-off, 95% confidence)"
     return " (exploratory; lower bound {low|pct} if this cut-off was fixed before looking)"
 
 

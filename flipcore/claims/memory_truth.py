@@ -58,7 +58,7 @@ def truth_claim(truth: GroundTruth) -> Claim:
     single = _by_dose([(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"])
     groups = _by_dose([(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"])
     blind = [one.name for one, claim in by_detector if claim.outcome == "none shown"]
-    parts = [f"At {100 * truth.rate:g} % false positives."]
+    parts = [f"At {100 * truth.rate:g}% false positives."]
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
     parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
     parts += [f"Nothing is shown by {_listed(blind)}."] if blind and (single or groups) else []

@@ -65,4 +65,4 @@ def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8, gains
         return description("Such a gap has no plan: every item changes alike, so lower the gap.", "impossible")
     n = max(n, 10)
     sentence = f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
-    return description(sentence, "plan", "Normal approximation, two-sided at 5 %, of one detector alone.", n=n)
+    return description(sentence, "plan", "Normal approximation, two-sided at 5%, of one detector alone.", n=n)

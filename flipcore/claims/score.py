@@ -26,7 +26,7 @@ _WORLDS = (
     "graded scores",
     "grades near the top",
 )
-# Three wordings say little of how far wordings lie apart: a 95 % interval over others then misses the truth in up to .09 of worlds, as
+# Three wordings say little of how far wordings lie apart: a 95% interval over others then misses the truth in up to .09 of worlds, as
 # does one over few unequal families. What each rate says was simulated (`tests/stats/claims.md`).
 SHORT_RATE, OTHER_RATE = 0.09, 0.06
 QUESTIONS = Assertion(
@@ -220,7 +220,7 @@ def share_words(parts: Mapping[str, Estimate]) -> str:
 
 
 def _share(one: Estimate) -> str:
-    """ "45 % [16, 69]": few wordings say little of whose the variance is."""
+    """ "45% [16, 69]": few wordings say little of whose the variance is."""
     limits = f" [{number_text(100 * one.low, 0)}, {number_text(100 * one.high, 0)}]" if one.has_interval else ""
     return f"{percent_text(one.value)}{limits}"
 

@@ -1,6 +1,6 @@
 """Question completion: does the model continue more of the benchmark than of its controls, from the first half of each item?
 
-Of items made from templates a model completes some that it never read, of the pocket model's problems 15 %. Where as many controls are
+Of items made from templates a model completes some that it never read, of the pocket model's problems 15%. Where as many controls are
 complete as the mark leaves above it, nothing lies beyond; then what is complete is counted on both sides and tested by Fisher's exact
 test. The choice keeps the error rate: where Fisher's test says memory of so many complete controls, it says so of fewer, too, so that
 both together say it no oftener than Fisher's alone, or than the ordinary test alone where Fisher's never does.

@@ -50,5 +50,5 @@ def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) 
         pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:3])}"))
     if row["state"] not in ("incomplete", "done"):
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
-        pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
+        pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}"))
     return pairs

@@ -107,7 +107,7 @@ def difficulty_result(
     n_text = f"n = {n_target:,} + {n_retro:,}"
     return test, (
         f"conditions {len(blind):,} ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''}); "
-        f"{test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over conditions, interval 90 %; {n_text}"
+        f"{test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over conditions, interval 90%; {n_text}"
     )
 
 
@@ -115,10 +115,10 @@ def bound_text(test: HoldoutTest) -> str:
     """The limits that are held against the margin, in the test's own units."""
     low, high = test.bound
     if test.name in ONE_SIDED:
-        return f"below {high:.3f} (95 %, one-sided)"
+        return f"below {high:.3f} (95%, one-sided)"
     if test.name == "difficulty":
-        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90 %)"
-    return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90 %)"
+        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90%)"
+    return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90%)"
 
 
 def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
@@ -169,7 +169,7 @@ def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_surve
 def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]:
     """(n, 2) places on the first two principal components, and what their axes say."""
     where, shares = comparison.principal
-    return where, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
+    return where, tuple(f"component {i + 1}: {share:.1%} of the variance" for i, share in enumerate(shares))
 
 
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
@@ -350,7 +350,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     shares = [f"by {name} {one.share:.2f} (chance {one.chance:.2f})" for name, one in pairs if not np.isnan(one.share)]
     return test, (
         f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source that lie in the other set, "
-        f"{' and '.join(shares) or 'of which there are none'}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90 % interval; "
+        f"{' and '.join(shares) or 'of which there are none'}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; "
         f"n = {len(one):,} + {len(other):,}; seed {seed}.{aside} {left_out}"
     ).strip()
 
@@ -380,7 +380,7 @@ def prediction(
 ) -> Result:
     """Whether a classifier tells the sets apart, at the classifier, permutations and seed of `view`; `watch(step, of)` may stop it."""
     told = classifiers.told_apart(sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch)
-    how = "balanced accuracy with Wilson's 95 % interval; p and bound from shuffled labels, the source's p from the hits alone"
+    how = "balanced accuracy with Wilson's 95% interval; p and bound from shuffled labels, the source's p from the hits alone"
     return verdict.prediction_test(told.cross_validation), f"{how}; {told.described}"
 
 

@@ -172,7 +172,7 @@ class MemoryTest:
     @property
     def effect(self) -> Estimate:
         """How far the items differ from their controls: a gap, or the share of a set beyond the controls' mark down to its one-sided
-        95 % lower limit; missing where nothing was tested."""
+        95% lower limit; missing where nothing was tested."""
         one = self.measurement
         decided = (one.gap or one.score) if one else None
         if decided:
@@ -520,9 +520,9 @@ def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
 N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400  # of what `against_doses` draws
 
 AGAINST_DOSES = (
-    f"AUC against dose 0 with its 95 % interval, then power: the share of {N_SETS} sets of {N_IN_SET} items of the dose that are called "
+    f"AUC against dose 0 with its 95% interval, then power: the share of {N_SETS} sets of {N_IN_SET} items of the dose that are called "
     f"memory against {N_CONTROLS} of dose 0, both drawn anew each time (seed 0). Never read: the same share of sets that no training held, "
-    "with its 95 % interval; .05 is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were tried and are "
+    "with its 95% interval; .05 is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were tried and are "
     "not shipped. The hardness curve asks for the answers of five other models or more; it was tried on one set of problems a dose (the "
     "card, measured once), so it has no row and makes no verdict. Made by python -m tests.lab.pocket decisions."
 )

@@ -25,7 +25,7 @@ def loss_rows() -> list[dict[str, object]]:
                 "items": n,
                 "flagged": k,
                 "share, %": 100 * k / n,
-                "share, 95 %": f"{100 * low:.1f} to {100 * high:.1f}",
+                "share, 95%": f"{100 * low:.1f} to {100 * high:.1f}",
                 "by chance": excess["exp_false"],
                 "of the flags, chance %": 100 * excess["exp_false"] / k,
                 "beyond chance, %": 100 * excess["point"],
@@ -40,9 +40,9 @@ def loss_notes() -> str:
     k, n = LOSS_FLAGS["MATH"]
     accuracy_of_rest = (0.528 * n - 0.91 * k) / (n - k)
     return (
-        f"Its numbers do not all agree: without {k:,} flagged items of which 91 % were right, 52.8 % of {n:,} become "
-        f"{100 * accuracy_of_rest:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
-        f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number, and only 400 "
+        f"Its numbers do not all agree: without {k:,} flagged items of which 91% were right, 52.8% of {n:,} become "
+        f"{100 * accuracy_of_rest:.1f}%, not the published 49.1%; a correction by Bonferroni is announced and p < .01 reported, and "
+        f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7% of 400 audited pairs is no whole number, and only 400 "
         "of 16,400 pairs were audited, so failed pairs among the rest cannot have been excluded; controls are called "
         "exchangeable and centred, and their mean is .04."
     )
@@ -56,7 +56,7 @@ INCONSISTENCIES = {
     "negative gap; the number of its control items is not given.",
     "retro-holdout (002)": "the values of its tables are missing from the text, and so is the size of its permutation sample; "
     "“first top-selected” can be read in two ways; whether its least of five counts attempts or votes is not said.",
-    "PEARL (003)": "it reports about 2 % false positives on RefinedWeb at a target below 5 %, with α chosen on RefinedWeb "
+    "PEARL (003)": "it reports about 2% false positives on RefinedWeb at a target below 5%, with α chosen on RefinedWeb "
     "itself; its compressor is not named.",
     "flip decomposition (004)": "its reference is fixed to text read by a regular expression, so G is a property of model and "
     "reference together, not of the model alone.",

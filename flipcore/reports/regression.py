@@ -111,13 +111,7 @@ class RegressionCheck:
         return "\n".join(lines)
 
     def markdown(self) -> str:
-        lines = [
-            f"### {_WORD[self.outcome]}",
-            "",
-            self.headline,
-            "",
-            "| task | verdict | items | loss | 90 % limits | reader |",
-        ]
+        lines = [f"### {_WORD[self.outcome]}", "", self.headline, "", "| task | verdict | items | loss | 90% limits | reader |"]
         lines += ["|---|---|---:|---:|---|---|"]
         for one in self.tasks:
             limits = f"{one._text(one.loss.low)} to {one._text(one.loss.high)}"

@@ -44,9 +44,9 @@ class CutCount:
 
 
 def share_text(n: int, of: int) -> str:
-    """ "31 %", and "less than 1 %" rather than "0 %"."""
+    """ "31%", and "less than 1%" rather than "0%"."""
     share = 100 * n / of
-    return f"{share:.0f} %" if share >= 1 else "less than 1 %"
+    return f"{share:.0f}%" if share >= 1 else "less than 1%"
 
 
 def token_limits(study: Study) -> str:

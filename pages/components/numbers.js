@@ -21,7 +21,7 @@ function numberText(x, digits = 2, sign = false) {
 
 // `percent_text` of a share
 function percentText(share, digits = 0) {
-  return Number.isNaN(share) ? MISSING : `${numberText(100 * share, digits)} %`;
+  return Number.isNaN(share) ? MISSING : `${numberText(100 * share, digits)}%`;
 }
 
 // a tick of an axis whose ticks stand `step` apart: every tick with as many digits as the step needs

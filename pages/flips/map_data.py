@@ -183,7 +183,7 @@ def _caption(view: View, n: int) -> str:
         f"grouped by {view.group}" if view.group else "",
         f"questions with {view.search!r}" if view.search else "",
         "only items that flip" if view.flips_only else "",
-        "95 % intervals over items, families as one",
+        "95% intervals over items, families as one",
     )
     study = session.declared(view.study_id)
     return flip_map.caption(study.name, view.study_id, settings, __version__, dt.date.today().isoformat())

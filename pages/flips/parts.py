@@ -170,7 +170,7 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
         show_figure("arriving", lambda c: sequence(paths, c, "flip rate T"))
         st.caption(
             plain(
-                "95 % limits that hold at every number of items at once, so that a study may be watched and stopped "
+                "95% limits that hold at every number of items at once, so that a study may be watched and stopped "
                 "at any moment (empirical Bernstein confidence sequence, arXiv:2010.09686)."
             )
         )

@@ -45,7 +45,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
     """The share of entries that only a lock opens: chosen here and kept in the link, or said where the study declares it."""
     if sets.is_of_study:
         st.caption(
-            f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
+            f"Set aside for confirmation: {100 * sets.share_aside:.0f}%, as the study declares. Duplicate it to "
             "have another share."
         )
     else:
@@ -57,7 +57,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
             bind=None,
             label_visibility="visible",
             disabled=is_locked or sets.share_aside > 0,
-            format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+            format_func=lambda share: f"about {100 * share:.0f}%" if share else "nothing",
             help="For good: no page shows these entries until margins are stored in Locked mode. "
             "Assignment depends only on the entry's own text.",
         )

@@ -60,7 +60,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
     st.caption(
         plain(
-            f"{claim.detail} One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
+            f"{claim.detail} One answer an item, intervals at 95% ({rows[0].inflation.method.replace('_', ' ')}), "
             f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
             f"from the same source: read the verdict above with it. {before}"
         )

@@ -62,13 +62,13 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     pairs = [pair for pair in pairs if rows is None or {pair.first, pair.second} & rows]
     across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
-        left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.".replace("%", " %"))
+        left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.")
         return
     exact = sum(pair.exact for pair in pairs)
     left.markdown(
         f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in order: {across:,} across the sets, "
         f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
-        "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %")
+        "sets is no holdout, and one that stands twice in a set counts twice."
     )
     texts = [entry_text(item) for item in (*target, *retro)]
     pair_table(
@@ -220,7 +220,7 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                 [row.log_odds.low for row in top],
                 [row.log_odds.high for row in top],
                 c,
-                title="log odds that an entry contains it, with 95 % interval",
+                title="log odds that an entry contains it, with 95% interval",
             ),
             alt="The words and word pairs that differ most between the sets.",
         )

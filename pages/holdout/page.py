@@ -58,7 +58,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         )
         choose_share_aside(sets, lock is not None)
     choices = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
-    aside = f"{100 * sets.share_aside:.0f} % set aside" if sets.share_aside else ""
+    aside = f"{100 * sets.share_aside:.0f}% set aside" if sets.share_aside else ""
     controls.note(names[embedding].title, kinds[classifier].title, f"{int(m):,} permutations", f"seed {int(seed)}", aside)
     return view if lock else view | choices
 
@@ -112,7 +112,7 @@ if whole is not None and sets is not None:
         record.history(sets.record_id)
 
 how_to_read(
-    "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95 % interval lies outside the margin; ✗ "
+    "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95% interval lies outside the margin; ✗ "
     "different, p below .05 (Holm); ≈ different, within the margin; ✓ equivalent, the interval lies inside it; – undecided. "
     "Set margins before looking. **Could detect** is the smallest difference that four such studies in five find.",
     example=holdout_example(board_tests["tests"]),

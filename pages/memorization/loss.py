@@ -100,7 +100,7 @@ def _published() -> None:
         )
         st.caption(
             "Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
-            "one-sided 95 % Clopper–Pearson bound, is computed here. " + loss_notes()
+            "one-sided 95% Clopper–Pearson bound, is computed here. " + loss_notes()
         )
 
 

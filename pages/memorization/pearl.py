@@ -68,7 +68,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     how_to_read(
         "Each curve is a text: how close continuations stay to the true one as more bits of its beginning are flipped. "
         "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
-        "texts together. **α** comes from non-members: the tolerance bound holds with 95 % confidence, the conformal rule on "
+        "texts together. **α** comes from non-members: the tolerance bound holds with 95% confidence, the conformal rule on "
         "average, the source's quantile not.",
         example=pearl_example(pearl),
     )
@@ -87,7 +87,7 @@ def _levels(view: View, metric: str, axis: str) -> list[str]:
     """Percent of bits with the percent of characters that was really touched."""
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
     return [
-        f"{level:g} % ({100 * touched[level]:.0f} %)" if level in touched else f"{level:g} %"
+        f"{level:g}% ({100 * touched[level]:.0f}%)" if level in touched else f"{level:g}%"
         for level in setting_of(view, metric, axis).levels_pct
     ]
 
@@ -153,5 +153,5 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             format="%.3f",
             disabled=mode == "locked",
         )
-    controls.note(TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g} % false positives")
+    controls.note(TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g}% false positives")
     return rule, fpr

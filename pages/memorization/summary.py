@@ -44,7 +44,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     with st.popover("Dates by set", icon=":material/event:"):
         show_table("dates-of-controls", rows)
     how_to_read(
-        "Each row is one test with its own control: a gap with its 95 % interval, or the share of items beyond the controls' mark, with "
+        "Each row is one test with its own control: a gap with its 95% interval, or the share of items beyond the controls' mark, with "
         "a line down to how many differ at least. The tick is what chance gives. **Error rate** is how often the rule is wrong "
         "when nothing was memorized, over all detectors together (Holm). *None shown* does not show that there is nothing."
     )
@@ -65,7 +65,7 @@ def _mark(one: MemoryTest) -> DetectorMark:
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
     assertion, n = one.claim.assertion, one.numbers
     n_control = n.get("n_control", n.get("n_controls", n.get("n_non_members", 0)))
-    rate = f"{100 * assertion.error_rate:g} %" if assertion else "–"
+    rate = f"{100 * assertion.error_rate:g}%" if assertion else "–"
     return ({"items": one.items} if has_kinds else {}) | {
         "detector": detector_title(one.detector),
         "verdict": one.decision,

@@ -165,7 +165,7 @@ def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
             return
         for line in plan_sentences(like, n_by_role[role], ways, min(use.n_samples for use in study.models)):
             st.markdown(plain(line))
-        st.caption("95 % half-widths, of one model's score. They hold if this study varies like that.")
+        st.caption("95% half-widths, of one model's score. They hold if this study varies like that.")
 
 
 def _varies(study_id: str) -> bool:
@@ -217,7 +217,7 @@ def calculator() -> None:
             "power-power",
             bind=None,
             label_visibility="visible",
-            format_func=lambda share: f"{100 * share:.0f} %",
+            format_func=lambda share: f"{100 * share:.0f}%",
         )
         what = screen.segments(
             "Claim", ["drop gap", "two accuracies are equal"], "power-what", bind=None, label_visibility="visible"

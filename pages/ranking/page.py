@@ -121,7 +121,7 @@ PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
     "Ranks and p over all pairs are corrected for all pairs (Holm), and so are the differences for all pairs at once (Bonferroni, "
-    "95 %). An accuracy and what says “pair alone” hold one at a time. The test over all pairs is another than a pair's own, so that "
+    "95%). An accuracy and what says “pair alone” hold one at a time. The test over all pairs is another than a pair's own, so that "
     "p may differ even where there is one pair."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"

@@ -111,7 +111,7 @@ with st.container(key="cards"):
         card.card(row, row["study_id"] in running)
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A headline says whether what flips is "
-    "mostly the reader (under the compared extractor alone) or the model (under both). Intervals are 95 %; items are resampled. "
+    "mostly the reader (under the compared extractor alone) or the model (under both). Intervals are 95%; items are resampled. "
     "*Partial* studies are unbiased, because items are asked in random order."
 )
 questions.answers(look, rows, running)

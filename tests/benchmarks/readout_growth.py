@@ -1,7 +1,7 @@
 """How long `python -m flipcore stats` takes as the readouts grow: ``python -m tests.benchmarks.readout_growth 1e5 1e6 [1e7] [--polars]``.
 
 A study is drawn in SQL and archived: items that flip more or less (a mixed model), answers with the marginals of real multiple
-choice, 10 % unreadable, 1 % cut, 1 % missing, readers that misread with a known chance, so that T and G are known. Each size has a
+choice, 10% unreadable, 1% cut, 1% missing, readers that misread with a known chance, so that T and G are known. Each size has a
 process of its own. Printed are sizes, the seconds of packing (once, when the study has ended), of reading the readouts that flips are
 made of, and of all that the command prints, from opening the study to its last sentence; the peak memory of that process, growth from
 the first size, and the planted rates beside those that came back; with --polars, where it is installed, the seconds of the mean T and G

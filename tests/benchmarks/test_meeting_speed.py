@@ -75,7 +75,7 @@ def cpu_seconds(browser):
 
 
 def said(values):
-    return f"median {statistics.median(values):.0f} ms, 95 % {quantile(values, 0.95):.0f} ms, most {max(values):.0f} ms"
+    return f"median {statistics.median(values):.0f} ms, 95% {quantile(values, 0.95):.0f} ms, most {max(values):.0f} ms"
 
 
 def quantile(values, share):

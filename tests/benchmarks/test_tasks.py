@@ -210,7 +210,7 @@ def test_a_threshold_is_tuned_and_written_down(user, table):
     user.click("Write it down", until="Written:")
     user.click("See the record", until="Decision record")
     assert "Nora Ten (Flips, explore)" in user.read("[data-testid=stMarkdownContainer]", "Nora Ten")
-    assert level != "95 %" and user.n_wrong == 0
+    assert level != "95%" and user.n_wrong == 0
 
 
 def test_whether_the_holdout_is_fair(user, table):

@@ -137,7 +137,7 @@ def test_what_came_meanwhile_is_drawn_once_and_the_last_of_it_stands(screens):
     _, follower, other = screens
     settled(follower.page)  # a run that the drag before began would draw its level over the last of these
     drawn, last = follower.page.evaluate(BURST, 300)
-    assert 1 <= drawn <= 12 and last == f"{100 * LEVELS[5]:.0f} %"  # one a frame
+    assert 1 <= drawn <= 12 and last == f"{100 * LEVELS[5]:.0f}%"  # one a frame
     follower.shows(other.level())
 
 

@@ -70,7 +70,7 @@ def test_a_threshold_moves_without_a_request_and_the_number_is_that_of_stats(pag
     before = first.inner_text()
     slider.focus()
     slider.press("End")
-    assert page.locator(".board .level").inner_text() == "99.9 %" and first.inner_text() != before
+    assert page.locator(".board .level").inner_text() == "99.9%" and first.inner_text() != before
     assert len(page.asked) == 1 and page.told == [] and page.errors == []
 
 

@@ -151,7 +151,7 @@ def test_slopes_run_from_before_to_after_in_percent():
 
 def test_a_caption_names_level_kinds_n_and_seed_of_what_is_there():
     several = [Estimate(0.5, 0.4, 0.6, 0.95, "bca", 20, 7), Estimate(0.1, 0.0, 0.2, 0.95, "wilson", 32, None), missing(3)]
-    assert caption("What it shows.", several) == "What it shows. 95 % intervals (bca, wilson), n = 20 to 32, seed 7."
+    assert caption("What it shows.", several) == "What it shows. 95% intervals (bca, wilson), n = 20 to 32, seed 7."
     assert caption("Few.", [Estimate(0.5, math.nan, math.nan, 0.95, "none", 4, None)]) == "Few. No interval, n = 4."
     assert caption("Nothing.", [missing(3)]) == "Nothing."
 

@@ -84,7 +84,7 @@ def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_pat
     samples[2] |= {"output": {}, "scores": {}, "error": {"message": "Gone."}}
     found = audited(store, made.inspect_eval(tmp_path / "a.eval", samples))
     assert "1 right answers count as wrong" in about(found, "score against answer")[0].claim.text
-    assert "4.2 % of its 24 calls failed (1)" in about(found, "failed")[0].claim.text
+    assert "4.2% of its 24 calls failed (1)" in about(found, "failed")[0].claim.text
     assert "(1)" in about(found, "were cut off")[0].claim.text
     assert "of repeated answers differ" in about(found, "repeats")[0].claim.text
 

@@ -179,10 +179,10 @@ def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(l
     assert ("undecided: unread answers could turn it" in claim.text) == (
         lost != "unreadable"
     )  # one more answer, as they are counted
-    assert claim.text.endswith("0.25 to 0.50 with 12.5 % unread.")
-    assert "10 of all answers (0.0 % under it, 12.5 % under the reference)" in claim.detail
+    assert claim.text.endswith("0.25 to 0.50 with 12.5% unread.")
+    assert "10 of all answers (0.0% under it, 12.5% under the reference)" in claim.detail
     few = without(1)
-    assert few.outcome == flips.ARTIFACT and few.text.endswith("0.47 to 0.50 with 1.2 % unread.")
+    assert few.outcome == flips.ARTIFACT and few.text.endswith("0.47 to 0.50 with 1.2% unread.")
     assert few.numbers["p"] > only(rows).numbers["p"]
 
 
@@ -191,7 +191,7 @@ def test_one_option_in_four_wordings_of_which_one_is_read_is_nothing():
     rng = np.random.default_rng(2)
     rows = readouts({E: [["0"] * 4] * 80, REF: [["0" if rng.random() < 0.25 else None for _ in range(4)] for _ in range(80)]})
     claim = only(asked_twice(rows))
-    assert not claim.is_made and "answers (0.0 % under it, 7" in claim.detail
+    assert not claim.is_made and "answers (0.0% under it, 7" in claim.detail
     assert "whatever they were, of all pairs 0.00 to 0.00 under it alone, 0.00 to 0.9" in claim.detail
 
 
@@ -246,7 +246,7 @@ def test_the_predictor_reports_its_numbers_and_claims_nothing():
 def test_a_plan_says_its_power():
     said = equality_plan(0.4, 0.2)
     n, percent = said.numbers["n"], round(100 * said.numbers["power"])
-    assert said.text == f"{n} items a set: the rule then shows equivalence in {percent} % of studies."
+    assert said.text == f"{n} items a set: the rule then shows equivalence in {percent}% of studies."
     assert gap_plan(0.15, 0.05, 0.8).text == "73 rewritten items a set, so 92 items to start from."
     # answers that change both ways widen the difference: 7.849 (.30 - .04 + .15 - .0025) / .0225 = 142.2
     assert gap_plan(0.15, 0.05, 0.8, gains=0.05).text == "143 rewritten items a set, so 179 items to start from."

@@ -82,10 +82,10 @@ def test_one_source_names_the_copies_that_no_test_could_see():
     same[1] = replace(same[1], copied_at_most=0.141)
     said = verdict_claim(HoldoutVerdict(tuple(same)))
     assert (
-        said.detail.startswith("At most 15 % of the retro entries are close copies, nearest to their own original. ")
+        said.detail.startswith("At most 15% of the retro entries are close copies, nearest to their own original. ")
         and said.is_made
     )
-    assert outcome_claim(same[1]).text.endswith("; at most 15 % are close copies.") and n_words(outcome_claim(same[1])) <= 25
+    assert outcome_claim(same[1]).text.endswith("; at most 15% are close copies.") and n_words(outcome_claim(same[1])) <= 25
     within = replace(with_outcome("semantic", "within"), copied_at_most=0.141)
     assert n_words(outcome_claim(within)) <= 25
 

@@ -18,7 +18,7 @@ SHOWN = Claim(AT_LEAST, "shown", "Shown.", True)
 
 def test_a_share_is_a_bound_that_is_rounded_down():
     claim = at_least_claim(TEST, SHOWN, "problems")
-    assert claim.text == "At least 9.6 % of the 300 problems are beyond chance (one-sided 95 %)."  # 29 of 300 are 9.67 %
+    assert claim.text == "At least 9.6% of the 300 problems are beyond chance (one-sided 95%)."  # 29 of 300 are 9.67%
     assert claim.is_made and claim.outcome == "at least" and claim.numbers == {"n_least": 29, "share_least": 29 / 300}
 
 

@@ -42,7 +42,7 @@ def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_se
 def test_two_that_are_not_separated_share_the_first_place():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK))
     assert claim.is_made and claim.outcome == SOME
-    assert claim.text == "First is A or B, not separated at 95 %; C is behind."
+    assert claim.text == "First is A or B, not separated at 95%; C is behind."
     assert claim.numbers["best"] == {"A": 1, "B": 1, "C": 3} and claim.numbers["worst"] == {"A": 2, "B": 2, "C": 3}
 
 
@@ -58,9 +58,9 @@ def test_a_pair_says_under_how_many_ways_it_leads_and_how_many_separate_it():
     one = contest_of({"A": {OWN: STRONG, TOKEN: WEAK, LOWER: STRONG}, "B": {OWN: MIDDLE, TOKEN: STRONG, LOWER: WEAK}})
     claim = pair_claim(one, 0, 1)
     assert claim.is_made and claim.assertion is SEPARATED
-    assert claim.text == "A leads B under 2 of 3 ways of asking and reading; 1 separates them at 95 % for A, 1 for B."
+    assert claim.text == "A leads B under 2 of 3 ways of asking and reading; 1 separates them at 95% for A, 1 for B."
     same = pair_claim(alike(A=STRONG, B=MIDDLE), 0, 1)
-    assert not same.is_made and same.text == "A leads B under 3 of 3 ways of asking and reading; no way separates them at 95 %."
+    assert not same.is_made and same.text == "A leads B under 3 of 3 ways of asking and reading; no way separates them at 95%."
 
 
 def test_the_winner_of_each_way_is_counted():
@@ -93,9 +93,9 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
     assert one.claimed.tolist() == [True, True]
     claim = best_claim(one)
-    assert claim.is_made and claim.text.endswith("B is behind; up to 10.0 % of answers unread or failed.")
+    assert claim.is_made and claim.text.endswith("B is behind; up to 10.0% of answers unread or failed.")
     asked = " on the 200 items asked" if lost == "-" else ""  # of 180 the accuracy, which a failed call is not in
-    assert f"failed{asked}, whatever they were: B 10.0 % (accuracy 0.20 to 0.30)." in claim.detail
+    assert f"failed{asked}, whatever they were: B 10.0% (accuracy 0.20 to 0.30)." in claim.detail
 
 
 def test_what_was_not_read_is_of_the_items_that_the_sentence_is_of():
@@ -103,8 +103,8 @@ def test_what_was_not_read_is_of_the_items_that_the_sentence_is_of():
     rows = readouts({"A": {OWN: "1" * 20}, "B": {OWN: "1" * 5 + "0" * 10 + "u" * 5 + "11"}, "C": {OWN: "u" * 22}})
     one = contest(order(scores(rows)), "regex")
     best, pair = best_claim(one), lead_claim(one, 0, 1, "written answer")
-    said = "20 items. p over 3 pairs of models in both directions (Holm). Unreadable, cut off or failed, whatever they were: B 25.0 %"
-    assert f"{said} (accuracy 0.25 to 0.50), C 100.0 % (never read)." in best.detail
+    said = "20 items. p over 3 pairs of models in both directions (Holm). Unreadable, cut off or failed, whatever they were: B 25.0%"
+    assert f"{said} (accuracy 0.25 to 0.50), C 100.0% (never read)." in best.detail
     assert f"{said} (accuracy 0.25 to 0.50)." in pair.detail
 
 
@@ -112,7 +112,7 @@ def test_only_ways_that_unread_answers_leave_open_say_how_many_they_are():
     ways = {OWN: "1" * 100 + "0" * 100, TOKEN: "1" * 190 + "u" * 10, LOWER: STRONG}
     other = {OWN: "1" * 95 + "u" * 10 + "0" * 95, TOKEN: "u" * 200, LOWER: "0" * 100 + "u" * 100}
     said = pair_claim(contest_of({"A": ways, "B": other}), 0, 1)
-    assert "Unread or failed answers, up to 5.0 %, leave open who leads under 1." in said.detail
+    assert "Unread or failed answers, up to 5.0%, leave open who leads under 1." in said.detail
 
 
 def test_a_model_of_which_half_was_not_read_is_behind_nobody():
@@ -131,7 +131,7 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     verbose = {OWN: "u" * 200, TOKEN: WEAK, LOWER: "c" * 200}
     said = pair_claim(contest_of({"verbose": verbose, "terse": ways}), 0, 1)
-    assert said.text == "verbose leads terse under 0 of 1 way of asking and reading; 1 separates them at 95 %."
+    assert said.text == "verbose leads terse under 0 of 1 way of asking and reading; 1 separates them at 95%."
     assert said.detail.startswith(
         "terse leads under 1, they tie under 0. 2 more are not compared: one of them was never read there."
     )

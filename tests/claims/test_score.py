@@ -38,7 +38,7 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
         "other ways of reading: 0.64 to 0.78."
     )
     alone = f"Other questions alone: [{questions.low:.2f}, {questions.high:.2f}]. "
-    assert claim.detail.startswith(f"{alone}60 questions × 5 wordings × 3 runs. 95 % half-widths: questions ± ")
+    assert claim.detail.startswith(f"{alone}60 questions × 5 wordings × 3 runs. 95% half-widths: questions ± ")
     assert f"{alone}Own prompt: 0.91. 60 questions" in score_claim("gpt-x", bar, own=0.91).detail
     assert f"questions and wordings ± {bar.half_width('wordings'):.3f}" in claim.detail
 
@@ -66,7 +66,7 @@ def test_a_closed_gate_withholds_both_claims():
     bar = error_bar(score_cells(rows_of(n=60)))
     assert score_claim("m", bar, why_not="nobody checked the judge.").text == "Not claimed: nobody checked the judge."
     assert not elsewhere_claim("m", bar, "nobody checked the judge.").is_made
-    assert elsewhere_claim("m", bar.at(0.99)).text.endswith("(99.0 %).")
+    assert elsewhere_claim("m", bar.at(0.99)).text.endswith("(99.0%).")
 
 
 def test_grades_are_scored_and_not_answered_right():
@@ -86,7 +86,7 @@ def test_small_sentences_name_the_largest_first():
     parts = shares(bar)
     first = max(parts, key=lambda name: parts[name].value)
     low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
-    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f} % [{low}, {high}], ")
+    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f}% [{low}, {high}], ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
     assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
@@ -104,7 +104,7 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
     assert claim.is_made and claim.assertion is HIGHER
     assert claim.text.startswith("A scores higher than B: +") and claim.text.endswith("] over other questions and wordings.")
     assert claim.detail.startswith(
-        "A leads under all 5 wordings, B under 0. On these questions B would lead under 0 % [0, 52] of such wordings."
+        "A leads under all 5 wordings, B under 0. On these questions B would lead under 0% [0, 52] of such wordings."
     )
     alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
     assert not alike.is_made and alike.text.startswith("Undecided whether A or B scores higher: ")

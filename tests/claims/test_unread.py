@@ -60,7 +60,7 @@ def test_no_command_notebook_report_or_file_says_one(opened, capsys, tmp_path):
     command_line.main(["stats", study])
     said = capsys.readouterr().out
     assert says_a_score(said) == []
-    assert "terse: Not claimed: 90 % of terse's answers could not be read (written answer)." in said
+    assert "terse: Not claimed: 90% of terse's answers could not be read (written answer)." in said
     view = StudyView(store, study)
     assert says_a_score(view.text()) == [] and says_a_score(view.score().text()) == []
     assert says_a_score(everything_in(report(store, study, 1))) == []
@@ -73,4 +73,4 @@ def test_no_command_notebook_report_or_file_says_one(opened, capsys, tmp_path):
     whole = {one["model_info"]["name"]: one for one in map(json.loads, (f.read_text() for f in files if f.suffix == ".json"))}
     assert whole["verbose"]["evaluation_results"] and whole["terse"]["evaluation_results"] == []
     (why,) = [v for k, v in whole["terse"]["detailed_evaluation_results"]["additional_details"].items() if "not_claimed" in k]
-    assert why.startswith("90 % of terse's answers")
+    assert why.startswith("90% of terse's answers")

@@ -158,7 +158,7 @@ def table(data: Path = DATA) -> list[str]:
         "kept (not of mixtral, so its gate sees letters alone). Stored `pred` of MMLU-Pro is left out: a filled-in guess where the text",
         "states nothing. Intervals are by question.",
         "",
-        "| set | model | labelled by | reader | n | read | right | wrong | abstained | wrong, share [95 %] |",
+        "| set | model | labelled by | reader | n | read | right | wrong | abstained | wrong, share [95%] |",
         "|---|---|---|---|--:|--:|--:|--:|--:|---|",
     ]
     for one in sets(data):

@@ -62,7 +62,7 @@ def test_items_are_filtered_by_their_own_data(app):
 
 
 def test_the_calculator_gives_the_table_of_statistics_md(app):
-    """Control drop 0, gap .10: 71 items a set at 80 % power, 95 at 90 %; at full coverage as many to start from."""
+    """Control drop 0, gap .10: 71 items a set at 80% power, 95 at 90%; at full coverage as many to start from."""
     app.number_input(key="power-gap").set_value(10.0)
     app.number_input(key="power-drop").set_value(0.0)
     app.number_input(key="power-gains").set_value(0.0)

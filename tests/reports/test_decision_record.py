@@ -55,13 +55,13 @@ def test_without_outputs_in_sight_there_are_none(store, query):
 
 @pytest.mark.slow
 def test_the_record_is_filtered_and_says_what_a_later_decision_replaced(store):
-    keep_decision(store, S, "decomposition", "explore", "Undecided at 95 %.", {"level": 0.95}, "Ada")
-    keep_decision(store, S, "decomposition", "explore", "More artifact at 80 %.", {"level": 0.8}, "Bea", query="study=x")
+    keep_decision(store, S, "decomposition", "explore", "Undecided at 95%.", {"level": 0.95}, "Ada")
+    keep_decision(store, S, "decomposition", "explore", "More artifact at 80%.", {"level": 0.8}, "Bea", query="study=x")
     keep_decision(store, "other", "holdout", "explore", "The sets differ.", {}, "Ada")
     assert [one.page for one in entries(store)] == ["holdout", "decomposition", "decomposition"]
     assert [one.sentence for one in entries(store, study_id="other")] == ["The sets differ."]
     later, first = entries(store, page="decomposition")
-    assert first.is_replaced and not later.is_replaced and later.before == "Undecided at 95 %." and later.query == "study=x"
+    assert first.is_replaced and not later.is_replaced and later.before == "Undecided at 95%." and later.query == "study=x"
     assert [one.reviewer for one in entries(store, words="BEA artifact")] == ["Bea"] and entries(store, words="nobody") == []
     assert later.row()["study"] == "recorded" and "level 0.8" in later.row()["settings"]
 

@@ -91,7 +91,7 @@ def test_completion_is_a_test_of_the_set_in_the_family_of_a_study_that_names_it(
     (one,) = memory_tests(frame, COMPLETED)["m"]
     assert (one.items, one.detector, one.decision) == ("open questions", "completion, ROUGE-L", "memory")
     # 15 of 100 controls are complete, more than a twentieth: what is complete is counted, and the mark is the best of the others
-    assert (one.numbers["k"], one.numbers["n_beyond"]) == (16, 40) and "0.0 % of the continuations" in one.claim.detail
+    assert (one.numbers["k"], one.numbers["n_beyond"]) == (16, 40) and "0.0% of the continuations" in one.claim.detail
     assert "The mark, 0.500, is the 16th largest of 100 controls" in one.claim.detail
     few = pd.DataFrame(completed("rouge_l", [0.6] * 40, [1.0] * 3 + [0.5] * 97), columns=COLUMNS)
     assert memory_tests(few, COMPLETED)["m"][0].numbers["k"] == 5  # the ordinary mark
@@ -232,7 +232,7 @@ def test_a_draft_declares_the_detectors_that_what_is_new_in_it_feeds():
 
 
 def test_pearl_of_a_set_needs_no_alpha_and_single_texts_do():
-    # 30 non-members give no alpha at 5 % with 95 % confidence (59 are the fewest), but they do give a test of the set
+    # 30 non-members give no alpha at 5% with 95% confidence (59 are the fewest), but they do give a test of the set
     (found,) = found_in(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1))
     assert found.decision == "memory" and found.numbers["n_flagged"] == 0 and found.numbers["n_beyond"] == 20
 
@@ -286,7 +286,7 @@ def test_problems_that_were_read_and_survive_rewriting_are_not_called_clean():
                 rows.append(("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, bool(right)))
     gap, score = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
     assert gap.sentence == (
-        "Rewriting costs the benchmark at most 4.8 pp more than its control (one-sided 95 %). Memory that survives rewriting is "
+        "Rewriting costs the benchmark at most 4.8 pp more than its control (one-sided 95%). Memory that survives rewriting is "
         "not seen by this."
     )
     assert score.decision == "memory" and score.numbers["p"] < 1e-9
@@ -416,7 +416,7 @@ def test_continuations_that_a_filter_ended_count_against_a_claim_of_pearl(n, rol
     (found,) = found_in(with_cut_samples(n, role))
     assert found.decision == decision and "Cut off by a filter" in found.claim.detail
     if decision == "not claimed":
-        assert "12 % of the continuations were cut off" in found.claim.text and not found.further[0].is_made
+        assert "12% of the continuations were cut off" in found.claim.text and not found.further[0].is_made
 
 
 def test_a_loss_reads_no_completion_so_nothing_of_it_is_cut_off():

@@ -40,8 +40,8 @@ def test_the_share_of_the_flags_that_chance_explains(name, by_chance):
 
 
 def test_what_does_not_add_up_is_computed():
-    # (2,640 - 418.6) of 4,540 = .4893; 354 of 400 is 88.5 %, 355 is 88.75 %.
-    assert "48.9 %, not the published 49.1 %" in loss_notes() and "0.0008" in loss_notes()
+    # (2,640 - 418.6) of 4,540 = .4893; 354 of 400 is 88.5%, 355 is 88.75%.
+    assert "48.9%, not the published 49.1%" in loss_notes() and "0.0008" in loss_notes()
     assert "16,400 pairs" in loss_notes() and "their mean is .04" in loss_notes()
 
 

@@ -315,7 +315,7 @@ def test_a_score_says_how_many_answers_were_not_read():
                  (frame["item_id"].isin(frame["item_id"].unique()[:2]), True))  # fmt: skip
     assert "unread" not in score_report(few).claims[0].text
     report = score_report(many)
-    assert report.claims[0].text.endswith("50 % unread, counted as wrong.")
+    assert report.claims[0].text.endswith("50% unread, counted as wrong.")
     assert report.models[0].as_dict()["unread"] == 0.5  # of the counted wording, not of the changes beside it
 
 
@@ -341,7 +341,7 @@ def test_no_lead_is_claimed_over_answers_that_nobody_read(tmp_path):
     most = np.arange(len(second)) % 3 > 0
     second["status"] = np.where(most, "unreadable", "ok")
     (_, of_few) = score_report(pd.concat([first, second])).models
-    assert of_few.claim.text == "Not claimed: 67 % of b's answers could not be read (written answer)."
+    assert of_few.claim.text == "Not claimed: 67% of b's answers could not be read (written answer)."
     its_own = second.assign(extractor="strict-match")  # what a log's own scorer read of it is its score
     assert score_report(its_own).models[0].claim.is_made
     second["status"], second["is_correct"] = "unreadable", False

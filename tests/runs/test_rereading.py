@@ -42,7 +42,7 @@ def test_a_pattern_reads_a_log_again_beside_what_was_read_before(tmp_path, store
     (change,) = changes(store, study_id, "regex", name)
     assert set(change.items) == set(new.index[new != old]) and change.share.value == pytest.approx((new != old).mean())
     assert (
-        "pattern v1 and regex read" in change.claim.text and "Score on the base prompts: 66.7 % by regex" in change.claim.detail
+        "pattern v1 and regex read" in change.claim.text and "Score on the base prompts: 66.7% by regex" in change.claim.detail
     )
     assert change.claim.assertion is None
 

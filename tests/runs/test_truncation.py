@@ -47,8 +47,7 @@ def test_a_run_says_at_its_end_what_the_limit_cut_off(store):
     n_cut = int((text["status"] == "cut").sum())
     assert 8 <= n_cut < len(text)
     assert (
-        f"{100 * n_cut / len(text):.0f} % of simulated-artifact-prone's {len(text)} written answers were cut off"
-        in progress.cut
+        f"{100 * n_cut / len(text):.0f}% of simulated-artifact-prone's {len(text)} written answers were cut off" in progress.cut
     )
     assert "limit of 6 tokens" in progress.cut and progress.cut in progress.message
     assert not (frame[frame["extractor"] == "first_token"]["status"] == "cut").any()

@@ -26,8 +26,8 @@ def test_an_answer_counts_once_and_cut_ones_do_not():
     rows = readouts(own) + readouts(own, "label_set")  # the same variants stand on both axes
     count.add("m", READERS, rows + readouts([OK, UNREADABLE, OK, OK, OK], extractor="text_match"))
     assert count.sentences() == [
-        "m: written answer cannot read 2 of 3 answers (67 %). Of these, other extractors read: text match 1.",
-        "m: text match cannot read 1 of 5 answers (20 %). No other declared extractor reads them.",
+        "m: written answer cannot read 2 of 3 answers (67%). Of these, other extractors read: text match 1.",
+        "m: text match cannot read 1 of 5 answers (20%). No other declared extractor reads them.",
     ]
 
 
@@ -55,4 +55,4 @@ def test_the_command_says_it_and_stores_no_study(tmp_path, monkeypatch, capsys):
     assert main(["run", str(file), "--pilot", "4"]) == 0
     said = capsys.readouterr().out
     assert "Pilot of 4 items. The whole study:" in said
-    assert "cannot read 8 of 8 answers (100 %). Of these, other extractors read: written answer 8." in said
+    assert "cannot read 8 of 8 answers (100%). Of these, other extractors read: written answer 8." in said

@@ -34,7 +34,7 @@ RULE_TITLES = {"parts": "three parts", "paired": "A − G above 0 (source)", "no
 OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
 START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": RULES[0]}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
-# Items from which the 95 % band holds for everything at once; planted G = .1, 400 and 300 samples: .86 at 20 items, .92 at 30, .95 at
+# Items from which the 95% band holds for everything at once; planted G = .1, 400 and 300 samples: .86 at 20 items, .92 at 30, .95 at
 # 40: where one item flips, its standard error does not know of the others.
 BAND_HOLDS_FROM = 40
 

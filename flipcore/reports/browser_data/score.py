@@ -73,7 +73,7 @@ def _dot(kind: str, title: str, score: float, behind: dict[str, str]) -> dict[st
 
 
 def _ends(models: list[dict[str, Any]]) -> list[float]:
-    """The ends of the one axis: all scores and all limits at 95 %; [0, 1] for shares that need most of it."""
+    """The ends of the one axis: all scores and all limits at 95%; [0, 1] for shares that need most of it."""
     at = LEVELS.index(0.95)
     values = [dot["score"] for one in models for dot in one["dots"]] + [one["score"] for one in models]
     values += [bar[end][at] for one in models for bar in one["bars"] for end in ("low", "high") if bar[end][at] is not None]

@@ -100,7 +100,7 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
     for name in dict.fromkeys(one.method for one in estimates):
         mine = [one for one in estimates if one.method == name]
         method, n = interval_method(name), n_text(one.n for one in mine)
-        levels = ", ".join(f"{100 * level:g} %" for level in sorted({one.level for one in mine}))
+        levels = ", ".join(f"{100 * level:g}%" for level in sorted({one.level for one in mine}))
         seeds = sorted({one.seed for one in mine if one.seed is not None})
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
         yield f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(mine), 'estimate')}, {levels}, {n}{draws}): {method.text}"

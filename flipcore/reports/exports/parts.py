@@ -112,14 +112,14 @@ def _flips_of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition
         data_table(flips_table(c, m, model)),
         *(paragraph(f"{one.sentence} {one.narrower}") for one in first),
         *(data_table(one) for one in people_tables(c, m, model)),
-        folded(f"Every claim as a sentence, at 95 % ({len(claims):,})", *sentences),
+        folded(f"Every claim as a sentence, at 95% ({len(claims):,})", *sentences),
     ]
 
 
 def _source(c: WholeStudy, model: str, cells: list[Decomposition]) -> str:
     kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
     seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
-    return f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
+    return f"{c.provenance}; {model}; 95% intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
 
 
 def flips_table(c: WholeStudy, m: int, model: str) -> Table:
@@ -137,7 +137,7 @@ def flips_table(c: WholeStudy, m: int, model: str) -> Table:
 def people_tables(c: WholeStudy, m: int, model: str) -> list[Table]:
     """A row a cell with people's labels of pairs in it; nothing without labels."""
     rows = [one.table_row() for one in c.report.people.get(model, ())]
-    caption = f"Flips with the pairs in them that people labelled. {c.provenance}; {model}; 95 % intervals."
+    caption = f"Flips with the pairs in them that people labelled. {c.provenance}; {model}; 95% intervals."
     return [Table(f"flips-people-{m}", f"Flips by people, {model}", rows, caption)] if rows else []
 
 
@@ -196,7 +196,7 @@ def _memory_row(one: MemoryTest) -> dict[str, object]:
         "n": n_items,
         "controls": n.get("n_control", n.get("n_controls", n.get("n_non_members"))),
         "p (Holm)": p_text(n.get("p_adjusted", math.nan)).removeprefix("p ").removeprefix("= "),
-        "error rate, one-sided": f"{100 * assertion.error_rate:g} %" if assertion else None,
+        "error rate, one-sided": f"{100 * assertion.error_rate:g}%" if assertion else None,
     }
 
 
@@ -241,7 +241,7 @@ def _accuracies(gap: DropGap, source: str) -> Markup:
         for when, one in (("original", drop.accuracy_before), ("rewritten", drop.accuracy_after))
     ]
     title = "Accuracy, original and rewritten"
-    return figure(interval_rows(rows, title, " %"), f"{title}, with 95 % intervals. {source}.")
+    return figure(interval_rows(rows, title, "%"), f"{title}, with 95% intervals. {source}.")
 
 
 # The report's parts on the scores and on several models: the sentence of each, the boards that still move, and the tables.
@@ -388,7 +388,7 @@ def _inflation(c: WholeStudy) -> list[Markup]:
         return []
     rows = [(one.model, one.inflation(), one.inflation().text_pp()) for one in mine]
     read = f"read by {title_of(mine[0].extractor).lower()}, {mine[0].layout}"
-    caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95 % intervals. {c.provenance}."
+    caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95% intervals. {c.provenance}."
     return [
         tag("h3", "Inflation"),
         claimed(claim),

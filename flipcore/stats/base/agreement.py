@@ -164,7 +164,7 @@ class Agreement:
 
 
 def prevalence_warning(ratings: Sequence) -> str:
-    """A sentence when one category takes 90 % or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
+    """A sentence when one category takes 90% or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
     present_ratings = [rating for rating in ratings if not is_missing(rating)]
     if not present_ratings:
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 MISSING = "–"
 MIN_N = 10
-SHORT = 0.93  # measured coverage of a 95 % interval, four Monte Carlo errors of 2,000 simulated sets below what it promises
+SHORT = 0.93  # measured coverage of a 95% interval, four Monte Carlo errors of 2,000 simulated sets below what it promises
 TOO_SHORT = 0.85  # below it an interval is shown and nothing is claimed
 MIN_FAMILIES, MIN_CLAIM_FAMILIES = 3, 6  # effective families (N²/Σn²) for an interval, and for a claim
 
@@ -42,7 +42,7 @@ class Estimate:
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
-        """ "0.58 [0.31, 0.69]", "(95 % covers .90)" after an interval that is short; without an interval the value alone; missing is
+        """ "0.58 [0.31, 0.69]", "(95% covers .90)" after an interval that is short; without an interval the value alone; missing is
         a dash."""
         if math.isnan(self.value):
             return MISSING
@@ -73,9 +73,9 @@ class Estimate:
 
 
 def coverage_label(coverage: float | None) -> str:
-    """ "95 % covers .90" of an interval that is short of 95 %; "" of one that holds what it promises or was not simulated."""
+    """ "95% covers .90" of an interval that is short of 95%; "" of one that holds what it promises or was not simulated."""
     is_short = coverage is not None and coverage < SHORT
-    return f"95 % covers {coverage:.2f}".replace("0.", ".") if is_short else ""
+    return f"95% covers {coverage:.2f}".replace("0.", ".") if is_short else ""
 
 
 def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
@@ -106,8 +106,8 @@ def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
 
 
 def percent_text(share: float, digits: int = 0) -> str:
-    """A share in percent: "5 %", "79.5 %"; NaN is a dash."""
-    return MISSING if math.isnan(share) else f"{number_text(100 * share, digits)} %"
+    """A share in percent: "5%", "79.5%"; NaN is a dash."""
+    return MISSING if math.isnan(share) else f"{number_text(100 * share, digits)}%"
 
 
 def p_text(p: float) -> str:

@@ -1,7 +1,7 @@
 """Means of items that share families (one template, one source, one subject): the only clustered variance of the product.
 
 Families are of unequal size, and the usual clustered error (Miller's, CR1) with G - 1 degrees of freedom is then far too sure:
-simulated, its 95 % interval held the truth in .07-.95. Here the variance is CR2 (Bell & McCaffrey 2002): the square of a family's
+simulated, its 95% interval held the truth in .07-.95. Here the variance is CR2 (Bell & McCaffrey 2002): the square of a family's
 residual sum, over 1 - n_g/N. The degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
 knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the number of independent items that
 would vary as much. A difference has linear limits; where few items differ, those that would turn it round may not be in the sample, and

@@ -118,7 +118,7 @@ def _indicator_limit(is_event: np.ndarray, x: np.ndarray, clusters: np.ndarray) 
 
 
 def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
-    """One-sided 95 % upper limit of the one-way ANOVA correlation; NaN where nothing varies.
+    """One-sided 95% upper limit of the one-way ANOVA correlation; NaN where nothing varies.
 
     `squares` is the sum of squared values. From the F ratio of mean squares between and within
     clusters (Searle 1971); with clusters of unequal size by their mean size.

@@ -287,10 +287,10 @@ def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def undetermined(skipped: float) -> bool:
     """Resamples without spread belong at the far ends of the studentised distribution. Where they are more than a tail holds,
     its quantile is lost: simulated coverage falls to .63-.88 at 10-26 items with few that flip, and BCa keeps .95. The tail is
-    that of 99 %, whatever the level: a method that changed with it would make a lower level's interval the wider one."""
+    that of 99%, whatever the level: a method that changed with it would make a lower level's interval the wider one."""
     return skipped > 0.005
 
 
 def no_spread_note(skipped: float) -> str:
     """What stands beside an interval whose resamples could not all be studentised; `skipped` is their share."""
-    return f"{100 * skipped:.0f} % of the resamples had no spread to studentise with, so BCa stands in."
+    return f"{100 * skipped:.0f}% of the resamples had no spread to studentise with, so BCa stands in."

@@ -14,7 +14,7 @@ TABLE = Path(__file__).with_suffix(".json")
 
 
 def measured_coverage(kind: str, n: int, *, signed: bool = False, rows: Sequence[dict] | None = None) -> float | None:
-    """The smallest share of simulated sets whose 95 % interval held the truth, over the planted worlds of about `n` items: the
+    """The smallest share of simulated sets whose 95% interval held the truth, over the planted worlds of about `n` items: the
     largest simulated size that is not above `n`, or the smallest one. `kind` is what was asked for (`intervals.KINDS`);
     `signed`: a difference, A or A − G, not a share. None for a kind that was not simulated. `rows` instead of the stored table."""
     of_kind = [r for r in rows or _table_rows() if r["kind"] == kind and (r["quantity"] in SIGNED) == signed]

@@ -35,6 +35,6 @@ def retention_pairs(
 
 
 def retention_estimate(kept: int, total: int, rule: str = "majority", level: float = 0.95) -> Estimate:
-    """Retention as an Estimate; its note names the rule, because 88.7 % means nothing without it."""
+    """Retention as an Estimate; its note names the rule, because 88.7% means nothing without it."""
     rate, (low, high) = retention(kept, total)["rate"], wilson(kept, total, level)
     return Estimate(rate, low, high, level, "wilson", total, None, f"Kept: {rule} of the reviewers on both checks.")

@@ -59,8 +59,8 @@ def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
 @dataclass(frozen=True)
 class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
-    cross-validation, `p_below` the same for an accuracy that is too low; `p_limits` its 99 % interval; `k_correct` of `n` what the
-    source counts. `upper` is a one-sided 95 %
+    cross-validation, `p_below` the same for an accuracy that is too low; `p_limits` its 99% interval; `k_correct` of `n` what the
+    source counts. `upper` is a one-sided 95%
     bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
     counted from below one half, because guessing worse than a coin is no evidence of sameness. `too_few` says why nothing
     may be claimed, else ""."""

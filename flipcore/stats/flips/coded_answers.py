@@ -173,7 +173,7 @@ class NullRates:
 
 
 def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
-    """Flags a null rate above 5 %, and one that differs by more than 2 percentage points between base and perturbed; a flag
+    """Flags a null rate above 5%, and one that differs by more than 2 percentage points between base and perturbed; a flag
     comes with the true bounds."""
     if (axis, extractor) not in answers.null_rates:
         answers.null_rates[axis, extractor] = _counted_null_rates(answers, axis, extractor)
@@ -188,10 +188,10 @@ def _counted_null_rates(answers: CodedAnswers, axis: str, extractor: str) -> Nul
     base, perturbed = _null_share(codes[of_base]), _null_share(codes[~of_base])
     flags = []
     if rate > 0.05:
-        flags.append(f"{100 * rate:.1f} % of the answers could not be read (more than 5 %).")
+        flags.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
     if abs(base - perturbed) > 0.02:
         flags.append(
-            f"Unreadable answers: {100 * base:.1f} % of base prompts, {100 * perturbed:.1f} % of changed ones "
+            f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of changed ones "
             "(more than 2 percentage points apart)."
         )
     lowest, highest = _flip_rate_bounds(codes)

@@ -30,7 +30,7 @@ _ROWS = 512
 @dataclass(frozen=True)
 class CrossNeighbours:
     """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under permuted labels, `p` one-sided
-    for more than that; `at_most` of the retro entries are copies that lie next to their original (one-sided 95 %)."""
+    for more than that; `at_most` of the retro entries are copies that lie next to their original (one-sided 95%)."""
 
     share: float
     chance: float

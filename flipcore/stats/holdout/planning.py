@@ -38,7 +38,7 @@ def equivalence_power(p: float, margin: float, n: int) -> float:
 
 
 def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
-    """Fewest entries a set that show two sets of accuracy `p` equivalent within `margin` with `power`, to about 2 %."""
+    """Fewest entries a set that show two sets of accuracy `p` equivalent within `margin` with `power`, to about 2%."""
     if not 0 < p < 1 or not 0 < margin < 1:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: came {p} and {margin}.")
     return _searched(lambda n: equivalence_power(p, margin, n), n_tost_two_prop(p, margin, power=power), power)

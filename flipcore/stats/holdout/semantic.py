@@ -73,7 +73,7 @@ def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, paired: bool) -> floa
 
 
 def _mmd2_upper(x: np.ndarray, y: np.ndarray, observed: float, null_sd: float, paired: bool) -> float:
-    """One-sided 95 % upper bound of MMD^2: the largest m that a test of "MMD^2 is m or more" does not reject.
+    """One-sided 95% upper bound of MMD^2: the largest m that a test of "MMD^2 is m or more" does not reject.
 
     Under that hypothesis the variance is null_sd^2 + 4 * m * s, with s the variance of the difference of the means along its
     own direction. That direction is not known, and an estimate of it is short where the sets look alike by chance (the bound
@@ -141,8 +141,8 @@ def perm_test_semantic(
 def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, paired: bool = False) -> dict[str, float]:
     """One-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, se, null_sd, critical, upper}.
 
-    `null_sd` and `critical` are the spread and the 95 % point of the permutations: how much chance alone shows; `se` is the
-    standard error of `obs`, `upper` its one-sided 95 % bound, which is what may be held against a margin. `paired`: row i of R
+    `null_sd` and `critical` are the spread and the 95% point of the permutations: how much chance alone shows; `se` is the
+    standard error of `obs`, `upper` its one-sided 95% bound, which is what may be held against a margin. `paired`: row i of R
     was written from row i of T, so labels swap within pairs only, and the mean across the sets leaves the pairs out.
     """
     target, retro = unit_vectors(T), unit_vectors(R)

@@ -20,7 +20,7 @@ CHANCE = 1 / 3
 
 @dataclass(frozen=True)
 class OddOneOut:
-    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95 % bound; `p_source` the
+    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95% bound; `p_source` the
     source's binomial test of rows; `se` the clustered standard error. `too_few` says why nothing may be claimed, else ""; it
     holds for annotators like these only where ten or more answered (`n_annotators`), otherwise for these alone."""
 

@@ -1,13 +1,13 @@
 """The verdict on a retro-holdout: the source's beside ours, in which each test has one of five outcomes.
 
-    beyond      the 95 % interval lies wholly outside the margin
+    beyond      the 95% interval lies wholly outside the margin
     different   p < .05, and not shown to lie within the margin or beyond it
     within      p < .05, and the interval held against the margin lies inside it
     equivalent  that interval lies inside the margin
     undecided   none of these: too few items to say
 
 "Could have come from the same source" needs every test inside its margin (intersection-union, no correction); "different" takes
-Holm over the tests. A perfect retro-holdout passes the source's eight p-values only 66 % of the time, and one that is 10 pp
+Holm over the tests. A perfect retro-holdout passes the source's eight p-values only 66% of the time, and one that is 10 pp
 harder passes with .82 at 50 items. The sentences are made in `flipcore.claims.holdout`.
 """
 
@@ -47,11 +47,11 @@ COPIES = "entries of one set lie next to entries of the other more often than ch
 @dataclass(frozen=True)
 class HoldoutTest:
     """One test. `p` is ours, `p_source` the source's p-values, `p_held` the p by which a difference is decided (Holm over the
-    tests of a page; `p` where that is NaN). `bound` is what is held against `margin` (90 %, or one-sided 95 %), `outer` the
-    95 % interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
-    80 % of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
+    tests of a page; `p` where that is NaN). `bound` is what is held against `margin` (90%, or one-sided 95%), `outer` the
+    95% interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
+    80% of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
     that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
-    may not be claimed, else "". `copied_at_most` of the retro entries are copies beside their original (95 %; NaN: not asked)."""
+    may not be claimed, else "". `copied_at_most` of the retro entries are copies beside their original (95%; NaN: not asked)."""
 
     name: str
     p: float

@@ -53,7 +53,7 @@ class DropGap:
 
     @property
     def perm_p(self) -> float:
-        """One-sided p of the studentised permutation; more are drawn while its 99 % interval straddles .025."""
+        """One-sided p of the studentised permutation; more are drawn while its 99% interval straddles .025."""
         return self.perm.p
 
     @property

@@ -74,7 +74,7 @@ def least_contaminated(c: int, n: int, k: int, m: int, error: float = ERROR) -> 
 @dataclass(frozen=True)
 class SetTest:
     """`n_beyond` of `n` items lie above `mark`, the `k`-th largest of `m` controls. `p` is exact under exchangeability; `n_least` the
-    one-sided 95 % lower bound of how many are contaminated. `sd`, `control_sd` and `spread_p` (Brown and Forsythe) stand
+    one-sided 95% lower bound of how many are contaminated. `sd`, `control_sd` and `spread_p` (Brown and Forsythe) stand
     beside it: an unequal spread has the same effect as memory."""
 
     n: int
@@ -91,7 +91,7 @@ class SetTest:
 
     @property
     def share_least(self) -> float:
-        """At least this share of the items is contaminated (one-sided 95 %)."""
+        """At least this share of the items is contaminated (one-sided 95%)."""
         return self.n_least / self.n if self.n else math.nan
 
 

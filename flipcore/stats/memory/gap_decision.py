@@ -37,7 +37,7 @@ MOSTLY_SPLIT = 0.75
 
 @dataclass(frozen=True, eq=False)
 class GapDecision:
-    """What decides. `gap` is the difference in points that the rule tests, at 95 % (`gap_90` at 90 %, for equivalence);
+    """What decides. `gap` is the difference in points that the rule tests, at 95% (`gap_90` at 90%, for equivalence);
     `p` its one-sided p (`other`: the largest of the three scales'). `units` are items, or families of items made from one
     template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed, `note` what pairs were matched
     by. `mended` are items wrong before and better after, (benchmark, control), as wrong keys make them; where their shares of what

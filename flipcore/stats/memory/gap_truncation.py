@@ -2,7 +2,7 @@
 
 A cut answer counts as wrong. Where more than `MOST_CUT` of a cell's answers were cut off, the rule is run twice more: with every
 cut answer read against a larger loss of the benchmark, and for it. What decides must come out the same; its p is the largest of
-the three and the 90 % interval spans them, so that "within the margin" too holds whatever they were.
+the three and the 90% interval spans them, so that "within the margin" too holds whatever they were.
 """
 
 import math
@@ -63,5 +63,5 @@ def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -
     p = max((one.p for one in every if not math.isnan(one.p)), default=math.nan)
     if len({one.is_larger for one in every}) == 1:
         return replace(decision, gap_90=wide, p=p)
-    reason = f"{100 * share:.0f} % of the answers were cut off, and they could change the verdict. Raise the token limit and run again."
+    reason = f"{100 * share:.0f}% of the answers were cut off, and they could change the verdict. Raise the token limit and run again."
     return replace(decision, gap_90=wide, p=p, withheld=reason)

@@ -27,7 +27,7 @@ LEVEL = 0.95
 @dataclass(frozen=True, eq=False)
 class Excess:
     """Accuracy of one model on the `benchmark` and on the controls (`of_control`), what `n_references` reference models `expected` of it
-    on the benchmark, and the `excess` over that: shares at 95 %. `p` is one-sided. `withheld` says why there is no excess, and what it
+    on the benchmark, and the `excess` over that: shares at 95%. `p` is one-sided. `withheld` says why there is no excess, and what it
     wants."""
 
     benchmark: Estimate

@@ -84,7 +84,7 @@ class CutoffCurve:
 
     `n_flagged`, `n_controls_flagged` count D >= cut-off. A cut-off below which j controls lie is read as just above the
     (j + 1)-th largest: `n_expected` = n (j + 1) / (m + 1) clean items lie beyond it, `excess` is the flagged share beyond that
-    (NaN where every control is flagged), `excess_low` the exact one-sided 95 % bound, valid for a cut-off fixed before looking.
+    (NaN where every control is flagged), `excess_low` the exact one-sided 95% bound, valid for a cut-off fixed before looking.
     The last cut-off is infinite and flags nothing.
     """
 
@@ -114,7 +114,7 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
 class PairedCorrectness:
     """How often flagged items are right on the original and on the paraphrase, and the controls beyond the same cut-off.
 
-    Selecting on a large D selects items that were lucky on the original: without memory the top 1 % read 76 % v 18 %.
+    Selecting on a large D selects items that were lucky on the original: without memory the top 1% read 76% v 18%.
     """
 
     original: Estimate

@@ -95,7 +95,7 @@ def source_fwer_p0(n_items: int, m: int) -> float:
 def excess_fraction(k: int, n: int, level: float) -> dict[str, float]:
     """Share flagged beyond chance, (k/n - level) / (1 - level): {point, lower95, exp_false}.
 
-    `lower95` uses the one-sided 95 % Clopper-Pearson bound, `exp_false` = n * level is what chance flags. None are cut
+    `lower95` uses the one-sided 95% Clopper-Pearson bound, `exp_false` = n * level is what chance flags. None are cut
     off at 0. n = 0: NaN.
     """
     if not n:
@@ -121,9 +121,9 @@ def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[s
 
 
 def normality(d0: ArrayLike) -> dict[str, float | bool]:
-    """Anderson-Darling check of the controls: {statistic, critical (5 %), ok, tail_gap}.
+    """Anderson-Darling check of the controls: {statistic, critical (5%), ok, tail_gap}.
 
-    `tail_gap` is the largest distance, in standard deviations, of the top 5 % of the controls above their Gaussian
+    `tail_gap` is the largest distance, in standard deviations, of the top 5% of the controls above their Gaussian
     quantiles (the upper end of the QQ plot): a heavy tail makes `pval_tail` too small even where A-D passes.
     """
     from scipy.stats import norm
@@ -135,7 +135,7 @@ def normality(d0: ArrayLike) -> dict[str, float | bool]:
     z = (controls - controls.mean()) / controls.std(ddof=1)
     ranks = np.arange(1, m + 1)
     statistic = -m - float(np.mean((2 * ranks - 1) * (norm.logcdf(z) + norm.logsf(z[::-1]))))
-    statistic *= 1 + 0.75 / m + 2.25 / m**2  # both parameters estimated: Stephens 1986, 5 % point .752
+    statistic *= 1 + 0.75 / m + 2.25 / m**2  # both parameters estimated: Stephens 1986, 5% point .752
     top = slice(m - max(1, m // 20), m)
     tail_gap = float((z - norm.ppf((ranks - 0.5) / m))[top].max())
     return {"statistic": statistic, "critical": 0.752, "ok": statistic < 0.752, "tail_gap": tail_gap}

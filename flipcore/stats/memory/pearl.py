@@ -1,7 +1,7 @@
 """PEARL (source 003): flip a few bits of a prompt and see how abruptly the output leaves its reference.
 
 Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from one level to the next. The share of BITS
-is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 % changes 33.6 %.
+is not the share of characters: 1% of bits changes 7.8% of the characters, 5% changes 33.6%.
 """
 
 import math

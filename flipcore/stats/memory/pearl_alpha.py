@@ -1,8 +1,8 @@
 """PEARL's cut-off: three ways to set alpha from texts that were certainly never trained on, and what each promises.
 
     seed        the empirical (1 - fpr) quantile; its realised rate exceeds fpr more often than not (source 003)
-    conformal   at most fpr on average over calibration draws; needs 19 non-members for 5 %
-    tolerance   at most fpr with 95 % confidence over calibration draws; needs 59 for 5 % (Wilks 1941)
+    conformal   at most fpr on average over calibration draws; needs 19 non-members for 5%
+    tolerance   at most fpr with 95% confidence over calibration draws; needs 59 for 5% (Wilks 1941)
 
 An item is memorized iff its sensitivity EXCEEDS alpha. NaN sensitivities are left out and counted by the caller.
 """
@@ -55,14 +55,14 @@ class Calibration:
         if math.isinf(self.alpha):
             need = min_calibration(self.fpr) if self.rule == "tolerance" else math.ceil((1 - self.fpr) / self.fpr - SLACK)
             return (
-                f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
+                f"No α keeps false positives at {100 * self.fpr:g}% with {self.n} non-members under the {self.rule} "
                 f"rule, so α is not set: {need} are needed."
             )
-        share = f"{100 * self.fpr:g} %"
+        share = f"{100 * self.fpr:g}%"
         promise = {
-            "source": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
+            "source": f"it is their own {100 - 100 * self.fpr:g}% quantile, which promises nothing about the next ones",
             "conformal": f"on average at most {share} of texts like them exceed it",
-            "tolerance": f"with 95 % confidence at most {share} of texts like them exceed it",
+            "tolerance": f"with 95% confidence at most {share} of texts like them exceed it",
         }[self.rule]
         return f"α comes from {self.n} non-members: {promise}."
 

@@ -40,7 +40,7 @@ def settled_set(
     settled = replace(test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least))
     if (test.p <= LEVEL) == (settled.p <= LEVEL):
         return settled, ""
-    return settled, f"{100 * share:.0f} % of the continuations were cut off, and they could change the verdict. Ask them again."
+    return settled, f"{100 * share:.0f}% of the continuations were cut off, and they could change the verdict. Ask them again."
 
 
 def _taken_for(values: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, value: float) -> Sequence[float]:

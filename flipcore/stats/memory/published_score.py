@@ -26,8 +26,8 @@ LEAST_P = 1e-12  # below it the limits are rounding
 
 @dataclass(frozen=True, eq=False)
 class ScoreGap:
-    """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95 %; `p` its one-sided p, `high` the
-    one-sided 95 % upper limit. Answers that could not be read are right or wrong, whichever is worse for what is said. `withheld`
+    """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95%; `p` its one-sided p, `high` the
+    one-sided 95% upper limit. Answers that could not be read are right or wrong, whichever is worse for what is said. `withheld`
     says why nothing may be claimed."""
 
     control: str

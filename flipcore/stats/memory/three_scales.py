@@ -20,7 +20,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class ScaleGap:
-    """How much more the benchmark loses on one scale: `value` with [`low`, `high`] at 95 % and the one-sided p of no more."""
+    """How much more the benchmark loses on one scale: `value` with [`low`, `high`] at 95% and the one-sided p of no more."""
 
     scale: str
     value: float

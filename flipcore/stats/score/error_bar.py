@@ -247,7 +247,7 @@ def limits_of_grades(
     mean: float, variance: float, df: float, n_effective: float, level: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """Of grades on a scale, and of differences. The few that would move the mean may not have been drawn, so each limit counts `UNSEEN`
-    of a question more at its end of the scale: without it 95 % intervals of grades near the top held the truth in .52 of worlds."""
+    of a question more at its end of the scale: without it 95% intervals of grades near the top held the truth in .52 of worlds."""
     ends = []
     for at, end in enumerate(bounds):
         off = UNSEEN * (end - mean) / (n_effective + UNSEEN) if math.isfinite(end) else 0.0

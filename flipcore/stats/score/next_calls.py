@@ -76,7 +76,7 @@ def assumed(score: float, between_wordings: float, between_runs: float, spread: 
 
 
 def at_most(bar: ErrorBar) -> Components:
-    """The components with as large a part of wordings as the few that were asked allow (one-sided, 99.9 %)."""
+    """The components with as large a part of wordings as the few that were asked allow (one-sided, 99.9%)."""
     from scipy.special import chdtri
 
     square, df = bar.squares.wordings, bar.squares.df_wordings

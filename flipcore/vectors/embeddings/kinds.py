@@ -1,7 +1,7 @@
 """The default: word frequencies of these very entries, reduced by singular values. No download, no key, half a second.
 
 Latent semantic analysis (Deerwester et al. 1990). Fitted on both sets together and blind to which is which, so regrouping
-the entries leaves the vectors as they are and permutation tests stay exact. Of GSM8K's test questions 98 % find their own
+the entries leaves the vectors as they are and permutation tests stay exact. Of GSM8K's test questions 98% find their own
 paraphrase among 1,319 as the nearest neighbour; synonyms that never meet in one entry stay apart.
 """
 

@@ -36,20 +36,20 @@ class Row:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Clopper-Pearson, 95 %."""
+        """Clopper-Pearson, 95%."""
         low, high = clopper_pearson(self.n_asserted, self.n_runs)
         return low, high
 
     @property
     def p(self) -> float:
-        """One-sided exact p of the rate being no more than nominal; below .05 where the lower 95 % bound exceeds it."""
+        """One-sided exact p of the rate being no more than nominal; below .05 where the lower 95% bound exceeds it."""
         from scipy.special import bdtrc
 
         return float(bdtrc(self.n_asserted - 1, self.n_runs, self.nominal)) if self.n_asserted else 1.0
 
 
 def failures(rows: Sequence[Row], *, slack: bool = False) -> dict[str, str]:
-    """Name of a null row -> why it fails: its lower 95 % bound exceeds nominal, or its point 1.2 × nominal.
+    """Name of a null row -> why it fails: its lower 95% bound exceeds nominal, or its point 1.2 × nominal.
 
     With `slack`, for a sample with few runs, the bound is Holm's over all null rows and the point
     may exceed its limit by two Monte Carlo standard errors: true claims would fail otherwise.

@@ -82,7 +82,7 @@ def markdown(rows: Mapping[str, Sequence[Row]], waiting: Sequence[str] = (), che
         "# How often the claims are false",
         "",
         "Each claim is simulated through the function that makes its sentence, in worlds where it is false. A cell fails if the",
-        f"lower 95 % Clopper–Pearson bound exceeds nominal ({n_null} null cells), or if the point exceeds",
+        f"lower 95% Clopper–Pearson bound exceeds nominal ({n_null} null cells), or if the point exceeds",
         f"{MOST} × nominal. Written by `python -m tests.lab.claims`; streams come from the cells' names. {len(failed)} cells",
         "fail.",
         "",
@@ -92,11 +92,11 @@ def markdown(rows: Mapping[str, Sequence[Row]], waiting: Sequence[str] = (), che
     for module, part in rows.items():
         null, planted, outside = ([row for row in part if row.truth == truth] for truth in ("null", "planted", "outside"))
         if null:
-            out += ["", f"## {module.capitalize()}: false claims", "", _COLUMNS.format("false [95 %] | nominal | pass")]
+            out += ["", f"## {module.capitalize()}: false claims", "", _COLUMNS.format("false [95%] | nominal | pass")]
             out += ["|---|---|---|--:|---|--:|---|---|"] + [_null_line(row, failed.get(row.name, ""), stale) for row in null]
         for title, others in (("power on planted truth", planted), ("where a claim's condition does not hold", outside)):
             if others:
-                out += ["", f"## {module.capitalize()}: {title}", "", _COLUMNS.format("claimed [95 %]")]
+                out += ["", f"## {module.capitalize()}: {title}", "", _COLUMNS.format("claimed [95%]")]
                 out += ["|---|---|---|--:|---|---|"] + [_line(row, _rate(row), stale) for row in others]
     if waiting:
         out += ["", "## Not run", "", f"{len(waiting)} cells stand ready and have no row yet, so they support nothing:", ""]

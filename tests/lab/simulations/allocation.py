@@ -97,13 +97,13 @@ def lines(rows: list[Advice], n_sims: int, seed: int) -> Iterator[str]:
     costs = np.mean([(one.split > 1.05).mean() for one in rows])
     yield from ("# Where the next call goes: the advice against an equal split", "")
     yield f"{n_sims:,} simulated studies a row, seed {seed}; written by `python -m tests.lab.simulations.allocation`."
-    yield f"The best split of a budget is narrower in truth in {better:.3f} of studies where the best gains over 5 %,"
-    yield f"and over 5 % wider in {costs:.4f} of all. The next {N_CALLS} calls, all as advised, are at most"
+    yield f"The best split of a budget is narrower in truth in {better:.3f} of studies where the best gains over 5%,"
+    yield f"and over 5% wider in {costs:.4f} of all. The next {N_CALLS} calls, all as advised, are at most"
     yield f"{max(one.next_calls.max() for one in rows) - 1:+.3f} of the half-width off a third each. A planned half-width is"
     yield f"{min(one.planned for one in rows):.2f} to {max(one.planned for one in rows):.2f} of what such a study has on average."
     yield ""
     yield (
-        "| sd: questions, wordings, both, reruns | study | budget | best gains | narrower | worst | over 5 % wider | next calls, worst | "
+        "| sd: questions, wordings, both, reruns | study | budget | best gains | narrower | worst | over 5% wider | next calls, worst | "
         "planned |"
     )
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"

@@ -79,7 +79,7 @@ def main() -> None:
     lines = [
         "# How often a corrected score holds the truth",
         "",
-        f"95 % intervals, {options.sims:,} studies a row, seed {options.seed}; written by",
+        f"95% intervals, {options.sims:,} studies a row, seed {options.seed}; written by",
         "`python -m tests.lab.simulations.corrected_coverage`. Normal limits stand from ten disagreements and five labels of either",
         f"kind on, exact ones of both error rates below ({withheld:.2f} of all). Where most studies of a row have normal limits they",
         f"hold {min(usual):.3f} to {max(usual):.3f}; where most have exact ones these hold {min(exact):.3f} to {max(exact):.3f}. A kind",

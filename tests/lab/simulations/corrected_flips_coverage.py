@@ -117,7 +117,7 @@ def main() -> None:
     lines = [
         "# How often corrected G and A hold the truth",
         "",
-        f"95 % intervals, {options.sims:,} studies a row, seed {options.seed}; written by",
+        f"95% intervals, {options.sims:,} studies a row, seed {options.seed}; written by",
         "`python -m tests.lab.simulations.corrected_flips_coverage`. Normal limits stand from ten disagreements and five pairs of",
         f"each kind on, below ({withheld:.2f} of all) exact ones of both error rates or, if narrower, those of the labels alone. Where",
         "most studies of a row have normal limits they",

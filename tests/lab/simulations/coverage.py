@@ -294,7 +294,7 @@ class LooksRow:
 
 
 def slider_row(n_sims: int, seed: int = 0, n: int = 150, n_settings: int = 20) -> LooksRow:
-    """A slider over settings with correlation .5 and no effect: single 95 % intervals and the max-|t| band."""
+    """A slider over settings with correlation .5 and no effect: single 95% intervals and the max-|t| band."""
     rng = generator(seed, "slider")
     wrong = {"single intervals": 0, "max-t band": 0}
     for simulation in range(n_sims):
@@ -306,7 +306,7 @@ def slider_row(n_sims: int, seed: int = 0, n: int = 150, n_settings: int = 20) -
 
 
 def watching_row(rate: float, n_sims: int, seed: int = 0) -> LooksRow:
-    """0/1 outcomes watched 49 times from 20 to 500 items: single 95 % intervals and the two confidence sequences."""
+    """0/1 outcomes watched 49 times from 20 to 500 items: single 95% intervals and the two confidence sequences."""
     rng = generator(seed, "watching", rate)
     looks = np.arange(19, 500, 10)
     wrong = {"single intervals": 0, "asymptotic sequence": 0, "bounded sequence": 0}
@@ -358,7 +358,7 @@ def _displayed_page(table: Mapping[str, Sequence[Held]], seed: int) -> list[str]
         "",
         "## Every interval that a page shows",
         "",
-        f"95 % intervals by the functions that pages call, {n_sims:,} data sets a cell, {n_cells:,} cells, seed {seed}: rates "
+        f"95% intervals by the functions that pages call, {n_sims:,} data sets a cell, {n_cells:,} cells, seed {seed}: rates "
         f"{', '.join(f'{one:g}' for one in RATES)}, correlations within",
         f"families {', '.join(f'{one:g}' for one in CORRELATIONS)}, the five patterns of unequal families. A line stands for all of its "
         "cells: the least share that held the truth, and",
@@ -414,7 +414,7 @@ def markdown(table: Mapping[str, Sequence[Held]], rows: Sequence[CoverageRow], l
         "",
         "## Looking more than once",
         "",
-        "Share of data sets in which some look excludes the truth; 95 % promised.",
+        "Share of data sets in which some look excludes the truth; 95% promised.",
         "",
         "| looks | data sets | wrong somewhere |",
         "|---|--:|---|",

@@ -119,7 +119,7 @@ def table(n_runs: int) -> str:
             "# How often the hardness curve finds an excess",
             "",
             f"{n_runs:,} tables a row, seed 0; written by `python -m tests.lab.simulations.hardness_curve`.",
-            f"Found: one-sided p at or under {NOMINAL:g}, with 95 % limits. Covers: the 95 % interval holds the planted inflation.",
+            f"Found: one-sided p at or under {NOMINAL:g}, with 95% limits. Covers: the 95% interval holds the planted inflation.",
             "Withheld: the model lies too far outside the reference models' range, or their scores are too alike for a curve; such",
             "tables are in no other column.",
             "",

@@ -47,7 +47,7 @@ def conf_seq_path(values: Sequence[float] | np.ndarray, alpha: float = 0.05, n_o
     """`values` in the order in which items came in, NaN left out. The page may be watched at every step: the limits hold at
     all of them together, asymptotically (arXiv:2103.06476). Items must arrive in random order, as the runner asks them.
 
-    For rare 0/1 outcomes the asymptotics come late: watched from 20 to 500 items the 95 % sequence is somewhere wrong in .03
+    For rare 0/1 outcomes the asymptotics come late: watched from 20 to 500 items the 95% sequence is somewhere wrong in .03
     of the cases at a rate of .5, .04 at .3, .08 at .1 and .10 at .05. `bounded_path` has no such limit.
     """
     x = np.asarray(values, dtype=float)

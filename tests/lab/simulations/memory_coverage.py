@@ -1,7 +1,7 @@
 """How often the intervals and tests of the memorization statistics hold what they promise: simulated, as a table.
 
 ``python -m tests.lab.simulations.memory_coverage [simulations]`` prints it as Markdown. Intervals should hold the truth in
-95 % of the data sets, or more; tests should not reject a true null more often than they say.
+95% of the data sets, or more; tests should not reject a true null more often than they say.
 """
 
 import sys
@@ -222,7 +222,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[CoverageRow]:
     flag_rows = [
         CoverageRow(
             "test",
-            f"PEARL by the {name}: more than 5 % of non-members flagged",
+            f"PEARL by the {name}: more than 5% of non-members flagged",
             "60 non-members",
             promised,
             int((realised[:, i] > 0.05).sum()),
@@ -256,7 +256,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[CoverageRow]:
 
 
 def _agreement_rows(n_sims: int, seed: int) -> list[CoverageRow]:
-    """Two detectors that say the same of 80 % of the texts: each flags half, so κ = .6."""
+    """Two detectors that say the same of 80% of the texts: each flags half, so κ = .6."""
     rng = generator(seed, "agreement")
 
     def draw():

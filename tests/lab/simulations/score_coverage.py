@@ -126,7 +126,7 @@ def main() -> None:
     lines = [
         "# How often a score's error bar holds the truth",
         "",
-        f"95 % intervals, {options.sims:,} tables a row (400 above 5,000 cells), seed {options.seed}; written by",
+        f"95% intervals, {options.sims:,} tables a row (400 above 5,000 cells), seed {options.seed}; written by",
         "`python -m tests.lab.simulations.score_coverage`. The least:",
         *(
             f"`{name}` {row[name]:.3f} ({world.name}, {world.n_questions} × {world.n_wordings} × {world.n_runs})."

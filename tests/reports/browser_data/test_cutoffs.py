@@ -26,7 +26,7 @@ def test_the_half_width_is_massarts():
 
 @pytest.mark.slow
 def test_the_band_of_false_positives_holds_at_every_alpha_at_once():
-    """Uniform sensitivities: the true rate at alpha is 1 - alpha. The band must miss anywhere in at most 5 % of 1,000 sets."""
+    """Uniform sensitivities: the true rate at alpha is 1 - alpha. The band must miss anywhere in at most 5% of 1,000 sets."""
     rng, misses = generator(1, "dkw"), 0
     for _ in range(1_000):
         curve = alpha_curve(rng.random(5), rng.random(40))

@@ -250,7 +250,7 @@ def test_few_items_are_said_to_make_the_band_hold_less_often():
 
 @pytest.mark.slow
 def test_the_band_holds_for_everything_at_once_from_the_number_of_items_on_that_is_said():
-    """Of 150 samples at least 90 %: a nominal 95 % falls below it in one of 200 test runs."""
+    """Of 150 samples at least 90%: a nominal 95% falls below it in one of 200 test runs."""
 
     def limits_and_truth(n, seed, n_boot):
         rows = planted_readouts(n, PlantedTruth(0.3, 0.1), generator(seed, "band"), names=("first_token", "regex"))

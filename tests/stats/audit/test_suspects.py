@@ -25,7 +25,7 @@ def by_hand(answers, keys, subjects):
 
 
 def planted(n=400, n_raters=12, wrong=0.05, seed=0):
-    """Answers 0..3 of raters that know 60 to 95 % of the items and otherwise guess, mostly one option of each item."""
+    """Answers 0..3 of raters that know 60 to 95% of the items and otherwise guess, mostly one option of each item."""
     rng = generator(seed, "keys")
     truth, lure = rng.integers(0, 4, n), rng.integers(0, 4, n)
     hard = rng.normal(0, 1.2, n)

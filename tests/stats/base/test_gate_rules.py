@@ -178,7 +178,7 @@ def test_looking_after_every_pair_gets_there_falsely_no_more_often_than_promised
 
 def test_an_open_gate_says_whether_it_may_have_been_reviewed_until_it_opened():
     barely, clearly, shut = (paraphrase_gate(k, n) for k, n in ((46, 50), (50, 50), (40, 50)))
-    assert not looks_claim(barely).is_made and "14 % of sources" in paraphrases_claim(barely).detail
+    assert not looks_claim(barely).is_made and "14% of sources" in paraphrases_claim(barely).detail
     assert (
         looks_claim(clearly).is_made and paraphrases_claim(clearly).detail == "This holds however often the gate was looked at."
     )
@@ -205,7 +205,7 @@ def test_no_audit_has_no_retention():
 
 
 def test_the_published_88_7_percent_of_400_cannot_be_reached():
-    # 88.7 % of 400 cannot be had: 354 is 88.5, 355 is 88.75
+    # 88.7% of 400 cannot be had: 354 is 88.5, 355 is 88.75
     assert not any(round(100 * kept / 400, 1) == 88.7 for kept in range(401))
 
 

@@ -258,7 +258,7 @@ def test_clustered_intervals_cover_where_rows_are_correlated(kind):
 
 
 def test_where_few_items_vary_the_default_leaves_the_studentised_interval():
-    # two of 12 items vary: (10/12)^12 = 11 % of the resamples have no spread, far more than a tail of 2.5 %
+    # two of 12 items vary: (10/12)^12 = 11% of the resamples have no spread, far more than a tail of 2.5%
     found = mean_interval([0.0] * 10 + [0.75] * 2)
     assert found.method == "bca" and "had no spread to studentise with" in found.note
     assert mean_interval([0.0] * 10 + [0.75] * 2, kind="studentized").high < found.high
@@ -326,10 +326,10 @@ def test_it_takes_the_worst_world_of_the_size_below(n, size):
 
 
 def test_a_short_interval_says_so_and_a_good_one_does_not():
-    assert coverage_label(0.897) == "95 % covers .90" and coverage_label(SHORT) == coverage_label(None) == ""
+    assert coverage_label(0.897) == "95% covers .90" and coverage_label(SHORT) == coverage_label(None) == ""
     short = Estimate(0.2, 0.1, 0.3, 0.95, "percentile", 26, 0, coverage=0.897)
-    assert short.text() == "0.20 [0.10, 0.30] (95 % covers .90)" and not short.is_too_short
-    assert short.text_pp() == "+20.0 pp [+10.0, +30.0] (95 % covers .90)"
+    assert short.text() == "0.20 [0.10, 0.30] (95% covers .90)" and not short.is_too_short
+    assert short.text_pp() == "+20.0 pp [+10.0, +30.0] (95% covers .90)"
     columns = np.random.default_rng(1).random((26, 1))
     (((estimate,),),) = (JointMeans(columns, 0, 199).estimates("percentile", [0.95], [(0.0, 1.0)]),)
     assert estimate.coverage == measured_coverage.measured_coverage("percentile", 26) < SHORT

@@ -92,7 +92,7 @@ def test_guessing_worse_than_a_coin_is_no_evidence_of_sameness():
 
 
 def test_a_majority_classifier_of_unequal_sets_is_at_chance():
-    # 1,319 against 50 makes plain accuracy 96.3 %, balanced accuracy exactly one half
+    # 1,319 against 50 makes plain accuracy 96.3%, balanced accuracy exactly one half
     y = np.repeat([0, 1], [1_319, 50])
     found = separability(np.zeros((len(y), 1)), y, majority, m=19)
     assert found.k_correct / found.n == pytest.approx(0.963, abs=1e-3)

@@ -39,7 +39,7 @@ def test_a_setting_without_spread_has_no_limits_and_spoils_no_other():
 
 @pytest.mark.slow
 def test_the_band_holds_its_level_over_a_slider_where_single_intervals_do_not():
-    # 20 settings looked at with 95 % intervals are wrong somewhere in .42 of the cases, the band in .067
+    # 20 settings looked at with 95% intervals are wrong somewhere in .42 of the cases, the band in .067
     rng, wrong, n_sims = generator(3, "band"), 0, 500
     for simulation in range(n_sims):
         x = rng.normal(size=(150, 1)) * 0.7 + rng.normal(size=(150, 20)) * 0.7
@@ -64,7 +64,7 @@ def test_a_path_leaves_out_what_is_missing_and_has_no_limits_without_spread():
 
 
 def wrong_somewhere(path_of, rate, n_sims=1000):
-    """Data sets in which the 95 % path excludes the rate after some item from the 20th to the 500th."""
+    """Data sets in which the 95% path excludes the rate after some item from the 20th to the 500th."""
     rng, wrong = generator(5, "watch", rate), 0
     for _ in range(n_sims):
         path = path_of((rng.random(500) < rate).astype(float))

@@ -91,7 +91,7 @@ def test_missing_columns_and_mixed_models_are_refused():
 
 
 def test_null_rates_raise_both_flags():
-    # 8 readouts of changed prompts, 2 unreadable; 4 of base prompts, none unreadable: 2/12, 0 and 25 %
+    # 8 readouts of changed prompts, 2 unreadable; 4 of base prompts, none unreadable: 2/12, 0 and 25%
     frame = rows(
         *(
             (f"i{k}", v, 0, "unreadable" if k < 1 and v != "base" else "ok", "1")
@@ -105,8 +105,8 @@ def test_null_rates_raise_both_flags():
     # item 0 has one answer and two gaps: all alike 0, all different 1; the other three never flip
     assert (found.lowest, found.highest) == (0.0, 0.25)
     assert found.flags == (
-        "16.7 % of the answers could not be read (more than 5 %).",
-        "Unreadable answers: 0.0 % of base prompts, 25.0 % of changed ones (more than 2 percentage points apart).",
+        "16.7% of the answers could not be read (more than 5%).",
+        "Unreadable answers: 0.0% of base prompts, 25.0% of changed ones (more than 2 percentage points apart).",
         "Whatever they were, the flip rate lies between 0.00 and 0.25.",
     )
     assert null_rates(coded_answers(FRAME), "order", "first_token").flags == ()
@@ -121,7 +121,7 @@ def test_three_points_between_base_and_changed_prompts_are_enough_to_flag():
         )
     )
     found = null_rates(coded_answers(frame), "order", "stated")
-    assert found.rate == 0.015 and len(found.flags) == 2 and "3.0 % of base prompts" in found.flags[0]
+    assert found.rate == 0.015 and len(found.flags) == 2 and "3.0% of base prompts" in found.flags[0]
 
 
 def test_nothing_at_all_is_missing_and_not_zero():

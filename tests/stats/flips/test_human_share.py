@@ -38,7 +38,7 @@ def test_without_marks_or_with_few_nothing_is_bounded():
 
 
 def test_the_outer_bounds_hold_the_truth_as_often_as_they_say():
-    # truth: 60 % genuine, 10 % unclear of which half are genuine, so 65 % of T; T itself known to its interval's noise
+    # truth: 60% genuine, 10% unclear of which half are genuine, so 65% of T; T itself known to its interval's noise
     rng, n_held, n_runs = generator(3, "human share"), 0, 400
     for _ in range(n_runs):
         kinds = rng.choice(["genuine", "artifact", "ambiguous"], 40, p=[0.6, 0.3, 0.1])

@@ -27,7 +27,7 @@ def test_a_plan_gives_the_power_of_two_worse_worlds():
     low, high = elsewhere(40, difference)
     worse = [power(40, difference, world=world, runs=2_000) for world in (HALF_BOTH, TWICE_NOISE)]
     assert (low, high) == (min(worse), max(worse)) and low < 0.7 < power(40, difference)
-    assert f"{100 * low:.0f} % to {100 * high:.0f} % of studies" in flips.plan_sentence(40, 1)
+    assert f"{100 * low:.0f}% to {100 * high:.0f}% of studies" in flips.plan_sentence(40, 1)
 
 
 def test_what_cannot_be_planned_is_missing_and_said():

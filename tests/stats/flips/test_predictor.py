@@ -49,7 +49,7 @@ def test_noise_is_not_found():
 
 @pytest.mark.slow
 def test_what_the_axis_alone_explains_is_not_credited_to_the_features():
-    # one axis flips 90 % of the items, the other 10 %, the margin says nothing: AUC is .9 either way
+    # one axis flips 90% of the items, the other 10%, the margin says nothing: AUC is .9 either way
     rng, rows = generator(4), table(n=200, slope=0.0)
     rows["flipped"] = (rng.random(400) < np.where(rows["axis"] == "order", 0.9, 0.1)).astype(int)
     found = flip_prediction(rows, ["margin"], n_permutations=39)

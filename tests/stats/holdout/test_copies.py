@@ -53,7 +53,7 @@ def test_copies_that_holm_does_not_reach_still_keep_sets_from_being_called_equiv
 
 
 def test_as_many_copies_as_there_are_stay_possible_and_no_more_than_chance_would_hide():
-    """One-sided 95 %: of 40 draws about two may name fewer than the share of copies."""
+    """One-sided 95%: of 40 draws about two may name fewer than the share of copies."""
     for share in (0.0, 0.1):
         most = np.array([copies_at_most(share, seed) for seed in range(40)])
         assert (most < share).sum() <= 5 and most.mean() < share + 0.25
@@ -69,7 +69,7 @@ def test_what_sameness_leaves_open_stands_in_its_sentence():
     near = cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS)
     said = outcome_claim(semantic_test(target, retro, 0.5, m=199, copies=[near]))
     assert said.outcome == "equivalent" and said.text.endswith(
-        f"; at most {np.ceil(100 * near.at_most):.0f} % are close copies."
+        f"; at most {np.ceil(100 * near.at_most):.0f}% are close copies."
     )
     assert "copies" not in outcome_claim(semantic_test(target, retro, 0.5, m=199)).text
 

@@ -31,9 +31,7 @@ def test_where_the_approximation_promised_power_and_the_rule_has_none():
 
 @pytest.mark.slow
 def test_impossible_plans_are_sentences():
-    assert equality_plan(0.5, 0.01).text.startswith(
-        "Not even 20,000 items a set reach 80 %: the rule then shows equivalence in"
-    )
+    assert equality_plan(0.5, 0.01).text.startswith("Not even 20,000 items a set reach 80%: the rule then shows equivalence in")
     assert gap_plan(0.15, 0.9, 0.8).text == "No benchmark can drop by 105 pp: lower the gap or the drop on the control."
     assert gap_plan(0.9, 0.9, 1).outcome == "impossible" and gap_plan(0.9, 0.9, 1).assertion is None
     with pytest.raises(BadInput, match="between 0 and 1"):

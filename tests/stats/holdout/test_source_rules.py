@@ -22,7 +22,7 @@ def test_sets_answered_all_right_do_not_differ():
 
 
 def test_the_inflation_of_16_points_has_the_stated_intervals():
-    # 66 v 50 of 100: Newcombe [2.3, 28.9]; Appendix A at 95 % [-6.1, 36.6]
+    # 66 v 50 of 100: Newcombe [2.3, 28.9]; Appendix A at 95% [-6.1, 36.6]
     found = source_rules.inflation_pp(66, 100, 50, 100)
     assert found["bi_pp"] == pytest.approx(16)
     assert found["newcombe_pp"] == pytest.approx((2.3, 28.9), abs=0.06)

@@ -307,7 +307,7 @@ def test_a_version_of_an_earlier_release_is_read():
     assert edited(version("a", {"prediction": old}), version("b", {"prediction": today}))[1].endswith("still undecided.")
 
 
-# Cut answers and difficulty: up to 5 % the test stands; above it limits and p hold whatever those answers were.
+# Cut answers and difficulty: up to 5% the test stands; above it limits and p hold whatever those answers were.
 
 
 SHOWN = (BEYOND, DIFFERENT, WITHIN)
@@ -330,7 +330,7 @@ def test_a_difference_that_cut_answers_alone_could_make_is_not_shown():
     test = cut.test(0.1)
     assert test.state not in SHOWN and test.p > 0.05 and test.bound[0] < clear.test(0.1).bound[0]
     claim = inflation_claim([cut])
-    assert not claim.is_made and "20 answers were cut off (12 %); the limits hold whatever they were." in claim.detail
+    assert not claim.is_made and "20 answers were cut off (12%); the limits hold whatever they were." in claim.detail
 
 
 def test_a_difference_that_holds_whatever_they_were_stays():

@@ -113,7 +113,7 @@ def test_coverage_counts_what_the_operator_could_change():
 
 
 def test_equivalence_of_a_mean_is_the_inclusion_of_its_interval():
-    # d = .01, se = .02: 90 % interval .01 +- .0329 lies inside +-.05
+    # d = .01, se = .02: 90% interval .01 +- .0329 lies inside +-.05
     assert drop_gap.tost_mean(0.01, 0.02, 0.05)["equivalent"] is True
     assert drop_gap.tost_mean(0.02, 0.02, 0.05)["equivalent"] is False
     by_hand = 1 - 0.5 * (1 + math.erf((0.05 - 0.01) / 0.02 / math.sqrt(2)))

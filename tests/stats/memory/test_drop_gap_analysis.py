@@ -231,7 +231,7 @@ def test_a_gap_that_holds_without_what_was_mended_is_claimed():
     assert decision.without_mended.is_larger and gap_claim(decision).outcome == "memory"
 
 
-# Cut answers and the drop gap: up to 5 % the decision stands, above it only what holds whatever they were.
+# Cut answers and the drop gap: up to 5% the decision stands, above it only what holds whatever they were.
 
 
 COLUMNS = ["role", "item_id", "axis", "variant", "sample", "extractor", "status", "is_correct"]
@@ -267,7 +267,7 @@ def test_a_loss_that_cut_answers_alone_could_make_is_not_claimed():
     # 30 of the benchmark's rewritten answers were cut off and count as wrong: that is the whole of the drop
     decision = decided(frame_of(0, 30))
     assert decision.gap.value == pytest.approx(0.5) and not decision.is_larger
-    assert decision.withheld.startswith("12 % of the answers were cut off, and they could change the verdict.")
+    assert decision.withheld.startswith("12% of the answers were cut off, and they could change the verdict.")
 
 
 def test_a_loss_that_holds_whatever_they_were_stays_with_the_largest_p():

@@ -19,7 +19,7 @@ def test_the_reach_of_the_published_design_is_stated_before_it_runs():
     assert found.sentence() == (
         "With 5,000 items and 1,200 controls Bonferroni on conformal p-values can flag nothing (it needs 99,999 controls); "
         "Benjamini-Hochberg needs 84 items or more beyond every control. The source's own "
-        "correction would flag something in 81 % of clean benchmarks."
+        "correction would flag something in 81% of clean benchmarks."
     )
     # 19 controls: the floor is 1/20 and all 5,000 items would have to lie there; 18 are too few for any of them
     assert reach(5_000, 19).bh_needs_discoveries == 5_000 and "can flag nothing either" in reach(5_000, 18).sentence()
@@ -117,7 +117,7 @@ def test_flagged_items_look_memorized_without_memory_and_the_controls_show_it():
 
 
 def test_excluding_flagged_items_lowers_accuracy_without_memory_and_the_placebo_shows_it():
-    # 52.5 -> 52.2 when the top 1 % by D leaves
+    # 52.5 -> 52.2 when the top 1% by D leaves
     rng = generator(5)
     d, original, _ = clean_correctness(rng, 5_000)
     d0, control, _ = clean_correctness(rng, 1_200)

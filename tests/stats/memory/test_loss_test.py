@@ -96,7 +96,7 @@ def test_the_published_tables_beyond_chance(k, n, point, lower, chance):
 
 
 def test_the_shares_of_the_published_flags_that_chance_explains():
-    # GSM8K 32 %, ARC 30 %, TriviaQA 7 %
+    # GSM8K 32%, ARC 30%, TriviaQA 7%
     for k, n, share in ((41, 1_319, 0.32), (178, 5_281, 0.30), (706, 4_800, 0.07)):
         assert loss_test.excess_fraction(k, n, 0.01)["exp_false"] / k == pytest.approx(share, abs=0.005)
 
@@ -119,7 +119,7 @@ def test_corrected_accuracy_leaves_flagged_items_out():
 
 
 def test_the_published_49_1_percent_cannot_come_from_the_other_numbers():
-    # raw 52.8 %, 460 of 5,000 flagged of which 91 % right leave 48.9 %, for every rounding
+    # raw 52.8%, 460 of 5,000 flagged of which 91% right leave 48.9%, for every rounding
     for raw in (52.75, 52.8, 52.8499):
         for right in (90.5, 91, 91.4999):
             kept = (raw / 100 * 5_000 - right / 100 * 460) / (5_000 - 460)
@@ -182,7 +182,7 @@ def simulate(runs, rng, **truth):
 @pytest.mark.slow
 def test_a_clean_benchmark_is_flagged_as_stated():
     """Section 9 and F1, F2 with 300 simulations: seed p < .01 48.3 flags, seed Bonferroni .805, conformal BH at most .05
-    (stated 0), tail Bonferroni .040 (beside 5 % of runs in which the normality check forbids it)."""
+    (stated 0), tail Bonferroni .040 (beside 5% of runs in which the normality check forbids it)."""
     runs = 300
     found = simulate(runs, generator(9))
     # the smallest flagging count is 12 controls: E = 5000 * 12 / 1201 (p < .01 strict: at most 11 controls above)
@@ -204,7 +204,7 @@ def test_a_clean_benchmark_is_flagged_as_stated():
 def test_memory_is_found_with_the_stated_power_and_false_discoveries(share, shift, stated):
     found = simulate(100, generator(10, share, shift), memorized=share, shift_sd=shift)
     for rule, (fdr, power) in stated.items():
-        # the normality check turns tail_bonf off in about 5 % of runs, which the stated power does not have
+        # the normality check turns tail_bonf off in about 5% of runs, which the stated power does not have
         assert found[rule][2] == pytest.approx(power, abs=0.08 if rule == "tail_bonf" else 0.05)
         assert fdr is None or found[rule][1] == pytest.approx(fdr, abs=0.02)
 

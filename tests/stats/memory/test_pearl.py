@@ -15,7 +15,7 @@ MELVILLE = "Call me Ishmael. Some years ago, never mind how long precisely, havi
 
 
 def test_the_number_of_flips_rounds_halves_to_even():
-    # 25 bytes are 200 bits: 1.25 % is 2.5 -> 2, 1.75 % is 3.5 -> 4
+    # 25 bytes are 200 bits: 1.25% is 2.5 -> 2, 1.75% is 3.5 -> 4
     assert [bit_flip.n_flips("x" * 25, pct) for pct in (0, 1.25, 1.75, 5)] == [0, 2, 4, 10] and bit_flip.n_flips("abcd", 1) == 0
 
 
@@ -56,7 +56,7 @@ def test_ascii7_never_flips_a_top_bit_and_stays_ascii():
 
 
 def test_the_shares_of_changed_characters_are_the_stated_ones():
-    # 1 - (1 - k)^8: 1 % of the bits touches 7.7 % of the characters, 5 % touches 33.7 % (rounded from another computation: 7.8, 33.6)
+    # 1 - (1 - k)^8: 1% of the bits touches 7.7% of the characters, 5% touches 33.7% (rounded from another computation: 7.8, 33.6)
     text = MELVILLE * 200
     for pct, share in ((1, 1 - 0.99**8), (5, 1 - 0.95**8)):
         assert bit_flip.flipped_text(text, pct, generator(3))[1] == pytest.approx(share, abs=0.01)

@@ -56,7 +56,7 @@ def test_alpha_is_void_in_another_setting():
 def test_an_alpha_that_cannot_be_had_says_how_many_texts_are_missing():
     assert "59 are needed" in pearl_alpha.calibration(range(30), SETTING).sentence()
     assert "19 are needed" in pearl_alpha.calibration(range(10), SETTING, rule="conformal").sentence()
-    assert "with 95 % confidence" in pearl_alpha.calibration(range(100), SETTING).sentence()
+    assert "with 95% confidence" in pearl_alpha.calibration(range(100), SETTING).sentence()
 
 
 def test_an_unknown_rule_is_refused():
@@ -66,7 +66,7 @@ def test_an_unknown_rule_is_refused():
 
 @pytest.mark.slow
 def test_realised_false_positive_rates_are_those_of_statistics_f20():
-    """The empirical quantile exceeds 5 % with probability .72/.66/.60/.60 at m = 20/50/100/300; the tolerance alpha
+    """The empirical quantile exceeds 5% with probability .72/.66/.60/.60 at m = 20/50/100/300; the tolerance alpha
     only with .05/.04/.04 at m = 59/100/300. For uniform non-members the realised rate is 1 - alpha."""
     rng, n = generator(0), 4_000
     for m, stated in ((20, 0.72), (50, 0.66), (100, 0.60), (300, 0.60)):

@@ -35,7 +35,7 @@ def test_cliffs_are_flagged_and_gentle_declines_are_not():
     assert found.flagged[:20].all() and found.flagged[20:].sum() <= 3
     assert found.detection.n == 40 and found.abruptness[:20].min() > 0.7
     assert found.sentence().startswith(f"{int(found.flagged.sum())} of 40 texts lie beyond α = ")
-    assert "with 95 % confidence at most 5 % of texts like them exceed it" in found.sentence()
+    assert "with 95% confidence at most 5% of texts like them exceed it" in found.sentence()
     assert (found.q[:20] <= 0.05).all() and np.isfinite(found.p).all()
 
 
@@ -193,4 +193,4 @@ def test_many_that_could_not_have_changed_the_verdict_leave_it_with_the_larger_p
 
 def test_where_they_could_have_changed_it_nothing_is_claimed():
     test, why = settled(30)
-    assert test.p > 0.05 and "33 % of the continuations were cut off" in why and np.isfinite(test.p)
+    assert test.p > 0.05 and "33% of the continuations were cut off" in why and np.isfinite(test.p)

@@ -199,7 +199,7 @@ def test_the_default_finds_shipped_paraphrases(store):
 @pytest.mark.stand_in("test_the_default_finds_shipped_paraphrases")
 @pytest.mark.slow
 def test_the_default_finds_rewordings_of_real_questions(store, shared_data):
-    """Its docstring's figure: 98 % of GSM8K's test questions have their own rewording as the nearest of 1,315."""
+    """Its docstring's figure: 98% of GSM8K's test questions have their own rewording as the nearest of 1,315."""
     from tests.holdout_real import benchmark, rephrased
 
     target = benchmark("gsm8k")
