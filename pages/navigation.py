@@ -108,7 +108,7 @@ PAGES = (
         "holdout",
         "Holdout",
         ":material/join:",
-        "Could these have come from the same source?",
+        "Could the holdout and the benchmark come from the same source?",
         link={"sets": "study:{study}", "part": "Inflation"},
         keys=RECORD,
         on_card=lambda study: {"target", "retro"} <= study.roles,

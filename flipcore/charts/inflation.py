@@ -35,7 +35,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     laid_out(figure, c, height=110 + 38 * len(by_size), says=caption(words, [row.inflation for row in rows]))
     if both:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
-    figure.update_xaxes(title_text="inflation, pp", row=1, col=2 if both else 1)
+    figure.update_xaxes(title_text="inflation, points", row=1, col=2 if both else 1)
     figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
 
@@ -75,11 +75,11 @@ def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours,
         row=1,
         col=column,
         marker={"color": c.text, "size": 10, "symbol": "square"},
-        text=[f"{number_text(x, 1, sign=True)} pp" for x in value],
+        text=[f"{number_text(x, 1, sign=True)} points" for x in value],
         textposition="top center",
         textfont={"size": 13},
         cliponaxis=False,
-        customdata=[row.inflation.text_pp() for row in rows],
+        customdata=[row.inflation.text_points() for row in rows],
         error_x=whiskers([row.inflation for row in rows], c.text, 2, 6, scale=100),
         hovertemplate="%{customdata}<extra>%{y}</extra>",
         showlegend=False,

@@ -281,10 +281,10 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     gap = gap if sign > 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
     among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
     if asserted:
-        sentence = f"{one.model}: {higher} scores higher than {lower} on the same {among}: {gap.text_pp()}, {p_text(p)}."
+        sentence = f"{one.model}: {higher} scores higher than {lower} on the same {among}: {gap.text_points()}, {p_text(p)}."
     else:
         differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
-        sentence = f"{differ}: {gap.text_pp()} ({higher} − {lower}), {p_text(p)}."
+        sentence = f"{differ}: {gap.text_points()} ({higher} − {lower}), {p_text(p)}."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
     only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}{partly}."
     unpaired = (
@@ -292,9 +292,9 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
         if sign > 0
         else replace(scores.unpaired, value=-scores.unpaired.value, low=-scores.unpaired.high, high=-scores.unpaired.low)
     )
-    family = f" p over {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
+    family = f" p corrected for {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
     assumed = "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
-    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_pp()}.{family}{assumed}"
+    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}.{family}{assumed}"
     return Claim(
         READOUTS_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", {"difference": gap, "p": p}
     )
@@ -403,7 +403,7 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
         floor = column.mean if column else mean_interval(rates)
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
         what = what_differs(part) if column else "scores"
-        sentence = f"{model}: noise floor, {floor.text()} of repeated {what} differ {under}."
+        sentence = f"{model}: noise floor, {floor.text_percent()} of repeated {what} differ {under}."
         detail = "How often two runs of the study's own prompt disagree on an item. A score over many items moves far less."
         claim = description(sentence, "floor", detail, floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
@@ -453,7 +453,7 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         of = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
         span = f" Scores{of} range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
-        share = f"{column.mean.text()} of pairs of variants get different {what_differs(part)}"
+        share = f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
         sentence = f"{column.model}: {share} under {change}, read by {name}."
         claim = description(sentence, "flips", f"{n:,} items, counted as on Flips.{span}", flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]

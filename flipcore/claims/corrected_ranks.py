@@ -73,7 +73,7 @@ def _claim(one: Labelled, two: Labelled, joint: Estimate, p: float, raw: float, 
         few = [labels for model in (one, two) if (labels := _more(model))] or ["too few families of questions"]
         return description(f"By people, {one.model} and {two.model} are not compared yet: {'; '.join(few)}.", FEW)
     is_shown = p <= 1 - level + 1e-12
-    numbers = f"{joint.text_pp()}, {p_text(p)} (extractor alone: {number_text(100 * raw, 1, sign=True)} pp)."
+    numbers = f"{joint.text_points()}, {p_text(p)} (extractor alone: {number_text(100 * raw, 1, sign=True)} points)."
     what = (
         f"{one.model} scores higher than {two.model}" if is_shown else f"undecided whether {one.model} and {two.model} differ"
     )

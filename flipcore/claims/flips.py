@@ -71,23 +71,23 @@ OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
 ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description
 BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
 _WORDS = {
-    ARTIFACT: "mostly the reader, not the model",
-    OF_REFERENCE: "mostly the reference reader, not the model",
-    OF_BOTH: "mostly the readers, not the model",
-    GENUINE: "mostly the model, not the reader",
+    ARTIFACT: "mostly the extractor, not the model",
+    OF_REFERENCE: "mostly the reference extractor, not the model",
+    OF_BOTH: "mostly the extractors, not the model",
+    GENUINE: "mostly the model, not the extractor",
     OPEN: "undecided",
     ABOVE: "A is above G by the source's rule",
     BELOW: "A is below G by the source's rule",
 }
 # over all changes the sentence is a page's headline: in words that need no glossary, with what decides it behind it
 _ANSWERS = {
-    ARTIFACT: "{lead} of answers change{noise} because of how they are read ({reader}), not because of the model",
-    OF_REFERENCE: "{lead} of answers change{noise} because of how they are read (the reference), not because of the model",
-    OF_BOTH: "{lead} of answers change{noise} because of how they are read ({reader}), others by the reference, few by the model",
-    GENUINE: "{lead} of answers change{noise} because the model answers otherwise, not because of how it is read",
-    OPEN: "Undecided whether the model or {reader} changes answers: {lead} change{noise} under it alone",
+    ARTIFACT: "{lead} of answers change only because of how they are read ({reader}){noise}",
+    OF_REFERENCE: "{lead} of answers change only because of how the reference extractor reads them{noise}",
+    OF_BOTH: "{lead} of answers change only because of how they are read ({reader}), others by the reference extractor{noise}",
+    GENUINE: "{lead} of answers change because the model changed its answer, not because of how it is read{noise}",
+    OPEN: "Undecided whether the model or the extractor changes answers: {lead} change only with {reader}{noise}",
 }
-_PLACES = {"A_plus": "under it alone", "A_minus": "under the reference alone", "both": "under both"}
+_PLACES = {"A_plus": "only under this extractor", "A_minus": "only under the reference extractor", "both": "under both"}
 _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}  # what a sentence leads with; else A+
 
 
@@ -215,7 +215,7 @@ def outcome_of(verdict: Verdict) -> str:
 def filled(sentence: str, one: Decomposition, lead: str) -> str:
     """A verdict's sentence with its leading number at the cell's own level. What its kind of interval covers is said by the menu
     that chooses it and by the table of every estimate."""
-    return sentence.replace("{lead}", replace(getattr(one, lead), coverage=None).text())
+    return sentence.replace("{lead}", replace(getattr(one, lead), coverage=None).text_percent())
 
 
 def _undecidable(one: Decomposition) -> Claim:
@@ -226,7 +226,7 @@ def _undecidable(one: Decomposition) -> Claim:
         return description(
             f"{place(one)}: no item is read twice by {both}, so nothing is claimed.", UNDEFINED, unread_words(one)
         )
-    sentence = f"{place(one)} is the reference extractor: {one.T.text()} of pairs flip{_whatever(one, 'T')}."
+    sentence = f"{place(one)} is the reference extractor: {one.T.text_percent()} of pairs flip{_whatever(one, 'T')}."
     return description(sentence, REFERENCE, unread_words(one))
 
 
@@ -242,7 +242,7 @@ def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
 
 def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     beyond = stated_parts(one.item_values) != THREE
-    noise = " beyond noise" if beyond else "" if test.above_floor else ", noise included"
+    noise = " more than reruns alone do" if beyond else "" if test.above_floor else ", noise included"
     few = f"too few {'items' if one.n_items == test.n else 'clusters of items'} for a claim ({test.n})"
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
     decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
@@ -263,9 +263,9 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
 
 
 def _parts_sentence(one: Decomposition) -> str:
-    """ "Of all pairs, 0.40 [0.20, 0.60] flip under it alone, 0.03 [0.00, 0.10] under the reference alone, …"."""
-    first, *rest = (f"{replace(getattr(one, name), coverage=None).text()} {words}" for name, words in _PLACES.items())
-    return f"Of all pairs, {', '.join([first.replace(' under', ' flip under', 1), *rest])}."
+    """Return "Of all pairs, these flip: 40% [20, 60] only under this extractor, 3% [0, 10] only under the reference …"."""
+    parts = (f"{replace(getattr(one, name), coverage=None).text_percent()} {words}" for name, words in _PLACES.items())
+    return f"Of all pairs, these flip: {', '.join(parts)}."
 
 
 def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
@@ -294,7 +294,7 @@ def _unread_range(one: Decomposition, name: str, beyond: bool) -> tuple[float, f
 def unread_limits(one: Decomposition, name: str, beyond: bool = False) -> tuple[str, str]:
     """The same as text."""
     low, high = _unread_range(one, name, beyond)
-    return number_text(low), number_text(high)
+    return number_text(100 * low, 0), percent_text(high)
 
 
 def unread_words(one: Decomposition) -> str:
@@ -316,14 +316,14 @@ def floor_words(one: Decomposition, temperature: float | None = None) -> str:
         return "Noise floor: not measured, so flips include decoding noise."
     if one.W.value == 0 and temperature == 0:
         return "Noise floor: deterministic, no floor to measure."
-    under = "" if one.is_reference or np.isnan(one.W_ref.value) else f", under the reference {one.W_ref.text()}"
-    return f"Noise floor: {one.W.text()}{under} ({one.floor_source})."
+    under = "" if one.is_reference or np.isnan(one.W_ref.value) else f", under the reference {one.W_ref.text_percent()}"
+    return f"Noise floor: {one.W.text_percent()}{under} ({one.floor_source})."
 
 
 def _detail(one: Decomposition, n_family: int, temperature: float | None) -> str:
     size = f"{one.n_items:,} items" + (f" in {one.T.n:,} clusters" if one.T.n != one.n_items else "")
     assumed = CLUSTERS_LIKE_SEEN if one.T.n != one.n_items else ""
-    family = f"; p over {n_family} cells (Holm)" if n_family > 1 else ""
+    family = f"; p corrected for {n_family} comparisons (Holm)" if n_family > 1 else ""
     return " ".join(
         filter(None, (_parts_sentence(one), floor_words(one, temperature), unread_words(one), f"{size}{family}.", assumed))
     )
@@ -339,7 +339,7 @@ def headline(
         why = " ".join(dict.fromkeys(_why(one.cell, closed_gates or {}) for one in by_place.values()))
         return Claim(ANYWHERE, OPEN, "").not_claimed(why)
     if not contested:
-        return description("No extractor besides the reference has a flip rate yet.", UNDEFINED)
+        return description("No extractor besides the reference has a flip rate.", UNDEFINED)
     lead = leading([(one, outcome_of(one)) for one in contested])
     return _claim_of(lead, ANYWHERE, len(contested), temperature)
 
@@ -358,9 +358,7 @@ def headline_of(
         return _undecidable(one)
     if verdict is None:
         name = title_of(extractor).lower()
-        text = (
-            f"{one.T.text()} of pairs of variants get different answers, read by {name} and nothing else{_whatever(one, 'T')}."
-        )
+        text = f"{one.T.text_percent()} of pairs of variants get different answers, read by {name} and nothing else{_whatever(one, 'T')}."
         return description(text, REFERENCE, f"{one.n_items:,} items.")
     return _claim_of(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
 
@@ -387,9 +385,9 @@ def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None
 
 
 _TALLY = {
-    ARTIFACT: "mostly the reader in {}",
-    OF_REFERENCE: "mostly the reference reader in {}",
-    OF_BOTH: "mostly the readers in {}",
+    ARTIFACT: "mostly the extractor in {}",
+    OF_REFERENCE: "mostly the reference extractor in {}",
+    OF_BOTH: "mostly the extractors in {}",
     GENUINE: "mostly the model in {}",
     ABOVE: "A above G by the source's rule in {}",
     BELOW: "A below G by the source's rule in {}",
@@ -403,9 +401,7 @@ def tally_of(outcomes: Sequence[str]) -> Claim:
     if len(outcomes) < 2:
         return description("", OPEN)
     n = {key: list(outcomes).count(key) for key in _TALLY}
-    sentence = (
-        f"Of {len(outcomes)} pairings of axis and extractor: {', '.join(_TALLY[key].format(n[key]) for key in n if n[key])}."
-    )
+    sentence = f"Of {len(outcomes)} combinations of axis and extractor: {', '.join(_TALLY[key].format(n[key]) for key in n if n[key])}."
     return Claim(ANYWHERE, "tally", sentence, any(n[key] for key in CLAIMED), numbers=n)
 
 
@@ -421,18 +417,24 @@ def plan_sentence(n: int, n_cells: int) -> str:
     if n < MIN_N:
         return f"{count_of(n, 'item')} read in two ways; a claim of artifact or genuine takes two extractors and {MIN_N} items."
     n_cells = max(n_cells, 1)
-    cells = f" and {n_cells} pairings of axis and extractor" if n_cells > 1 else ""
+    cells = f" and {n_cells} combinations of axis and extractor" if n_cells > 1 else ""
     difference = detectable_difference(n, n_cells)
     if np.isnan(difference):
-        fewest, what = fewest_items(n_cells), "no single pairing" if n_cells > 1 else "nothing"
-        pooled = " Over all changes together fewer may do." if n_cells > 1 else ""
+        fewest = fewest_items(n_cells)
+        pooled = " For all changes together fewer may do." if n_cells > 1 else ""
+        size = number_text(100 * detectable_difference(fewest, n_cells), 0)
         return (
-            f"Too few items: {n:,}{cells}. Four times in five, {what} would be found, however large the artifact; {fewest:,} items "
-            f"find one that exceeds what is genuine by {detectable_difference(fewest, n_cells):.2f} (simulated).{pooled}"
+            f"{n:,} items{cells} are too few. From {fewest:,} items on a large effect ({size} points more changes by the extractor than by "
+            f"the model) is found four times in five (simulated).{pooled}"
         )
     low, high = (percent_text(x) for x in elsewhere(n, difference, n_cells))
     return (
-        f"With {n:,} items{cells}, artifact that exceeds what is genuine by {difference:.2f} of pairs is found four times in five, if "
-        f"{percent_text(BOTH)} flip under both extractors and 4% by noise; {low if low == high else f'{low} to {high}'} of studies "
-        "with more under both or twice the noise (simulated)."
+        f"{n:,} items{cells} find {_size_word(difference)} effect ({number_text(100 * difference, 0)} points more changes by the extractor than "
+        f"by the model) four times in five, if {percent_text(BOTH)} of pairs flip under both extractors and 4% by noise; "
+        f"{low if low == high else f'{low} to {high}'} of studies with more under both or twice the noise (simulated)."
     )
+
+
+def _size_word(difference: float) -> str:
+    """Return "a large", "a medium" or "a small" for a difference of two shares."""
+    return "a large" if difference >= 0.3 else "a medium" if difference >= 0.15 else "a small"

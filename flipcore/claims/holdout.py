@@ -80,7 +80,7 @@ TARGET_BETTER = Assertion(
 )
 RETRO_STANDS_OUT = Assertion(
     "annotators find the retro entry",
-    "annotators choose the retro entry more often than one time in three",
+    "annotators choose the holdout entry more often than one time in three",
     0.05,
     2,
     "each kind of annotator",
@@ -106,7 +106,7 @@ def outcome_claim(test: HoldoutTest) -> Claim:
             f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}{_unseen(test)}."
         )
     elif outcome == DIFFERENT and test.blind == COPIES:
-        sentence = f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may copy its target."
+        sentence = f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may copy the benchmark."
     elif outcome == DIFFERENT:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
@@ -158,7 +158,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     with_copies = (
         detail
         if most is None
-        else f"At most {most}% of the retro entries are close copies, nearest to their own original. {detail}"
+        else f"At most {most}% of the holdout entries are close copies, nearest to their own original. {detail}"
     )
     by_outcome = {
         outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
@@ -212,7 +212,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     p = holm([one.test(1.0).p for one in conditions])
     better = sum(q < ALPHA and each.low > 0 and not each.is_too_short for q, each in zip(p, estimates, strict=True))
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
-    model, size = conditions[largest].model, estimates[largest].text_pp()
+    model, size = conditions[largest].model, estimates[largest].text_points()
     if len(conditions) == 1:
         verb = (
             "answers the benchmark better than the holdout"
@@ -243,11 +243,11 @@ def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
     name = one if alone else many if answers.n_annotators >= 10 else these.capitalize()
     better = answers.p < ALPHA and answers.accuracy.value > CHANCE
     verb = ("finds" if better else "is not shown to find") if alone else ("find" if better else "are not shown to find")
-    detail = f"{answers.n_annotators:,} annotators, {answers.n_entries:,} retro entries. {answers.accuracy.note}".strip()
+    detail = f"{answers.n_annotators:,} annotators, {answers.n_entries:,} holdout entries. {answers.accuracy.note}".strip()
     return Claim(
         RETRO_STANDS_OUT if better else None,
         "stands out" if better else UNDECIDED,
-        f"{name} {verb} the retro entry more often than one time in three: {answers.accuracy.text()} ({p_text(answers.p)}).",
+        f"{name} {verb} the holdout entry more often than one time in three: {answers.accuracy.text_percent()} ({p_text(answers.p)}).",
         better,
         detail,
         "",

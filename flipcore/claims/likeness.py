@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
@@ -33,18 +33,19 @@ ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 def mixing_claim(mixing: Mixing) -> Claim:
     """Whether neighbours keep to their own set."""
     numbers: dict[str, Any] = {"own": mixing.own, "p": mixing.p}
-    share = f"{mixing.own.text()} of the {mixing.k} nearest neighbours are of an entry's own set"
+    share = f"{mixing.own.text_percent()} of the {mixing.k} nearest neighbors are of an entry's own set"
     if not mixing.own.has_interval:
         return description(f"{share}; at least {MIN_N} entries of each set are needed for a test.", "undecided", **numbers)
     if mixing.p >= ALPHA:
-        sentence = f"Neighbours show no difference: {share}, {number_text(mixing.expected)} are expected ({p_text(mixing.p)})."
-        return Claim(None, "undecided", sentence, numbers=numbers)
+        sentence = "On the map the two sets mix as chance would mix them."
+        detail = f"{share}; {percent_text(mixing.expected)} are expected ({p_text(mixing.p)})."
+        return Claim(None, "undecided", sentence, detail=detail, numbers=numbers)
     way = "more" if mixing.own.value > mixing.expected else "less"
     return Claim(
         NEIGHBOURS_DIFFER,
         way,
-        f"Neighbours keep to their own set {way} than if the sets were mixed: {mixing.own.text()} of {mixing.k}, "
-        f"{number_text(mixing.expected)} expected ({p_text(mixing.p)}).",
+        f"Neighbors keep to their own set {way} than if the sets were mixed: {mixing.own.text_percent()} of {mixing.k}, "
+        f"{percent_text(mixing.expected)} expected ({p_text(mixing.p)}).",
         True,
         "",
         "",
@@ -64,14 +65,14 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
     numbers: dict[str, Any] = {"target": target, "retro": retro, "difference": difference}
     if math.isnan(target.value) or math.isnan(retro.value):
         return description("A set of fewer than two entries has no pairs to compare.", "missing", **numbers)
-    means = f"mean cosine {retro.text(3)} in retro, {target.text(3)} in the target"
+    means = f"mean cosine {retro.text(3)} in the holdout, {target.text(3)} in the benchmark"
     if not difference.has_interval:
         return description(f"{means.capitalize()}; at least {MIN_N} entries of each set are needed to compare.", **numbers)
     if not difference.excludes_zero():
         sentence = f"No difference in likeness is shown: {means}."
         return Claim(None, "undecided", sentence, detail=f"Difference {difference.text(3)}.", numbers=numbers)
     way = "more" if difference.value > 0 else "less"
-    sentence = f"Retro entries are {way} alike than target entries: {means}."
+    sentence = f"Holdout entries are {way} alike than benchmark entries: {means}."
     return Claim(MORE_ALIKE, way, sentence, True, f"Difference {difference.text(3)}.", "", numbers)
 
 
@@ -92,8 +93,8 @@ def words_claim(table: NgramTable) -> Claim:
         f"{n:,} of {len(table.rows):,} words and word pairs {'is' if n == 1 else 'are'} more usual in one set, "
         f"most of all “{one.text}”.",
         True,
-        f"“{one.text}” is in {one.entries_target:,} of {table.n_target:,} target entries and in {one.entries_retro:,} of "
-        f"{table.n_retro:,} retro entries. False discovery rate 5%.",
+        f"“{one.text}” is in {one.entries_target:,} of {table.n_target:,} benchmark entries and in {one.entries_retro:,} of "
+        f"{table.n_retro:,} holdout entries. False discovery rate 5%.",
         "",
         {"different": n, "compared": len(table.rows)},
     )

@@ -79,9 +79,18 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     for items, size in sets.items():
         kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
         if kinds:
-            parts.append(f"{_in_a_row(kinds)}{'' if len(kinds) > 1 else ' alone'} ({size})")
-    what = "Memory shown by" if is_memory else "Unlike the control, by"
-    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, f"{what} {'; by '.join(parts)}.{beside}", True, detail)
+            parts.append(f"{_n_kinds(len(kinds))} ({size}: {_in_a_row(kinds)})")
+    what = "The model remembers these questions" if is_memory else "These questions are unlike their controls"
+    evidence = "; ".join(parts)
+    sentence = f"{what}. {evidence[:1].upper()}{evidence[1:]}.{beside}"
+    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, sentence, True, detail)
+
+
+def _n_kinds(n: int) -> str:
+    """Return "three kinds of evidence agree", "one kind of evidence says so"."""
+    words = ("no", "one", "two", "three", "four", "five", "six")
+    count = words[n] if n < len(words) else str(n)
+    return f"{count} kind of evidence says so" if n == 1 else f"{count} kinds of evidence agree"
 
 
 def _by_items(verdicts: Sequence[Witness]) -> str:

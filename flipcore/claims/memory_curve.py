@@ -14,8 +14,8 @@ def curve_claim(curve: Excess) -> Claim:
     if curve.withheld:
         return description("No curve.", "described", "", **numbers).not_claimed(curve.withheld)
     figures = (
-        f"the benchmark score lies {curve.excess.text_pp()} from what {curve.n_references} reference models expect "
+        f"the benchmark score lies {curve.excess.text_points()} from what {curve.n_references} reference models expect "
         f"({p_text(curve.p)})."
     )
-    detail = f"{curve.benchmark.text()} of {curve.benchmark.n:,} benchmark items, {curve.expected.text()} expected; {BLIND}"
+    detail = f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, {curve.expected.text_percent()} expected; {BLIND}"
     return description(figures, "described", detail, **numbers).not_claimed(f"{figures} {NO_DOSES}")

@@ -86,7 +86,7 @@ CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
     PAIRED: "paired 1:1 with the benchmark's items",
     CALIBRATED: "calibrated on known doses of this model",
-    OTHER: "of another making",
+    OTHER: "from elsewhere",
 }
 _MEMORY = {  # pairs of one mean difficulty and another spread lose differently without any memory
     RANDOM: ("Memory", "random control"),
@@ -109,7 +109,7 @@ def gap_claim(
     if decision.without_mended:
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
         other = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
-        bound = decision.without_mended.gap.text_pp()
+        bound = decision.without_mended.gap.text_points()
         claim = replace(claim, detail=f"{claim.detail} Without the items that rewriting mended on the side with more: {bound}.")
         first, second = decision.mended
         why = (
@@ -125,7 +125,7 @@ def gap_claim(
     if decision.is_larger:
         if adjusted is not None and adjusted > FAMILY_LEVEL:
             sentence = (
-                f"Undecided: rewriting costs the benchmark {decision.gap.text_pp()} more than its control by this test alone, and "
+                f"Undecided: rewriting costs the benchmark {decision.gap.text_points()} more than its control by this test alone, and "
                 f"{holm_text(adjusted, n_family)}."
             )
             return Claim(_ASSERTS[decision.control], UNDECIDED, sentence, False, detail, "", numbers)
@@ -137,7 +137,7 @@ def gap_claim(
 
 
 def _larger(decision: GapDecision) -> tuple[str, str]:
-    gap = decision.gap.text_pp()
+    gap = decision.gap.text_points()
     if decision.control == OTHER:
         return LOSES_MORE, f"The benchmark loses more than the control: {gap}, and on all three scales. {CAUTION}"
     start, control = _MEMORY[decision.control]
@@ -148,7 +148,7 @@ def _within(decision: GapDecision, margin: float, score: ScoreGap | None) -> tup
     """The bound that decided. Memory that survives rewriting moves no gap, so that a gap alone bounds no memory."""
     cost = bound_text(decision.gap_90.high)
     if decision.control == RANDOM and score and score.control == RANDOM_SCORE and score.high < margin:
-        sentence = f"No memory beyond {number_text(100 * margin, 0)} pp: at most {cost} more lost by rewriting, "
+        sentence = f"No memory beyond {number_text(100 * margin, 0)} points: at most {cost} more lost by rewriting, "
         return NO_MEMORY, NONE_BEYOND, f"{sentence}at most {bound_text(score.high)} higher as published (one-sided 95%)."
     start = f"Rewriting costs the benchmark at most {cost} more than its control (one-sided 95%)."
     if decision.control == OTHER:
@@ -163,11 +163,11 @@ def holm_text(adjusted: float, n_family: int) -> str:
 
 def bound_text(high: float) -> str:
     """An upper limit in points, rounded away from 0 so that it is never printed as less than it is."""
-    return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} pp"
+    return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} points"
 
 
 def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
-    gap, size = decision.gap.text_pp(), number_text(100 * margin, 0)
+    gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
         more = [one.scale for one in decision.scales if one.is_lower]
         if more:
@@ -176,7 +176,7 @@ def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
     if decision.gap_90.high < margin:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
-    return NONE_SHOWN, f"No memory shown: {gap} ({p_text(decision.p)}); {size} pp cannot be ruled out."
+    return NONE_SHOWN, f"No memory shown: {gap} ({p_text(decision.p)}); {size} points cannot be ruled out."
 
 
 def _and(words: list[str]) -> str:
@@ -207,7 +207,7 @@ def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
     """The earlier decision, withdrawn: its two numbers, described and deciding nothing."""
     return description(
         f"The rule of an earlier release, for comparison: permutation {p_text(perm_p)} and gap among items answered right before "
-        f"{cond_gap.text_pp()}.",
+        f"{cond_gap.text_points()}.",
         perm_p=perm_p,
         cond_gap=cond_gap,
     )
@@ -218,5 +218,5 @@ def source_rule(gap: Estimate, literal: bool, directional: bool) -> Claim:
     verdict = "excludes" if literal else "includes"
     twist = " As a one-sided test it would not flag: the gap is negative." if literal and not directional else ""
     return description(
-        f"The source's rule, for comparison: its bootstrap interval {verdict} 0, gap {gap.text_pp()}.{twist}", gap=gap
+        f"The source's rule, for comparison: its bootstrap interval {verdict} 0, gap {gap.text_points()}.{twist}", gap=gap
     )

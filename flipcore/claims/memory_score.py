@@ -42,7 +42,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
         return Claim(assertion, NO_CLAIM, "No verdict on the published score.", False, "", "", numbers).not_claimed(
             score.withheld
         )
-    gap, detail = score.gap.text_pp(), _detail(score, adjusted, n_family)
+    gap, detail = score.gap.text_points(), _detail(score, adjusted, n_family)
     if score.is_higher and (adjusted is None or adjusted <= FAMILY_LEVEL):
         higher = f"published questions are answered better than {_CONTROLS[score.control]}, {gap} ({p_text(score.p)})."
         if score.control == RANDOM:
@@ -59,7 +59,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
 
 def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     first, second = score.benchmark, score.of_control
-    detail = f"{first.text()} of {first.n:,} published questions, {second.text()} of {second.n:,} controls."
+    detail = f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} of {second.n:,} controls."
     if score.n_unread:
         detail += f" {score.n_unread:,} answers could not be read; they are taken as right or wrong, whichever is worse for the claim."
     if adjusted is not None and n_family > 1:

@@ -181,26 +181,28 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
     flagged = count_of(accuracy.n_flagged, "item")
     if control == RANDOM:
         return description(
-            f"Accuracy is {accuracy.raw.text()}. What it would be without memory is the random control's: "
-            f"{accuracy.control_raw.text()}. Dropping the {flagged} beyond the cut-off leaves {_share_text(accuracy.corrected)}: flagging "
+            f"Accuracy is {accuracy.raw.text_percent()}. What it would be without memory is the random control's: "
+            f"{accuracy.control_raw.text_percent()}. Dropping the {flagged} beyond the cut-off leaves {_share_text(accuracy.corrected)}: flagging "
             "selects, it does not correct.",
             raw=accuracy.raw,
             control=accuracy.control_raw,
         )
     if 2 * accuracy.n_flagged > accuracy.raw.n:
         return description(
-            f"Accuracy is {accuracy.raw.text()}. None is given without the {flagged} beyond the cut-off: more than half would be dropped, "
+            f"Accuracy is {accuracy.raw.text_percent()}. None is given without the {flagged} beyond the cut-off: more than half would be dropped, "
             "and those that are left were selected.",
             raw=accuracy.raw,
         )
     change = accuracy.beyond_placebo
     beyond = (
-        "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
+        ""
+        if change != change
+        else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} points, without an interval."
     )
     return description(
-        f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the {flagged} beyond the cut-off, "
+        f"Accuracy is {accuracy.raw.text_percent()}, or {_share_text(accuracy.corrected)} after dropping the {flagged} beyond the cut-off, "
         "which selects and does not correct. "
-        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_share_text(accuracy.control_corrected)} after "
+        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text_percent()}, or {_share_text(accuracy.control_corrected)} after "
         f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,
         corrected=accuracy.corrected,
@@ -210,4 +212,6 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
 def _share_text(share) -> str:
     if not share.n:
         return "unknown (no item is left)"
-    return share.text() if share.n >= MIN_N else f"{share.text()} (only {share.n} items are left, so no interval)"
+    return (
+        share.text_percent() if share.n >= MIN_N else f"{share.text_percent()} (only {share.n} items are left, so no interval)"
+    )

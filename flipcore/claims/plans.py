@@ -47,10 +47,8 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
     n = min(n_target, n_retro)
     margin = detectable_margin(0.7, min(n, MOST))
     if math.isnan(margin):
-        return description(f"With {n:,} items in the smaller set no margin up to 50 pp can be shown.", "impossible")
-    sentence = (
-        f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} pp four times in five, from {n:,} items a set."
-    )
+        return description(f"With {n:,} items in the smaller set no margin up to 50 points can be shown.", "impossible")
+    sentence = f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four times in five, from {n:,} items a set."
     return description(sentence, "plan", "Exact power of the rule that the Holdout page uses, at accuracy 0.70.", margin=margin)
 
 
@@ -58,7 +56,7 @@ def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8, gains
     """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares, `gains` that of
     answers which rewriting alone sets right, and which as many wrong ones must outweigh."""
     if gap + drop > 1:
-        sentence = f"No benchmark can drop by {100 * (gap + drop):.0f} pp: lower the gap or the drop on the control."
+        sentence = f"No benchmark can drop by {100 * (gap + drop):.0f} points: lower the gap or the drop on the control."
         return description(sentence, "impossible")
     n = n_for_gap(gap, gap + drop + 2 * gains, gap + drop, drop + 2 * gains, drop, power=power)
     if not math.isfinite(n) or n < 1:

@@ -132,7 +132,7 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     behind = f"{others[0]} is" if len(others) == 1 else f"the other {len(others)} are"
     outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
     sentences = {
-        FIRST: f"{names[0]} is better than every other model: {gap.text_pp()} over {names[1]}, {p_text(p)}{unread}.",
+        FIRST: f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, {p_text(p)}{unread}.",
         SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} behind{unread}.",
         NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}{unread}.",
     }
@@ -145,7 +145,7 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
 def _lead(names: Sequence[str], gap: Estimate) -> str:
     if gap.value == 0:
         return f"{names[0]} and {names[1]} are level"
-    return f"{names[0]} leads {names[1]} by {gap.text_pp()}"
+    return f"{names[0]} leads {names[1]} by {gap.text_points()}"
 
 
 def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) -> Claim:
@@ -154,9 +154,9 @@ def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) 
     asserted = p <= 1 - level + 1e-12
     first, second, n = one.models[j], one.models[k], _n_of_both(one, j, k)
     sentence = (
-        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: {gap.text_pp()}, {p_text(p)}."
+        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: {gap.text_points()}, {p_text(p)}."
         if asserted
-        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_pp()}, {p_text(p)}."
+        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_points()}, {p_text(p)}."
     )
     claim = Claim(
         BETTER, SOME if asserted else NONE, sentence, asserted, _own_detail(one, n, (j, k)), "", {"difference": gap, "p": p}
@@ -168,7 +168,7 @@ def lead_words(one: Contest, j: int, k: int, reader: str, task: str = "") -> str
     """How far model j is ahead, and nothing beyond the rows."""
     gap = one.order.difference(one.own, j, k, 0.025)
     where = f" on {task}" if task else ""
-    return f"{one.models[j]} is {gap.text_pp()} ahead of {one.models[k]} on these {_n_of_both(one, j, k):,} items{where}, read by {reader}."
+    return f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on these {_n_of_both(one, j, k):,} items{where}, read by {reader}."
 
 
 def _n_of_both(one: Contest, j: int, k: int) -> int:
@@ -182,7 +182,7 @@ def _either(names: Sequence[str]) -> str:
 
 def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
     pairs = len(one.models) * (len(one.models) - 1) // 2
-    family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
+    family = f" p corrected for {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
     reader = title_of(one.order.scores.ways[one.own].extractor).lower()
     n_clusters = int(one.order.n_families[one.own])
     is_clustered = n_clusters != int(one.order.n[one.own])
@@ -198,7 +198,7 @@ def _unread_words(one: Contest, n: int, models: Sequence[int]) -> str:
     shares, lowest, highest, n_shared = _unread(one, one.own, models)
     parts = [
         f"{one.models[m]} {percent_text(share, 1)}"
-        + (f" (accuracy {number_text(low)} to {number_text(high)})" if share < 1 else " (never read)")
+        + (f" (accuracy {number_text(100 * low, 0)} to {percent_text(high)})" if share < 1 else " (never read)")
         for m, share, low, high in zip(models, shares, lowest, highest, strict=True)
         if share > 0
     ]
@@ -235,13 +235,13 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     elif for_j or for_k:
         separating = f"{for_j or for_k} separate{'s' if for_j + for_k == 1 else ''} them {at_level}"
     else:
-        separating = f"no way separates them {at_level}"
-    sentence = f"{first} leads {second} under {ahead} of {count_of(n_ways, 'way')} of asking and reading; {separating}."
+        separating = f"none separates them {at_level}"
+    sentence = f"{first} leads {second} in {ahead} of {count_of(n_ways, 'combination')} of prompt and extractor; {separating}."
     outcome = SOME if for_j or for_k else NONE
-    swap = f"{second} leads under {behind}, they tie under {ties}."
+    swap = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
         most = max(float(_unread(one, int(way), (j, k))[0].max()) for way in np.flatnonzero(one.claimed & (leads == OPEN)))
-        swap += f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads under {n_open}."
+        swap += f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads in {n_open}."
     if len(every) > n_ways:
         swap += f" {len(every) - n_ways} more are not compared: one of them was never read there."
     numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open, "separate": (for_j, for_k)}
@@ -255,10 +255,18 @@ def winners(one: Contest) -> Claim:
         model: [place(one.order.scores.ways[i]) for i in ways if one.order.ranks[i, m] == 1]
         for m, model in enumerate(one.models)
     }
-    there = [f"{model} {len(places)}" for model, places in firsts.items() if places]
-    n_listed = f"Of {count_of(len(ways), 'way')} of asking and reading, ranked first: {', '.join(there[:MOST_NAMES])}"
-    more = f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else ""
-    ties = "; a tie counts for each" if sum(map(len, firsts.values())) > len(ways) else ""
-    return description(
-        f"{n_listed}{more}{ties}." if there else "No way of asking and reading ranks a model first.", firsts=firsts
-    )
+    counts = {model: len(places) for model, places in firsts.items() if places}
+    combinations = f"{count_of(len(ways), 'combination')} of prompt and extractor"
+    if not counts:
+        return description(f"No model ranks first in any of {combinations}.", firsts=firsts)
+    if len(counts) > 1 and set(counts.values()) == {len(ways)}:
+        who = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
+        return description(f"{who} tie for first in {'all ' if len(ways) > 1 else ''}{combinations}.", firsts=firsts)
+    listed = ", ".join(f"{model} {n}" for model, n in list(counts.items())[:MOST_NAMES])
+    more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
+    ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""
+    return description(f"First in {combinations}: {listed}{more}{ties}.", firsts=firsts)
+
+
+def _in_a_row(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -81,30 +81,36 @@ WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
 def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_not: str = "", own: float | None = None) -> Claim:
-    """The sentence of one model's score; `readers` are its scores under other readers, `own` that at the study's own prompt where it is
-    none of the wordings, `why_not` what withholds it."""
+    """Return the sentence of one model's score: "pocket: 87% right; with other questions and prompts 80 to 92%. …".
+
+    `readers` are its scores under other extractors, `own` that at the study's own prompt where it is none of the variants, `why_not`
+    what withholds it. Shares of right answers are percentages, grades stand on their own scale."""
     questions, wordings = bar.by_questions, bar.by_wordings
-    value = number_text(bar.value)
-    start = f"{model} answers {value} right" if bar.cells.is_binary else f"{model} scores {value}{scale_words(bar.cells)}"
-    read = read_words(readers)
-    small = f"Own prompt: {number_text(own)}. {detail(bar)}" if own is not None else detail(bar)
+    share = bar.cells.is_binary
+    start = (
+        f"{model}: {score_text(bar.value, share)} right"
+        if share
+        else f"{model} scores {score_text(bar.value, share)}{scale_words(bar.cells)}"
+    )
+    others = read_words(readers, share)
+    small = f"Own prompt: {score_text(own, share)}. {detail(bar)}" if own is not None else detail(bar)
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
-        few = f"questions for an interval ({n:,})" if n < MIN_N else f"families for an interval ({bar.n_families:,})"
+        few = f"questions for an interval ({n:,})" if n < MIN_N else f"clusters for an interval ({bar.n_families:,})"
         why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
-        return Claim(QUESTIONS, FEW, f"{start}: {why}{read}.", False, small, "", numbers).not_claimed(why_not)
+        return Claim(QUESTIONS, FEW, f"{start}: {why}.{others}", False, small, "", numbers).not_claimed(why_not)
     if wordings.has_interval:
-        sentence = f"{start}: {interval_text(wordings)} over other questions and wordings{read}."
-        small = f"Other questions alone: {interval_text(questions)}. {small}"
+        sentence = f"{start}; with other questions and prompts {limits_text(wordings, share)}.{others}"
+        small = f"Other questions alone: {limits_text(questions, share)}. {small}"
     else:
         is_one = bar.cells.shape[1] == 1
-        unmeasured = "how wording matters was not measured" if is_one else "two wordings are too few to say more"
-        sentence = f"{start}: {interval_text(questions)} over other questions{read}; {unmeasured}."
+        unmeasured = "Asked in one wording only." if is_one else "Two wordings are too few to say more."
+        sentence = f"{start}; with other questions {limits_text(questions, share)}.{others} {unmeasured}"
     assertion, outcome = (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, sentence, is_made, small, "", numbers)
-    return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} families carry this score; 6 are needed."))
+    return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."))
 
 
 def difference_claim(
@@ -118,16 +124,16 @@ def difference_claim(
         return description("")
     asserted = bool(whole.excludes_zero()) and not whole.is_too_short
     start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
-    text = Estimate.text_pp if is_in_points else partial(Estimate.text, digits=3)
-    sentence = f"{start}: {text(whole)} over other questions and wordings."
+    text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
+    sentence = f"{start} with other questions and prompts: {text(whole)}."
     low, high = (number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level))
-    ties = f", they tie under {ahead[2]}" if ahead[2] else ""
+    ties = f", they tie in {ahead[2]}" if ahead[2] else ""
     of = f"{ahead[0]} of" if ahead[1] or ahead[2] else "all"
-    small = f"{first} leads under {of} {sum(ahead)} wordings, {second} under {ahead[1]}{ties}."
+    small = f"{first} leads in {of} {sum(ahead)} prompts, {second} in {ahead[1]}{ties}."
     small += (
-        f" On these questions {second} would lead under {percent_text(ahead[1] / sum(ahead))} [{low}, {high}] of such wordings."
+        f" On these questions {second} would lead in {percent_text(ahead[1] / sum(ahead))} [{low}, {high}] of such prompts."
     )
-    further = f" Questions only: {text(bar.by_questions)}. In one further wording: {text(bar.elsewhere)}."
+    further = f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
     claim = Claim(HIGHER, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole})
     return claim.not_claimed(why_not)
 
@@ -137,7 +143,7 @@ def rank_claim(models: Sequence[str], best: Sequence[int], worst: Sequence[int],
     order of their scores, `best` and `worst` each one's ranks. All hold together."""
     ranks = [f"{one} {a}" if a == b else f"{one} {a} to {b}" for one, a, b in zip(models, best, worst, strict=True)]
     is_open = all(a == 1 and b == len(models) for a, b in zip(best, worst, strict=True))
-    over = "over other questions and wordings"
+    over = "with other questions and prompts"
     sentence = (
         f"No model is shown to rank above another {over}." if is_open else f"Ranks {over}: {', '.join(ranks[:MOST_RANKS])}."
     )
@@ -151,7 +157,7 @@ def additivity_claim(model: str, gaps: Mapping[str, Estimate], why_not: str = ""
     `stats.score.additivity.way_gaps` by the ways' names."""
     if not gaps:
         return description("")
-    text = Estimate.text_pp if is_in_points else partial(Estimate.text, digits=3)
+    text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
     there = [name for name, one in gaps.items() if one.excludes_zero() and not one.is_too_short]
     largest = max(there or gaps, key=lambda name: abs(gaps[name].value))
     gap = f"{largest}, {text(gaps[largest])} from the sum of its parts"
@@ -170,9 +176,9 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     """What somebody would report who words the same questions in another way, once."""
     if not bar.elsewhere.has_interval:
         return description("")
-    low, high = (number_text(one) for one in (bar.elsewhere.low, bar.elsewhere.high))
     at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
-    sentence = f"In one further wording these questions give {model} between {low} and {high} ({at})."
+    limits = limits_text(bar.elsewhere, bar.cells.is_binary)
+    sentence = f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these questions ({at})."
     return Claim(ELSEWHERE, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
 
 
@@ -187,36 +193,62 @@ def interval_text(one: Estimate) -> str:
     return f"[{number_text(one.low)}, {number_text(one.high)}]"
 
 
-def read_words(readers: Sequence[float]) -> str:
-    """ "; other ways of reading: 0.64 to 0.78" of the scores under other readers; "" without any."""
-    there = sorted(one for one in readers if not math.isnan(one))
-    if not there:
+def score_text(value: float, is_share: bool) -> str:
+    """Return "87%" of a share of right answers, "3.42" of a grade."""
+    return percent_text(value) if is_share else number_text(value)
+
+
+def half_text(half: float, is_share: bool = True) -> str:
+    """Return a half-width: "± 8.1 points" of a share of right answers, "± 0.081" of a grade."""
+    return f"± {number_text(100 * half, 1)} points" if is_share else f"± {number_text(half, 3)}"
+
+
+def limits_text(estimate: Estimate, is_share: bool) -> str:
+    """Return "80 to 92%" of a share of right answers, "3.10 to 3.60" of a grade."""
+    if not is_share:
+        return f"{number_text(estimate.low)} to {number_text(estimate.high)}"
+    return f"{estimate.limits_percent()[1:-1].replace(', ', ' to ')}%"
+
+
+def read_words(readers: Sequence[float], is_share: bool = True) -> str:
+    """Return " Other extractors: 53 to 86%." of the scores under other extractors; "" without any."""
+    scores = sorted({score_text(score, is_share): score for score in readers if not math.isnan(score)}.values())
+    if not scores:
         return ""
-    low, high = (number_text(one) for one in (there[0], there[-1]))
-    return f"; other ways of reading: {low}" if low == high else f"; other ways of reading: {low} to {high}"
+    if len(scores) == 1:
+        return f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: {score_text(scores[0], is_share)}."
+    low, high = (score_text(score, is_share) for score in (scores[0], scores[-1]))
+    return f" Other extractors: {low.removesuffix('%')} to {high}."
 
 
 def design_text(bar: ErrorBar) -> str:
-    """ "60 questions × 8 wordings × 3 reruns"."""
+    """ "60 questions × 8 prompts × 3 reruns"."""
     n, m = bar.cells.shape
     whole = round(bar.n_runs)
     runs = count_of(whole, "run") if math.isclose(bar.n_runs, whole) else f"{bar.n_runs:.1f} runs"
-    return f"{count_of(n, 'question')} × {count_of(m, 'wording')} × {runs}"
+    return f"{count_of(n, 'question')} × {count_of(m, 'prompt')} × {runs}"
 
 
 def detail(bar: ErrorBar) -> str:
     """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
     half = bar.half_widths
-    names = {"questions": "questions", "wordings": "questions and wordings", "reruns": "reruns alone"}
-    parts = [f"{name} ± {number_text(half[key], 3)}" for key, name in names.items() if not math.isnan(half[key])]
+    names = {"questions": "questions", "wordings": "questions and prompts", "reruns": "reruns alone"}
+    parts = [f"{name} {half_text(half[key], bar.cells.is_binary)}" for key, name in names.items() if not math.isnan(half[key])]
     at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
     return f"{design_text(bar)}. {at} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
 
 
+_PART_NAMES = {"questions": "which questions were asked", "wordings": "how they were asked", "reruns": "chance between reruns"}
+
+
 def share_words(parts: Mapping[str, Estimate]) -> str:
-    """Whose the uncertainty is, the largest share first; "" where wordings were not measured."""
-    there = sorted((one for one in parts.items() if not math.isnan(one[1].value)), key=lambda one: -one[1].value)
-    return f"Of the variance: {', '.join(f'{name} {_share(one)}' for name, one in there)}." if there else ""
+    """Return whose the uncertainty is, the largest share first; "" where wordings were not measured."""
+    known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
+    known.sort(key=lambda part: -part[1].value)
+    if not known:
+        return ""
+    words = [f"{_share(share)} from {_PART_NAMES.get(name, name)}" for name, share in known]
+    return f"Of the uncertainty, {', '.join(words)}."
 
 
 def _share(one: Estimate) -> str:
@@ -225,39 +257,41 @@ def _share(one: Estimate) -> str:
     return f"{percent_text(one.value)}{limits}"
 
 
-def next_words(now: float, more: Mapping[str, Design], n_calls: int) -> str:
-    """ "100 more calls: as new wordings − 0.021, as new questions − 0.004, as reruns − 0.001." What each takes off the half-width, the
-    most first."""
-    off = sorted(((now - one.half_width, name) for name, one in more.items()), reverse=True)
-    as_what = {"wordings": "as new wordings", "questions": "as new questions", "reruns": "as reruns"}
-    words = (f"{as_what[name]} {number_text(-gain, 3, sign=True)}" for gain, name in off)
-    return f"{n_calls:,} more calls change the ± by: {', '.join(words)}."
+def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True) -> str:
+    """Return how far `n_calls` more calls would narrow the half-width, the best use first.
+
+    "100 more calls would narrow the score by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
+    gains = sorted(((now - design.half_width, name) for name, design in more.items()), reverse=True)
+    uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
+    words = []
+    for gain, name in gains:
+        size = number_text(100 * max(gain, 0), 1) if is_share else number_text(max(gain, 0), 3)
+        unit = " points" if is_share and not words else ""
+        words.append(f"by {size}{unit} {uses[name]}")
+    return f"{n_calls:,} more calls would narrow the ± {', '.join(words)}."
 
 
 def plan_words(parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int) -> tuple[str, ...]:
     """What a study of that size would say if its score varied so, and where `n_calls` more would go."""
-    design = f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'wording')} × {count_of(n_runs, 'run')}"
+    design = f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'prompt')} × {count_of(n_runs, 'run')}"
     if n_questions < MIN_N:
         return (f"{design}: too few questions for an interval; from {MIN_N} on there is one.",)
     if n_wordings < LEAST_WORDINGS:
-        with_eight = number_text(half_width(parts, n_questions, 8, n_runs), 3)
-        return (
-            f"{design}: no interval over other wordings.",
-            f"Eight ways of asking, drawn at random, would give ± {with_eight}.",
-        )
+        with_eight = half_text(half_width(parts, n_questions, 8, n_runs))
+        return (f"{design}: no interval over other prompts.", f"Eight prompts drawn at random would give {with_eight}.")
     now = half_width(parts, n_questions, n_wordings, n_runs)
     more = next_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
-    return f"{design}: ± {number_text(now, 3)} over other questions and wordings.", more
+    return f"{design}: {half_text(now)} with other questions and prompts.", more
 
 
 def split_words(
     parts: Components, n_calls: int, most_questions: int, level: float = 0.95, worst: Components | None = None
 ) -> str:
-    """ "1,440 calls are split best as 480 questions × 3 wordings × 1 run: ± 0.081", without its full stop."""
+    """ "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points", without its full stop."""
     best = best_design(parts, n_calls, most_questions, level, worst)
-    counts = ((best.n_questions, "question"), (best.n_wordings, "wording"), (best.n_runs, "run"))
+    counts = ((best.n_questions, "question"), (best.n_wordings, "prompt"), (best.n_runs, "run"))
     sizes = " × ".join(count_of(int(n), word) for n, word in counts)
-    return f"{n_calls:,} calls are split best as {sizes}: ± {number_text(best.half_width, 3)}"
+    return f"{n_calls:,} calls are split best as {sizes}: {half_text(best.half_width)}"
 
 
 def corrected_words(model: str, reader: str, score: Corrected) -> str:

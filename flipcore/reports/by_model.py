@@ -93,11 +93,11 @@ def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
             "model": one.model,
             "extractor": title_of(one.cell.extractor),
             "items": one.cell.n_items,
-            "T": one.cell.T.text(),
-            "compared alone": "reference" if one.cell.is_reference else one.cell.A_plus.text(),
-            "both": one.cell.both.text(),
-            "reference alone": "reference" if one.cell.is_reference else one.cell.A_minus.text(),
-            "noise floor": one.cell.W.text(),
+            "T": one.cell.T.text_percent(),
+            "compared alone": "reference" if one.cell.is_reference else one.cell.A_plus.text_percent(),
+            "both": one.cell.both.text_percent(),
+            "reference alone": "reference" if one.cell.is_reference else one.cell.A_minus.text_percent(),
+            "noise floor": one.cell.W.text_percent(),
             "verdict": one.claim.word,
         }
         for one in flips

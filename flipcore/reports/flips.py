@@ -157,7 +157,9 @@ def by_wording(
     for model, own in of_units.groupby("model", sort=False, observed=True):
         one = headline(own, temperature=temperatures.get(str(model)), by_task=by_task)
         parts = [
-            f"{f'accuracy {role}'.rstrip()} {of.text()}" for role, of in one.accuracies.items() if not math.isnan(of.value)
+            f"{f'accuracy {role}'.rstrip()} {of.text_percent()}"
+            for role, of in one.accuracies.items()
+            if not math.isnan(of.value)
         ]
         parts += [] if one.flips is None else [one.claims[0].text.rstrip(".")]
         if parts:
@@ -223,7 +225,7 @@ def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
     n = answers["item_id"].nunique()
     families = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
     few = "" if accuracy.has_interval else ", too few for an interval"
-    return f"{start}{accuracy.text()} of {count_of(n, 'item')}{families}{few}"
+    return f"{start}{accuracy.text_percent()} of {count_of(n, 'item')}{families}{few}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
@@ -234,7 +236,7 @@ def _inflation_words(base: pd.DataFrame) -> str:
         return ""
     family = answers["family"] if "family" in answers else answers["item_id"]
     own = answers.assign(layout="", source_id=family.where(family != answers["item_id"], None), is_cut=answers["status"] == CUT)
-    return f": {conditions(own, least=1)[0].inflation().text_pp()} (inflation if the holdout is fair)"
+    return f": {conditions(own, least=1)[0].inflation().text_points()} (inflation if the holdout is fair)"
 
 
 def claimed_headline(

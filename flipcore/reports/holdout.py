@@ -117,7 +117,7 @@ def bound_text(test: HoldoutTest) -> str:
     if test.name in ONE_SIDED:
         return f"below {high:.3f} (95%, one-sided)"
     if test.name == "difficulty":
-        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90%)"
+        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] points (90%)"
     return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90%)"
 
 

@@ -115,7 +115,7 @@ def gap_rows() -> list[dict[str, str]]:
             "the source's rule": analysis.source_decision,
             "gap, score interval": analysis.gap.text(3),
             "the rule of an earlier release": analysis.old_rule,
-            "verdict, control of another making": gap_claim(analysis.decided).text,
+            "verdict, control from elsewhere": gap_claim(analysis.decided).text,
             "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
             "benchmark alone, exact": f"p = {alone['exact']:.1e}",
         }

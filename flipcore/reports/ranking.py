@@ -219,8 +219,8 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
         {
             "first": one.first,
             "second": one.second,
-            "difference, pair alone": one.paired.difference.text_pp(),
-            "difference, all pairs at once": one.joint.text_pp(),
+            "difference, pair alone": one.paired.difference.text_points(),
+            "difference, all pairs at once": one.joint.text_points(),
             "only first right": one.paired.second_only,
             "only second right": one.paired.first_only,
             "differ in part": one.paired.n_partly,

@@ -399,7 +399,7 @@ class Contestant:
         start = f"The judge {self.judge} {which}."
         if self.preference is None:
             return f"{start} Label outputs of these models and of others to see whether it favours its own."
-        own, others, apart = (one.text_pp() for one in (self.preference.own, self.preference.others, self.preference.apart))
+        own, others, apart = (one.text_points() for one in (self.preference.own, self.preference.others, self.preference.apart))
         return (
             f"{start} Beside people it scores its own outputs {own} (n = {self.n_own:,}) and others' {others} (n = {self.n_others:,}). "
             f"Apart: {apart}."

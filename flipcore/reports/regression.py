@@ -80,7 +80,7 @@ class TaskCheck:
             yield f"About {more:,} more items would decide it four times in five, should the loss stay what it is."
 
     def _text(self, value: float) -> str:
-        return f"{number_text(100 * value, 1, sign=True)} pp" if self.scale == 1 else number_text(value, 2, sign=True)
+        return f"{number_text(100 * value, 1, sign=True)} points" if self.scale == 1 else number_text(value, 2, sign=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,7 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     share = mean_interval(apart.astype(float).to_numpy(), part["item_id"].to_numpy())
     gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
     lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
-    sentence = f"{model}: {new} and {old} read {share.text()} of the texts differently (n = {len(part):,})."
+    sentence = f"{model}: {new} and {old} read {share.text_percent()} of the texts differently (n = {len(part):,})."
     if not apart.any():
         sentence = f"{model}: {new} and {old} read all {len(part):,} texts alike."
     detail = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}. {_scores(part, old, new)}".strip()

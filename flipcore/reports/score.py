@@ -126,7 +126,11 @@ class ModelScore:
     @property
     def next_sentence(self) -> str:
         """Where the next call goes; "" where wordings were not measured."""
-        return claims.next_words(self.bar.half_width("wordings"), self.gains, N_CALLS) if self.gains else ""
+        return (
+            claims.next_words(self.bar.half_width("wordings"), self.gains, N_CALLS, self.bar.cells.is_binary)
+            if self.gains
+            else ""
+        )
 
     def wordings(self) -> list[tuple[str, Estimate]]:
         """Each wording by its title, with its own score and interval over other questions."""
@@ -213,8 +217,8 @@ class RanksByPeople:
             {
                 "first": one.first,
                 "second": one.second,
-                "by people": one.joint.text_pp(),
-                "extractor alone": f"{number_text(100 * one.raw, 1, sign=True)} pp",
+                "by people": one.joint.text_points(),
+                "extractor alone": f"{number_text(100 * one.raw, 1, sign=True)} points",
                 "p, pair alone": p_text(one.difference.p),
                 "p over all pairs": p_text(one.p),
                 "labels": one.difference.n,

@@ -89,8 +89,8 @@ class Truncation:
         none_ended = self.n_cut == n_endings
         if np.isnan(self.as_asked.value) or (np.isnan(self.among_finished.value) and not none_ended):
             return sentence
-        among = "none finished" if none_ended else f"{self.among_finished.text()} among finished answers"
-        accuracies = f"{self.as_asked.text()} as asked, {among}"
+        among = "none finished" if none_ended else f"{self.among_finished.text_percent()} among finished answers"
+        accuracies = f"{self.as_asked.text_percent()} as asked, {among}"
         return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
 
     def as_dict(self) -> dict:

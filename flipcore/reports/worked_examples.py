@@ -29,7 +29,8 @@ def flips_example(cells: Sequence[Decomposition]) -> str:
 def gap_example(gap: DropGap) -> str:
     """Both drops and their difference, in percentage points."""
     benchmark, control, difference = (
-        f"{number_text(100 * estimate.value, 1, sign=True)} pp" for estimate in (gap.benchmark.drop, gap.control.drop, gap.gap)
+        f"{number_text(100 * estimate.value, 1, sign=True)} points"
+        for estimate in (gap.benchmark.drop, gap.control.drop, gap.gap)
     )
     return f"The drop is {benchmark} on the benchmark and {control} on the control: gap {difference}."
 

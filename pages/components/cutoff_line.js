@@ -7,7 +7,7 @@ const FORMATS = {
   num: (x) => numberText(x),
   fine: (x) => numberText(x, 3),
   pct: (x) => percentText(x, 1),
-  pp: (x) => `${numberText(100 * x, 1)} pp`,
+  pp: (x) => `${numberText(100 * x, 1)} points`,
 };
 
 export default function render(component) {

@@ -374,7 +374,7 @@ export default function (component) {
     if (cell.row < 0) {
       const [, , , text, interval] = panel.strip[cell.column];
       const more = columns[cell.column].variant || !columns[cell.column].opens ? "" : "\nclick: open or close its variants";
-      return `${columns[cell.column].label}, ${panel.title}\n${signed ? "difference" : "flip rate"} ${text}${signed ? " pp" : ""} ${interval}${more}`;
+      return `${columns[cell.column].label}, ${panel.title}\n${signed ? "difference" : "flip rate"} ${text}${signed ? " points" : ""} ${interval}${more}`;
     }
     const [from, to] = span(cell.row);
     const what = isItem(cell.row) ? labels[from] : `${title(cell.row).replace(/^[▸▾] /, "")} (${numberText(to - from, 0)} items)`;
@@ -390,7 +390,7 @@ export default function (component) {
 
   function rateText(rate) {
     if (!signed) return `${percentText(rate)} of pairs flip`;
-    return `${numberText(100 * rate, 0, true)} pp`;
+    return `${numberText(100 * rate, 0, true)} points`;
   }
 
   function tell() {

@@ -24,6 +24,14 @@ function percentText(share, digits = 0) {
   return Number.isNaN(share) ? MISSING : `${numberText(100 * share, digits)}%`;
 }
 
+// `Estimate.text_percent` of a share with limits: "87% [80, 92]"
+const NARROW = 0.05;
+function percentInterval(value, low, high) {
+  if (Number.isNaN(value) || !Number.isFinite(low) || !Number.isFinite(high)) return percentText(value);
+  const digits = high - low < NARROW ? 1 : 0;
+  return `${percentText(value, digits)} [${numberText(100 * low, digits)}, ${numberText(100 * high, digits)}]`;
+}
+
 // a tick of an axis whose ticks stand `step` apart: every tick with as many digits as the step needs
 function tickText(x, step) {
   return numberText(x, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));

@@ -80,9 +80,8 @@ export default function (component) {
   // a sentence of a row with its leading number at this level
   function filled(t, row, sentence) {
     const name = leadOf(t, row);
-    const low = limit(t, "low", name, row);
-    const interval = Number.isFinite(low) ? ` [${numberText(low)}, ${numberText(limit(t, "high", name, row))}]` : "";
-    return sentence.replace("{lead}", `${numberText(t[name][row] ?? NaN)}${interval}`);
+    const value = t[name][row] ?? NaN;
+    return sentence.replace("{lead}", percentInterval(value, limit(t, "low", name, row), limit(t, "high", name, row)));
   }
 
   function sentence(t, row) {

@@ -141,7 +141,7 @@ def drawn_map(view: View) -> DrawnMap:
     items, models = ([of_row[i] for i in rows.rows] for of_row in (first.items, model_of_row))
     first, second = (_opened(view, part, side) for side, part in enumerate((first, second)))
     if view.is_difference:
-        panels = [(f"{view.titles[0]} minus {view.titles[1].lower()}, pp", map_cells.difference(first, second))]
+        panels = [(f"{view.titles[0]} minus {view.titles[1].lower()}, points", map_cells.difference(first, second))]
     else:
         panels = [(view.titles[0], first), (view.titles[1], second)]
     arrays = flip_map.map_arrays(

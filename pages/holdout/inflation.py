@@ -78,7 +78,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
                 "model": row.label,
                 "target": round(row.target, 3),
                 "retro": round(row.retro, 3),
-                "inflation": row.inflation.text_pp(),
+                "inflation": row.inflation.text_points(),
                 "p": p_text(one.test(1.0).p),
                 "interval": row.inflation.method.replace("_", " "),
                 "n": row.inflation.n,
@@ -128,5 +128,5 @@ def _published() -> None:
     show_table(
         "published-inflation",
         place=right,
-        rows=[{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED],
+        rows=[{"model": name, "inflation (points)": value, "EM (%)": match} for name, value, match in PUBLISHED],
     )

@@ -90,7 +90,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
                 "boost": condition.boost or "none",
                 "target right": f"{k_t:,} of {n_t:,}",
                 "retro right": f"{k_r:,} of {n_r:,}",
-                "difference": test.estimate.text_pp(),
+                "difference": test.estimate.text_points(),
                 "p": p_text(test.p),
                 "pairs": "source-paired" if condition.pairs else "independent",
                 "in the test": "yes" if states[condition.model].state == BEFORE else "no",

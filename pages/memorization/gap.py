@@ -99,7 +99,7 @@ def _table(estimate: DropGap) -> None:
                 "covered": one.coverage.text(),
                 "before": one.accuracy_before.text(),
                 "after": one.accuracy_after.text(),
-                "drop, pp": one.drop.text_pp().replace(" pp", ""),
+                "drop, points": one.drop.text_points().replace(" points", ""),
                 "broken": one.n_broken,
                 "fixed": one.n_fixed,
                 "McNemar exact": p_text(tests["exact"]) if tests else "–",
@@ -153,7 +153,7 @@ def _matching(view: View, estimate: DropGap) -> None:
         decides = session.declared(view.study_id).control == PAIRED_CONTROL
         st.markdown(
             plain(
-                f"Within {len(pairs.control_of):,} stored pairs the gap is {estimate.gap_matched.text_pp()}. {pairs.note()}"
+                f"Within {len(pairs.control_of):,} stored pairs the gap is {estimate.gap_matched.text_points()}. {pairs.note()}"
                 + ("" if decides else " This is for comparison: the study declares another control.")
             )
         )

@@ -69,7 +69,7 @@ def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
 # Where the truth is known: what each detector sees of items that the model read a known number of times.
 
 TITLES = {
-    "conformal": "conformal (5% on average)",
+    "conformal": "5% false alarms on average",
     "tolerance": "tolerance bound (at most 5%, 95% sure)",
     "source": "the source's quantile",
 }

@@ -178,7 +178,7 @@ def _assumptions() -> Components:
     """Components from what people know of a model."""
     left, right = st.columns(2)
     score = left.number_input("Score, %", 1.0, 99.0, 80.0, 1.0, key="plan-score") / 100
-    spread = right.number_input("Spread of wordings (sd), pp", 0.0, 50.0, 5.0, 0.5, key="plan-spread") / 100
+    spread = right.number_input("Spread of wordings (sd), points", 0.0, 50.0, 5.0, 0.5, key="plan-spread") / 100
     wordings = left.number_input("Differ between two wordings, %", 0.0, 50.0, 15.0, 1.0, key="plan-wordings") / 100
     runs = right.number_input("Differ between two runs, %", 0.0, 50.0, 8.0, 1.0, key="plan-runs") / 100
     return assumed(score, wordings, runs, spread)
@@ -230,13 +230,13 @@ def calculator() -> None:
 def _answer(what: str, power: float) -> Claim:
     left, right = st.columns(2)
     if what == "drop gap":
-        gap = left.number_input("Gap, pp", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
-        drop = right.number_input("Drop on the control, pp", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
+        gap = left.number_input("Gap, points", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
+        drop = right.number_input("Drop on the control, points", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
         coverage = left.number_input("Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage") / 100
         gains = right.number_input("Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains") / 100
         return gap_plan(gap, drop, coverage, power, gains)
     first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
-    margin = right.number_input("Margin, pp", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
+    margin = right.number_input("Margin, points", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
     return equality_plan(first, margin, power)
 
 

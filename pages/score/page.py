@@ -55,7 +55,7 @@ def _shares(one: score_reports.ModelScore) -> None:
 
 
 def _next(one: score_reports.ModelScore) -> None:
-    st.subheader("Where does the next call go?", anchor=False)
+    st.subheader("What would narrow this?", anchor=False)
     if not one.gains:
         st.markdown("Known once there are 10 questions in three ways drawn at random.")
         return

@@ -146,7 +146,7 @@ def corrections(log_survey: Survey, key: str) -> list[str]:
     left, right = st.columns(2)
     name = left.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
     words += [f"name={name}"] if name != log_survey.name else []
-    leave = right.multiselect("Readouts to leave out", list(log_survey.readouts), key=f"log-leave-{key}")
+    leave = right.multiselect("Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}")
     words += [f"leave={','.join(leave)}"] if leave else []
     with st.popover("Correct a guess", icon=":material/edit:"):
         for model in log_survey.models:

@@ -98,7 +98,7 @@ def test_two_models_are_a_paired_difference(tmp_path, store):
     assert sorted(finding.extractor for finding in several) == ["flexible-extract", "regex"]
     assert not any(finding.claim.is_made for finding in several)
     other = next(finding.claim for finding in several if finding.extractor == "flexible-extract")
-    assert other.text.startswith("m-1 is +33.3 pp [") and "ahead of m-2 on these 60 items" in other.text
+    assert other.text.startswith("m-1 is +33.3 points [") and "ahead of m-2 on these 60 items" in other.text
 
 
 def test_an_audit_says_of_models_what_ranking_says_of_them():
@@ -122,7 +122,7 @@ def test_an_audit_says_of_models_what_ranking_says_of_them():
         pair = by_pair[frozenset((first, second))]
         gap = finding.claim.numbers["difference"]
         assert finding.claim.is_made == (pair.p <= 0.05) == (gap.low > 0)
-        assert gap.text_pp() == pair.joint.text_pp() and p_text(pair.p) in finding.claim.text
+        assert gap.text_points() == pair.joint.text_points() and p_text(pair.p) in finding.claim.text
 
 
 def frame_of(n=4):
@@ -216,7 +216,7 @@ def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
     (said,) = two_models(
         many, [True] * 4 + [False] * 2 + [None] * 30
     )  # the first has the higher mean over all that it was asked
-    assert "whether two and one differ on 6 items" in said and "+16.7 pp" in said
+    assert "whether two and one differ on 6 items" in said and "+16.7 points" in said
     assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
 
 
@@ -300,8 +300,8 @@ def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
     one = ReadoutPair("m", "a", "b", first, second)
     equal = [ReadoutPair("m", "a", f"c{i}", first, rng.permutation(first)) for i in range(9)]
     alone, among = readout_claims([one])[0], readout_claims([one, *equal])[0]
-    assert alone.is_made and alone.text.startswith("m: a scores higher than b on the same 200 items: +3.5 pp [+")
-    assert not among.is_made and "+3.5 pp [−" in among.text and "p over 10 checks of this log" in among.detail
+    assert alone.is_made and alone.text.startswith("m: a scores higher than b on the same 200 items: +3.5 points [+")
+    assert not among.is_made and "+3.5 points [−" in among.text and "p over 10 checks of this log" in among.detail
     for claim in readout_claims([one, *equal]):
         assert (claim.numbers["difference"].low > 0) == claim.is_made
 
@@ -311,7 +311,7 @@ def test_what_differs_in_some_samples_only_is_counted_too():
     first = np.ones(40)
     second = np.concatenate([np.zeros(2), np.full(3, 0.5), np.ones(35)])
     claim = readout_claims([ReadoutPair("m", "a", "b", first, second)])[0]
-    assert "+8.8 pp" in claim.text
+    assert "+8.8 points" in claim.text
     assert claim.detail.startswith("Right only under a: 2; only under b: 0; otherwise in some samples: 3.")
 
 

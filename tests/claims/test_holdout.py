@@ -109,10 +109,10 @@ def test_inflation_counts_models_after_holm_and_names_the_largest():
     assert conditions[1].test(1.0).p < 0.05 and conditions[0].accuracies == (0.7, 0.5)
     said = inflation_claim(conditions)
     assert said.text.startswith(
-        "1 of 3 models answers the benchmark better than the holdout; the largest difference is a's, +20.0 pp"
+        "1 of 3 models answers the benchmark better than the holdout; the largest difference is a's, +20.0 points"
     )
     assert said.is_made and inflation_claim(conditions[:1]).text.startswith(
-        "a answers the benchmark better than the holdout: +20.0 pp ["
+        "a answers the benchmark better than the holdout: +20.0 points ["
     )
     nothing = inflation_claim(conditions[2:])
     assert "is not shown to answer the benchmark better" in nothing.text and not nothing.is_made

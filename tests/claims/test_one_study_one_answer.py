@@ -38,7 +38,7 @@ STUDIES = [
     ),
 ]
 MARKED = re.compile("⟪(.*?)¦(.*?)¦(.*?)⟫", re.DOTALL)
-SIGNED = re.compile(r"[+−]\d[\d.]* pp \[([+−]?)(\d[\d.]*), ([+−]?)(\d[\d.]*)\]")
+SIGNED = re.compile(r"[+−]\d[\d.]* points \[([+−]?)(\d[\d.]*), ([+−]?)(\d[\d.]*)\]")
 P = re.compile(r"p ([=<>]) (\.\d+)")
 LEADER = re.compile(r"(?:^|: )(simulated-[\w-]+) (?:leads|scores higher than|is better than) (simulated-[\w-]+)")
 PLACE = re.compile(r"(?:(simulated-[\w-]+): )?(\w[\w ]+, [\w ]+): (?:mostly|undecided)")
@@ -107,8 +107,8 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
 @pytest.mark.parametrize(
     ("claims", "why"),
     [
-        ([("", "undecided", "undecided whether A and B differ: +12.5 pp [+1.8, +23.2], p = .062.")], "disagree"),
-        ([("audit models", "differ", "A and B differ: +2.5 pp [−1.8, +6.2], p = .012.")], "disagree"),
+        ([("", "undecided", "undecided whether A and B differ: +12.5 points [+1.8, +23.2], p = .062.")], "disagree"),
+        ([("audit models", "differ", "A and B differ: +2.5 points [−1.8, +6.2], p = .012.")], "disagree"),
         (
             [("x", "x", "simulated-a leads simulated-b by 3."), ("y", "y", "simulated-b scores higher than simulated-a.")],
             "both lead",

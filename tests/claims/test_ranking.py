@@ -36,7 +36,7 @@ def alike(**letters):
 def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_second():
     claim = best_claim(alike(A=STRONG, B=WEAK))
     assert claim.is_made and claim.assertion is BETTER and claim.outcome == FIRST
-    assert claim.text.startswith("A is better than every other model: +65.0 pp [") and "over B, p < .001." in claim.text
+    assert claim.text.startswith("A is better than every other model: +65.0 points [") and "over B, p < .001." in claim.text
 
 
 def test_two_that_are_not_separated_share_the_first_place():
@@ -48,7 +48,7 @@ def test_two_that_are_not_separated_share_the_first_place():
 
 def test_nothing_is_asserted_where_no_pair_is_separated_and_below_ten_items():
     claim = best_claim(alike(A=STRONG, B=MIDDLE))
-    assert not claim.is_made and claim.outcome == NONE and "A leads B by +2.5 pp" in claim.text
+    assert not claim.is_made and claim.outcome == NONE and "A leads B by +2.5 points" in claim.text
     few = best_claim(alike(A="111111111", B="000000000"))
     assert not few.is_made and few.outcome == FEW and few.text.endswith("too few items for a claim (9).")
     assert not best_claim(alike(A=STRONG)).is_made

@@ -130,7 +130,7 @@ def test_changes_that_do_not_add_up_are_named():
     one, other = (Estimate(value, value - 0.05, value + 0.05, 0.95, "crossed", 60, None) for value in (-0.12, 0.03))
     claim = additivity_claim("m", {"way-1": other, "way-2": one})
     assert (
-        claim.is_made and claim.text == "Changes do not add up for m: way-2, −12.0 pp [−17.0, −7.0] from the sum of its parts."
+        claim.is_made and claim.text == "Changes do not add up for m: way-2, −12.0 points [−17.0, −7.0] from the sum of its parts."
     )
     none = additivity_claim("m", {"way-1": other}, is_in_points=False)
     assert not none.is_made and "most way-1, 0.030 [−0.020, 0.080] from" in none.text

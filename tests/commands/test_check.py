@@ -93,7 +93,7 @@ def table_of(folder, name, scores, **more):
 def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder, capsys):
     old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(200)]) for name, n in (("old", 20), ("new", 60)))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 1
-    assert "new: FAIL, loss +20.0 pp" in capsys.readouterr()[0]
+    assert "new: FAIL, loss +20.0 points" in capsys.readouterr()[0]
     assert command.main(["check", old, old, "--margin", "2pp"]) == 0
     few = table_of(folder, "few.csv", [1] * 60)
     assert command.main(["check", few, few, "--margin", "2pp"]) == 2

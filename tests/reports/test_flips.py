@@ -91,14 +91,14 @@ def test_sets_in_different_roles_are_not_pooled():
 
 
 def test_a_holdout_study_says_its_inflation():
-    # 12 of 12 against 6 of 12: +50 pp
+    # 12 of 12 against 6 of 12: +50 points
     made = frame([row for i in range(24) for row in asked(f"i{i}", "A" if i < 18 else "B", axis="identity")])
     made = made.assign(
         is_correct=(made["answer"] == "A").astype(float),
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", holdout 0.50 [0.22, 0.78] of 12 items: +50.0 pp [" in headline(made).sentence
+    assert ", holdout 0.50 [0.22, 0.78] of 12 items: +50.0 points [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 
@@ -112,7 +112,7 @@ def test_items_of_one_template_are_one_in_every_interval_of_a_card():
     sides = made.assign(role=["target" if int(item[1:]) < 72 else "retro" for item in made["item_id"]])
     base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
     (one,) = conditions(base.assign(layout="", source_id=base["family"]))
-    assert one.is_clustered and f": {one.inflation().text_pp()} (inflation if" in headline(sides).sentence
+    assert one.is_clustered and f": {one.inflation().text_points()} (inflation if" in headline(sides).sentence
     assert (
         one.inflation().low < difficulty_test(*one.counts).estimate.low - 0.1
     )  # as wide as 30 templates make it, not 120 items

@@ -81,7 +81,7 @@ def test_the_plain_layout_and_the_preferred_extractor_come_first():
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("difficulty", "[-5.0, +12.5] pp (90%)"), ("odd one out", "below 0.125 (95%, one-sided)")]
+    ("name", "text"), [("difficulty", "[-5.0, +12.5] points (90%)"), ("odd one out", "below 0.125 (95%, one-sided)")]
 )
 def test_a_bound_stands_in_the_tests_own_unit(name, text):
     test = replace(difficulty_test(6, 12, 6, 12, 0.1), name=name, bound=(-0.05, 0.125))

@@ -58,7 +58,7 @@ def test_a_judge_of_a_contestants_family_is_named_and_measured_against_people():
     (one,) = found.contestants
     assert one.own == ("gpt-4o",) and "judges its own family (gpt-4o)" in one.sentence
     assert one.preference.own.value == pytest.approx(5 / 30) and one.preference.others.value == 0
-    assert "Apart: +16.7 pp [" in one.sentence and "(n = 30)" in one.sentence
+    assert "Apart: +16.7 points [" in one.sentence and "(n = 30)" in one.sentence
     assert {row.quantity for row in found.rows()} >= {"two judges read alike", "judge above people, apart"}
     assert json.dumps(found.as_dict(), allow_nan=False)
     (alone,) = judges_of(frame(), [], {"judge": "gpt-4o"}, models).contestants

@@ -69,7 +69,7 @@ def test_a_drop_gap_carries_its_intervals():
     assert score.detector == "published score" and score.decision == "none shown"  # all are right as published
     assert (found.items, found.detector) == ("choices", "drop gap, names changed")
     assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
-    assert found.effect.text_pp() in found.sentence  # the picture draws the interval that the sentence prints
+    assert found.effect.text_points() in found.sentence  # the picture draws the interval that the sentence prints
     assert found.chance == 0 and score.effect.value == 0
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
 
@@ -212,7 +212,7 @@ def test_reference_models_expect_a_score_and_too_few_say_what_the_curve_wants():
     excess, expected = one.numbers["excess"], one.numbers["expected"]
     assert one.numbers["n_references"] == 6 and 0.5 < expected.value < 0.75 and excess.low > 0.1 and one.numbers["p"] < 0.001
     assert re.search(
-        r"lies \+\d+\.\d pp \[.*\] from what 6 reference models expect \(p < \.001\)\. .*is a description", one.sentence
+        r"lies \+\d+\.\d points \[.*\] from what 6 reference models expect \(p < \.001\)\. .*is a description", one.sentence
     )
     assert "raises their curve and is not seen" in one.claim.detail and one.as_dict()["excess"]["low"] == excess.low
     few = memory_tests(frame, replace(study, reference_models=("r0", "r1")))["m"][0]
@@ -286,12 +286,12 @@ def test_problems_that_were_read_and_survive_rewriting_are_not_called_clean():
                 rows.append(("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, bool(right)))
     gap, score = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
     assert gap.sentence == (
-        "Rewriting costs the benchmark at most 4.8 pp more than its control (one-sided 95%). Memory that survives rewriting is "
+        "Rewriting costs the benchmark at most 4.8 points more than its control (one-sided 95%). Memory that survives rewriting is "
         "not seen by this."
     )
     assert score.decision == "memory" and score.numbers["p"] < 1e-9
     assert score.sentence.startswith(
-        "Memory: published questions are answered better than the random control, +28.4 pp [+20.0, "
+        "Memory: published questions are answered better than the random control, +28.4 points [+20.0, "
     )
 
 
@@ -306,7 +306,7 @@ def test_no_memory_beyond_a_margin_needs_both_upper_limits():
     gap, score = memory_tests(frame, STUDY)["m"]
     assert score.decision == "none shown" and gap.decision == "none beyond the margin"
     assert gap.sentence.startswith(
-        "No memory beyond 5 pp: at most 0.4 pp more lost by rewriting, at most 3.5 pp higher as published"
+        "No memory beyond 5 points: at most 0.4 points more lost by rewriting, at most 3.5 points higher as published"
     )
     other = memory_tests(frame, replace(STUDY, control="other"))["m"]
     assert [one.detector for one in other] == ["drop gap, paraphrased"]  # unequal difficulty moves a published score
@@ -327,7 +327,7 @@ def test_a_fresh_control_makes_a_higher_score_and_never_memory(monkeypatch):
     monkeypatch.setattr("flipcore.reports.memory.model_cards", lambda: {"m": card})
     (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), replace(STUDY, control="other"), items)["m"]
     assert score.decision == "higher than fresh" and "emory" not in score.sentence
-    assert score.sentence.startswith("Published questions are answered better than fresh questions, +40.0 pp [")
+    assert score.sentence.startswith("Published questions are answered better than fresh questions, +40.0 points [")
     assert score.sentence.endswith("Unequal difficulty can do the same.")
     frame = pd.DataFrame([*rows_of("number", "paraphrase", "question_loss", 1.0, 1.0), *rows], columns=COLUMNS)
     tests = memory_tests(frame, replace(STUDY, control="other"), items)["m"]
@@ -531,7 +531,7 @@ def test_a_difference_that_holm_does_not_reach_is_undecided_and_names_its_size()
     claim = score_claim(score, 0.10, 11)
     assert score.is_higher and claim.outcome == "undecided" and not claim.is_made  # it was "No memory shown"
     assert (
-        claim.text.startswith("Undecided: the published score is +33.3 pp [") and "p = .10 by Holm over 11 tests" in claim.text
+        claim.text.startswith("Undecided: the published score is +33.3 points [") and "p = .10 by Holm over 11 tests" in claim.text
     )
     sides = Sides(
         *(
@@ -542,5 +542,5 @@ def test_a_difference_that_holm_does_not_reach_is_undecided_and_names_its_size()
     decision = gap_decision(sides, "random", m=999)
     claim = gap_claim(decision, adjusted=0.2, n_family=11)
     assert (
-        decision.is_larger and claim.outcome == "undecided" and "+25.0 pp [" in claim.text and "p = .20 by Holm" in claim.text
+        decision.is_larger and claim.outcome == "undecided" and "+25.0 points [" in claim.text and "p = .20 by Holm" in claim.text
     )

@@ -23,7 +23,7 @@ def report():
 
 def test_the_model_that_is_ahead_comes_first_with_tangos_p(report):
     (row,) = pair_rows(report.pairs)
-    assert (row["first"], row["second"]) == ("A", "B") and row["difference, pair alone"].startswith("+50.0 pp [")
+    assert (row["first"], row["second"]) == ("A", "B") and row["difference, pair alone"].startswith("+50.0 points [")
     assert (row["only first right"], row["only second right"], row["differ in part"], row["items"]) == (20, 0, 0, 40)
     assert report.pairs[0].paired.p == pytest.approx(p_two_sided(20, 0, 40)) and row["ways first leads"] == "1 of 2"
 

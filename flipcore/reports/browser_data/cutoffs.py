@@ -216,7 +216,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
         ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
     rows = [
-        {"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
+        {"label": f"{label}: {one.text_points()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
         for label, one, colour in estimates
         if one.value == one.value
     ]
@@ -241,7 +241,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
             "{claim|word}",
             "At this size the gap has no interval that could lie within a margin."
             if math.isnan(low)
-            else f"The 90% interval that decides the margin is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−"),
+            else f"The 90% interval that decides the margin is [{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−"),
         ],
     )
 

@@ -67,7 +67,7 @@ class Wording:
         row: dict = {"parts": parts, "detail": claim.detail}
         if verdict is None or claim.withheld:
             code = WITHHELD if claim.withheld else claim.outcome
-            sentence = claim.text.replace(one.T.text(), "{lead}", 1) if code == flips.REFERENCE else claim.text
+            sentence = claim.text.replace(one.T.text_percent(), "{lead}", 1) if code == flips.REFERENCE else claim.text
             return row | {"leads": {}, "sentences": {CODES[code]: sentence}}
         return row | {
             "leads": {CODES[key]: LEADS[THREE.index(name.removesuffix("_excess"))] for key, name in verdict.leads.items()},

@@ -75,7 +75,7 @@ def _bar(one: Decomposition, label: str, y: int) -> list[Markup]:
     parts += [_line(_x(floor), y - 4, _x(floor), y + 22, "floor") for floor in floors if not math.isnan(floor)]
     if one.T.has_interval:
         parts.append(_line(_x(one.T.low), y + 9, _x(one.T.high), y + 9, "whisker"))
-    return [*parts, _label(WIDTH - NUMBER, y + 15, one.T.text(), "value")]
+    return [*parts, _label(WIDTH - NUMBER, y + 15, one.T.text_percent(), "value")]
 
 
 def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: str = "") -> Markup:

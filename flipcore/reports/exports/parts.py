@@ -386,14 +386,14 @@ def _inflation(c: WholeStudy) -> list[Markup]:
     mine, claim = c.inflation.selection, c.inflation.claim
     if not mine:
         return []
-    rows = [(one.model, one.inflation(), one.inflation().text_pp()) for one in mine]
+    rows = [(one.model, one.inflation(), one.inflation().text_points()) for one in mine]
     read = f"read by {title_of(mine[0].extractor).lower()}, {mine[0].layout}"
     caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95% intervals. {c.provenance}."
     return [
         tag("h3", "Inflation"),
         claimed(claim),
         paragraph("A difference is contamination only as far as the two sets could have come from one source.", cls="quiet"),
-        figure(interval_rows(rows, "Inflation of each model", " pp"), caption),
+        figure(interval_rows(rows, "Inflation of each model", " points"), caption),
         data_table(inflation_table(c)),
     ]
 
@@ -413,7 +413,7 @@ def _inflation_row(one: Condition) -> dict[str, object]:
         "asked as": one.layout,
         "target": round(target, 3),
         "retro": round(retro, 3),
-        "inflation": inflation.text_pp(),
+        "inflation": inflation.text_points(),
         "p": p_text(one.test(1.0).p).removeprefix("p ").removeprefix("= "),
         "interval": inflation.method.replace("_", " "),
         "n": inflation.n,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 MISSING = "–"
 MIN_N = 10
 SHORT = 0.93  # measured coverage of a 95% interval, four Monte Carlo errors of 2,000 simulated sets below what it promises
+NARROW = 0.05  # of an interval: below it a percentage has a decimal
 TOO_SHORT = 0.85  # below it an interval is shown and nothing is claimed
 MIN_FAMILIES, MIN_CLAIM_FAMILIES = 3, 6  # effective families (N²/Σn²) for an interval, and for a claim
 
@@ -51,12 +52,29 @@ class Estimate:
             return value
         return f"{value} [{number_text(self.low, digits)}, {number_text(self.high, digits)}]{self._shortness()}"
 
-    def text_pp(self, digits: int = 1) -> str:
-        """A difference of two shares in percentage points, always with its sign: "+16.0 pp [+2.3, +28.9]"."""
+    def text_percent(self) -> str:
+        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would hide the interval."""
+        if math.isnan(self.value):
+            return MISSING
+        if not self.has_interval:
+            return percent_text(self.value)
+        return f"{percent_text(self.value, self._percent_digits)} {self.limits_percent()}{self._shortness()}"
+
+    def limits_percent(self) -> str:
+        """Return the limits of a share in percent: "[80, 92]"."""
+        low, high = (number_text(100 * limit, self._percent_digits) for limit in (self.low, self.high))
+        return f"[{low}, {high}]"
+
+    @property
+    def _percent_digits(self) -> int:
+        return 1 if self.has_interval and self.high - self.low < NARROW else 0
+
+    def text_points(self, digits: int = 1) -> str:
+        """Return a difference of two shares in points, always with its sign: "+16.0 points [+2.3, +28.9]"."""
         if math.isnan(self.value):
             return MISSING
         value, low, high = (number_text(100 * x, digits, sign=True) for x in (self.value, self.low, self.high))
-        return f"{value} pp [{low}, {high}]{self._shortness()}" if self.has_interval else f"{value} pp"
+        return f"{value} points [{low}, {high}]{self._shortness()}" if self.has_interval else f"{value} points"
 
     @property
     def is_too_short(self) -> bool:

@@ -55,7 +55,7 @@ class HumanShare:
             return f"{counts_text}; {FEWEST} are needed before they bound anything."
         low, high, outer_low, outer_high = map(number_text, self.bounds(total))
         between = f"{low} and {high} [{outer_low}, {outer_high}]"
-        return f"{counts_text}: by that G lies between {between}; measured it is {genuine_rate.text()}."
+        return f"{counts_text}: by that G lies between {between}; measured it is {genuine_rate.text_percent()}."
 
 
 def human_share(marks: Sequence[Mapping[str, object]], level: float = 0.95) -> HumanShare:

@@ -39,7 +39,7 @@ class Disagreements:
         worst = max(self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0))
         estimate = self.estimates[worst]
         return (
-            f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on {estimate.text()} of the answers to "
+            f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on {estimate.text_percent()} of the answers to "
             f"the same prompt ({estimate.n:,} items){self._among_read(worst)}."
         )
 
@@ -47,16 +47,16 @@ class Disagreements:
         """The second number, where it is not the first."""
         if self.n_both_read[pair] == self.n_rows[pair]:
             return ""
-        return f"; {self.both_read[pair].text()} where both read an answer"
+        return f"; {self.both_read[pair].text_percent()} where both read an answer"
 
     def table(self, title_of: Callable[[str], str]) -> pd.DataFrame:
         return pd.DataFrame(
             [
                 {
                     "extractors": f"{title_of(a)} v {title_of(b).lower()}",
-                    "differ": estimate.text(),
+                    "differ": estimate.text_percent(),
                     "answers": self.n_rows[a, b],
-                    "differ, both read": self.both_read[a, b].text(),
+                    "differ, both read": self.both_read[a, b].text_percent(),
                     "answers, both read": self.n_both_read[a, b],
                     "items": estimate.n,
                 }

@@ -176,7 +176,7 @@ class Condition:
         share = min(max((k / n - self.guess) / (1 - self.guess), 0.0), 1.0)
         shows = number_text(100 * (1 - self.guess) * share * (1 - share), 1)
         state = "guesses" if low <= floor else "is nearly always right"
-        return f"{self.model} {state} ({percent_text(k / n)} right), where one logit of difficulty moves about {shows} pp"
+        return f"{self.model} {state} ({percent_text(k / n)} right), where one logit of difficulty moves about {shows} points"
 
     def _test(self, margin: float) -> HoldoutTest:
         if self.pairs:

@@ -1,6 +1,6 @@
 """How many entries the difficulty rule needs: its own power, by going through every result that it can see.
 
-The normal approximation said .80 where the rule's power was 0 (17 entries a set, accuracy .99, margin 10 pp): near 0 and 1 and at
+The normal approximation said .80 where the rule's power was 0 (17 entries a set, accuracy .99, margin 10 points): near 0 and 1 and at
 small n no approximation is a plan.
 """
 
@@ -17,7 +17,7 @@ from flipcore.stats.holdout.verdict import ALPHA
 MOST = 20_000
 RARE = 1e-13  # results less likely than this are not gone through
 STEP = 1.02
-MOST_MARGIN = 50  # pp
+MOST_MARGIN = 50  # points
 
 
 @dataclass(frozen=True)

@@ -38,18 +38,18 @@ def bound_text(test: ScaledTest) -> str:
 
 
 def margin_text(name: str, margin: float | None) -> str:
-    """A margin in the unit of its test: "±10 pp", "0.60", "0.012 MMD²"; None is "none"."""
+    """A margin in the unit of its test: "±10 points", "0.60", "0.012 MMD²"; None is "none"."""
     if margin is None:
         return "none"
     if name == "difficulty":
-        return f"±{number_text(100 * margin, 0)} pp"
+        return f"±{number_text(100 * margin, 0)} points"
     return f"{margin:.2g} MMD²" if name == "semantic" else number_text(margin)
 
 
 def axis_text(test: ScaledTest, x: float) -> str:
     """A value on the picture's axis, in the unit of its test."""
     if test.name == "difficulty":
-        return f"{number_text(100 * x, 0, sign=True)} pp"
+        return f"{number_text(100 * x, 0, sign=True)} points"
     return number_text(x, decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
 
 
@@ -61,13 +61,13 @@ def decimals(test: ScaledTest) -> int:
 
 def unit(name: str) -> str:
     """The unit of a test's estimate."""
-    return {"difficulty": "pp", "semantic": "MMD²"}.get(name, "share")
+    return {"difficulty": "points", "semantic": "MMD²"}.get(name, "share")
 
 
 def estimate_text(test: ScaledTest) -> str:
     """The estimate in the unit of its test."""
     if test.name == "difficulty":
-        return test.estimate.text_pp()
+        return test.estimate.text_points()
     return test.estimate.text(decimals(test) if test.name == "semantic" else 2)
 
 
@@ -76,7 +76,7 @@ def detectable_text(test: ScaledTest) -> str:
     if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"
     if test.name == "difficulty":
-        return f"{number_text(100 * test.detectable, 1)} pp"
+        return f"{number_text(100 * test.detectable, 1)} points"
     if test.name == "semantic":
         return f"{number_text(test.detectable, decimals(test))} MMD²"
     return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"

@@ -7,7 +7,7 @@
     undecided   none of these: too few items to say
 
 "Could have come from the same source" needs every test inside its margin (intersection-union, no correction); "different" takes
-Holm over the tests. A perfect retro-holdout passes the source's eight p-values only 66% of the time, and one that is 10 pp
+Holm over the tests. A perfect retro-holdout passes the source's eight p-values only 66% of the time, and one that is 10 points
 harder passes with .82 at 50 items. The sentences are made in `flipcore.claims.holdout`.
 """
 

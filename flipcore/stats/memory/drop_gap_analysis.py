@@ -26,7 +26,7 @@ _FEW = f"No interval: a set has fewer than {MIN_N} items."
 
 @dataclass(frozen=True)
 class DropGap:
-    """The gap in all its versions, benchmark - control, as shares (print with `text_pp`).
+    """The gap in all its versions, benchmark - control, as shares (print with `text_points`).
 
     `decided` is what decides. `gap_source` is the source's bootstrap with its two readings; `gap` the score interval (Welch's
     with several rewrites); `cond_gap` the difference of P(wrong after | right before); `gap_net` and `gap_matched` are None

@@ -86,7 +86,7 @@ def detectable_sentence(design: GapDesign, gap: float) -> str:
         return f"With {n} no gap can be claimed: each set needs at least {MIN_N}."
     if math.isnan(gap):
         return f"With {n} at this accuracy even the largest possible gap would be missed more often than one time in five."
-    return f"With {n} this rule finds a gap of {number_text(100 * gap, 0)} pp four times in five (simulated)."
+    return f"With {n} this rule finds a gap of {number_text(100 * gap, 0)} points four times in five (simulated)."
 
 
 def design_of(sides: Sides, control: str) -> GapDesign:

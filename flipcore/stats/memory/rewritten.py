@@ -137,14 +137,12 @@ class SetDrop:
         if differs is None:
             return "Too few items could not be rewritten to say whether they are special."
         verdict = "they are not a fair sample of the set" if differs else "no difference is shown"
-        return (
-            f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: {verdict}."
-        )
+        return f"Items that could be rewritten were answered right {self.selection.text_points()} more often than the rest: {verdict}."
 
     def identity_sentence(self) -> str:
         if self.identity_drop is None:
             return "The identity axis was not asked, so a drop made by the harness itself cannot be separated."
-        return f"Sent again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."
+        return f"Sent again unchanged, accuracy fell by {self.identity_drop.text_points()} ({p_text(self.identity_p)})."
 
 
 def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
@@ -239,7 +237,7 @@ class HarnessAccuracy:
     def sentence(self) -> str:
         return (
             f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote {self.single.text()}: "
-            f"{self.difference.text_pp()} from voting alone."
+            f"{self.difference.text_points()} from voting alone."
         )
 
 

@@ -217,7 +217,7 @@ def _why_not(n_questions: int, n_effective: float, n_wordings: int, df_reruns: f
     """Why an interval is not given, "" where it is."""
     few = f"{n_questions} questions: from {MIN_N} on there is an interval." if n_questions < MIN_N else ""
     few = few or (few_families(n_effective) if n_effective < MIN_FAMILIES else "")
-    one = "How the wording matters was not measured: each question was asked in one way."
+    one = "Each question was asked in one wording only, so no interval over other prompts."
     several = f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other wordings."
     wordings = few or (one if n_wordings == 1 else several if n_wordings < LEAST_WORDINGS else "")
     reruns = few or ("" if df_reruns else "Nothing was asked twice, so reruns were not measured.")

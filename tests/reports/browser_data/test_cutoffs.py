@@ -111,7 +111,7 @@ def items(name, n_right, n_broken, n=200):
 
 @pytest.mark.parametrize(
     ("n_broken", "at", "word"),
-    [(100, 0.05, "Memory: "), (0, 0.1, "Rewriting costs the benchmark at most"), (10, 0.05, "5 pp cannot be ruled out")],
+    [(100, 0.05, "Memory: "), (0, 0.1, "Rewriting costs the benchmark at most"), (10, 0.05, "5 points cannot be ruled out")],
 )
 def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
     found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")

@@ -49,7 +49,7 @@ def test_a_table_can_be_saved_in_three_formats():
 
 def test_intervals_lie_where_their_numbers_are():
     wide = Estimate(0.2, -0.1, 0.5, 0.95, "wilson", 20, None)
-    made = interval_rows([("a", wide, wide.text()), ("b", missing(), "–")], "Gaps", " pp").html
+    made = interval_rows([("a", wide, wide.text()), ("b", missing(), "–")], "Gaps", " points").html
     (x,) = re.findall(r'<circle cx="([\d.]+)"', made)
     low, high = map(float, re.findall(r'<line x1="([\d.]+)" y1="17" x2="([\d.]+)" y2="17" class="interval"', made)[0])
     assert low < float(x) < high and abs((float(x) - low) - (high - float(x))) < 0.05

@@ -30,7 +30,7 @@ def test_every_item_that_differs_is_counted_once():
 
 @pytest.mark.parametrize("world", ["single", "samples", "families"])
 def test_p_and_interval_say_one_thing(world):
-    """ "Undecided whether A and B differ: +12.5 pp [+1.8, +23.2], p = .062" was printed of 5 of 40 items."""
+    """ "Undecided whether A and B differ: +12.5 points [+1.8, +23.2], p = .062" was printed of 5 of 40 items."""
     rng = np.random.default_rng(3)
     for run in range(40):
         lift, samples = 0.1 + 0.3 * (run % 3), 1 if world != "samples" else 3

@@ -13,12 +13,12 @@ def estimate(value, low, high):
 
 def test_an_estimate_reads_as_the_pages_say():
     assert estimate(0.5769, 0.3077, 0.6923).text() == "0.58 [0.31, 0.69]"
-    assert estimate(0.16, 0.0231, 0.2893).text_pp() == "+16.0 pp [+2.3, +28.9]"
-    assert estimate(-0.021, -0.0514, 0.0).text_pp() == "−2.1 pp [−5.1, 0.0]"
+    assert estimate(0.16, 0.0231, 0.2893).text_points() == "+16.0 points [+2.3, +28.9]"
+    assert estimate(-0.021, -0.0514, 0.0).text_points() == "−2.1 points [−5.1, 0.0]"
 
 
 def test_missing_is_a_dash_and_never_zero():
-    assert missing().text() == "–" and missing().text_pp() == "–"
+    assert missing().text() == "–" and missing().text_points() == "–"
     assert missing(note="Nothing came.").note == "Nothing came."
     assert number_text(math.nan) == "–" and p_text(math.nan) == "p –"
 

@@ -23,7 +23,7 @@ def test_a_plan_is_the_fewest_that_reach_its_power():
 
 
 def test_where_the_approximation_promised_power_and_the_rule_has_none():
-    # 17 entries a set at .99 and 10 pp: the approximation says .80
+    # 17 entries a set at .99 and 10 points: the approximation says .80
     assert equivalence_power(0.99, 0.1, 17) == 0.0
     plan = equivalence_plan(0.99, 0.1)
     assert plan.n > 30 and plan.power >= 0.8 and not np.isnan(plan.power)
@@ -32,7 +32,7 @@ def test_where_the_approximation_promised_power_and_the_rule_has_none():
 @pytest.mark.slow
 def test_impossible_plans_are_sentences():
     assert equality_plan(0.5, 0.01).text.startswith("Not even 20,000 items a set reach 80%: the rule then shows equivalence in")
-    assert gap_plan(0.15, 0.9, 0.8).text == "No benchmark can drop by 105 pp: lower the gap or the drop on the control."
+    assert gap_plan(0.15, 0.9, 0.8).text == "No benchmark can drop by 105 points: lower the gap or the drop on the control."
     assert gap_plan(0.9, 0.9, 1).outcome == "impossible" and gap_plan(0.9, 0.9, 1).assertion is None
     with pytest.raises(BadInput, match="between 0 and 1"):
         equivalence_plan(1.0, 0.1)

@@ -31,7 +31,7 @@ def by_sign(X_train, y_train, X_test):
 def test_a_perfect_small_holdout_is_inconclusive_and_the_source_calls_it_the_same():
     found = verdict.difficulty_test(20, 50, 20, 50)
     assert (found.state, found.source_state) == ("undecided", "not rejected")
-    # differences below 27 pp are likely to be missed
+    # differences below 27 points are likely to be missed
     assert found.detectable == pytest.approx(2.8016 * math.sqrt(0.24 * 2 / 50), rel=1e-3)
 
 
@@ -42,7 +42,7 @@ def test_a_large_holdout_of_the_same_difficulty_is_equivalent():
 
 def test_a_harder_holdout_is_different():
     found = verdict.difficulty_test(400, 1_000, 300, 1_000)
-    assert (found.state, found.source_state) == ("different", "rejected") and found.estimate.text_pp().startswith("+10.0 pp")
+    assert (found.state, found.source_state) == ("different", "rejected") and found.estimate.text_points().startswith("+10.0 points")
 
 
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
@@ -172,7 +172,7 @@ def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
 
 
 def test_the_five_outcomes():
-    # +40 pp of 200 lie beyond 10 pp; +12 pp differ and are not placed; +6 pp of 4,000 differ within 10 pp
+    # +40 points of 200 lie beyond 10 points; +12 points differ and are not placed; +6 points of 4,000 differ within 10 points
     states = [
         verdict.difficulty_test(k_target, n, k_retro, n).state
         for k_target, k_retro, n in ((160, 80, 200), (124, 100, 200), (2_240, 2_000, 4_000), (500, 500, 1_000), (20, 20, 40))
@@ -231,7 +231,7 @@ def planted(name, bound=(-0.05, 0.1), detectable=0.2):
 @pytest.mark.parametrize(
     ("name", "margin", "text"),
     [
-        ("difficulty", 0.1, "±10 pp"),
+        ("difficulty", 0.1, "±10 points"),
         ("semantic", 0.0123, "0.012 MMD²"),
         ("prediction", 0.6, "0.60"),
         ("semantic", None, "none"),
@@ -250,7 +250,7 @@ def test_a_bound_is_an_interval_or_the_most_that_a_share_can_be(name, text):
 
 @pytest.mark.parametrize(
     ("name", "detectable", "text"),
-    [("difficulty", 0.2, "20.0 pp"), ("prediction", 0.2, "0.70 against 0.50"), ("semantic", float("nan"), "unknown")],
+    [("difficulty", 0.2, "20.0 points"), ("prediction", 0.2, "0.70 against 0.50"), ("semantic", float("nan"), "unknown")],
 )
 def test_what_could_be_detected_is_unknown_where_answers_do_not_tell(name, detectable, text):
     assert units.detectable_text(planted(name, detectable=detectable)) == text

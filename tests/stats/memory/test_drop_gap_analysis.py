@@ -54,7 +54,7 @@ def test_the_memorized_row_of_source_000_is_reproduced():
     decided = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1, what="random")
     claim = gap_claim(decided.decided)
     assert claim.is_made and claim.text.startswith(
-        "Memory: rewriting costs the benchmark more than its random control, +26.0 pp"
+        "Memory: rewriting costs the benchmark more than its random control, +26.0 points"
     )
 
 
@@ -114,12 +114,12 @@ def test_a_gap_within_a_margin_bounds_what_rewriting_costs_and_no_memory():
     few, many = (
         drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99, what="random") for n in (15, 200)
     )
-    assert not few.equivalent and "5 pp cannot be ruled out" in gap_claim(few.decided).text
+    assert not few.equivalent and "5 points cannot be ruled out" in gap_claim(few.decided).text
     ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
     assert many.equivalence_interval == pytest.approx((ends["lo"], ends["hi"]))
     alone = gap_claim(many.decided)
     assert many.equivalent and alone.assertion is GAP_WITHIN and "No memory" not in alone.text
-    assert alone.text.startswith("Rewriting costs the benchmark at most 0.9 pp more")
+    assert alone.text.startswith("Rewriting costs the benchmark at most 0.9 points more")
     assert alone.text.endswith("Memory that survives rewriting is not seen by this.")
 
 
@@ -146,7 +146,7 @@ def test_the_identity_axis_is_subtracted():
     # per item the net drop is 1 in 10 items of each set and 0 in the rest
     se = math.sqrt(2 * 0.1 * 0.9 / 99)
     assert result.gap_net.high - result.gap_net.low == pytest.approx(2 * 1.972 * se, rel=1e-3)
-    assert result.benchmark.identity_sentence().startswith("Sent again unchanged, accuracy fell by +20.0 pp")
+    assert result.benchmark.identity_sentence().startswith("Sent again unchanged, accuracy fell by +20.0 points")
 
 
 def test_matched_controls_are_compared_pair_by_pair():
@@ -351,7 +351,7 @@ SLOW_DESIGNS = [pytest.param(DESIGNS[i], marks=pytest.mark.slow) for i in (1, 2,
 
 @pytest.mark.parametrize("design", [DESIGNS[0], DESIGNS[3], *SLOW_DESIGNS])
 def test_without_a_gap_the_rule_fires_as_rarely_as_it_promises(design):
-    """Unequal accuracies alone made it fire in 83 of 100 runs, and a gap of 1 pp the smallest that is found."""
+    """Unequal accuracies alone made it fire in 83 of 100 runs, and a gap of 1 points the smallest that is found."""
     assert rule_power(design, 0.0) <= 0.06
     found = detectable_gap(design, n_runs=60)
     assert 0.1 < found < 0.3 and rule_power(design, found) >= 0.7

@@ -17,12 +17,12 @@ def rows(led, single, status="ok"):
 
 
 def test_both_accuracies_and_their_paired_difference_are_told():
-    # 9 and 6 of 12 items: the difference is 3/12 = 25 pp, of the same items. Three that mend and none that breaks are no sign of one
+    # 9 and 6 of 12 items: the difference is 3/12 = 25 points, of the same items. Three that mend and none that breaks are no sign of one
     # (exact McNemar p .25).
     found = harness_accuracy(rows([True] * 9 + [False] * 3, [True] * 6 + [False] * 6))
     assert (found.led.value, found.single.value, found.n) == (0.75, 0.5, 12)
     assert found.difference.value == pytest.approx(0.25) and found.difference.low < 0 < found.difference.high
-    assert found.sentence().startswith("By rotation 0.75 [") and "+25.0 pp" in found.sentence()
+    assert found.sentence().startswith("By rotation 0.75 [") and "+25.0 points" in found.sentence()
 
 
 def test_no_vote_is_wrong_and_an_item_without_one_of_the_two_is_left_out():
