@@ -238,7 +238,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             counts = f"; of the {n_judged:,} with a right answer, {n_right:,} right" if n_judged else ""
             counts = f", {n_right:,} of them right" if n_judged == n_read else counts
             detail = f"{name} reads {n_read:,} of these {len(lost):,}{counts}."
-        share_text = share.text(2 if share.value >= 0.1 else 3)
+        share_text = share.text_percent()
         sentence = (
             f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
         )

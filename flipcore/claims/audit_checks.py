@@ -29,14 +29,18 @@ class Coverage:
     lacking: tuple[tuple[str, str], ...]
 
     @property
+    def n_possible(self) -> int:
+        """The checks that could be made."""
+        return self.n_checks - len(self.lacking)
+
+    @property
     def sentence(self) -> str:
         """How much of what an audit looks for could be looked for."""
-        n_possible = self.n_checks - len(self.lacking)
-        if not n_possible:
+        if not self.n_possible:
             return f"None of the {self.n_checks} checks could be made on this log."
         if not self.lacking:
             return f"All {self.n_checks} checks could be made."
-        return f"{n_possible} of {self.n_checks} checks could be made."
+        return f"{self.n_possible} of {self.n_checks} checks could be made."
 
     def lines(self) -> list[str]:
         return [f"{title}: {otherwise}." for title, otherwise in self.lacking]

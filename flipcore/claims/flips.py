@@ -242,7 +242,7 @@ def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
 
 def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     beyond = stated_parts(one.item_values) != THREE
-    noise = " more than reruns alone do" if beyond else "" if test.above_floor else ", noise included"
+    noise = " beyond reruns alone" if beyond else "" if test.above_floor else ", noise included"
     few = f"too few {'items' if one.n_items == test.n else 'clusters of items'} for a claim ({test.n})"
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
     decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
@@ -254,7 +254,7 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
     sentences = {key: f"{place(one)}: {end}. {rates[key]}." for key, end in ends.items()}
     if one.axis == ALL_AXES:
         reader = title_of(one.extractor).lower().partition(" (")[0]
-        names = {"reader": reader, "noise": noise.replace(", noise included", " (noise included)"), "lead": "{lead}"}
+        names = {"reader": reader, "noise": noise, "lead": "{lead}"}
         sentences |= {
             key: f"{answer.format(**names)}{_beyond_interval(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()
         }
@@ -306,8 +306,13 @@ def unread_words(one: Decomposition) -> str:
     start = f"Unreadable, cut off or failed: {one.unread.n:,} of all answers ({shares})"
     if one.is_reference or np.isnan(one.T.value):
         return f"{start}."
-    parts = [f"{' to '.join(unread_limits(one, name))} {words}" for name, words in _PLACES.items()]
+    parts = [f"{_range_words(*unread_limits(one, name))} {words}" for name, words in _PLACES.items()]
     return f"{start}; whatever they were, of all pairs {', '.join(parts)}."
+
+
+def _range_words(low: str, high: str) -> str:
+    """Return "20 to 30%", or "20%" where both limits read alike."""
+    return high if f"{low}%" == high else f"{low} to {high}"
 
 
 def floor_words(one: Decomposition, temperature: float | None = None) -> str:
@@ -429,8 +434,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
         )
     low, high = (percent_text(x) for x in elsewhere(n, difference, n_cells))
     return (
-        f"{n:,} items{cells} find {_size_word(difference)} effect ({number_text(100 * difference, 0)} points more changes by the extractor than "
-        f"by the model) four times in five, if {percent_text(BOTH)} of pairs flip under both extractors and 4% by noise; "
+        f"{n:,} items{cells} find {_size_word(difference)} effect ({number_text(100 * difference, 0)} points more changes by the "
+        f"extractor than by the model) four times in five, if {percent_text(BOTH)} of pairs flip under both extractors and 4% by noise; "
         f"{low if low == high else f'{low} to {high}'} of studies with more under both or twice the noise (simulated)."
     )
 

@@ -80,7 +80,7 @@ TARGET_BETTER = Assertion(
 )
 RETRO_STANDS_OUT = Assertion(
     "annotators find the retro entry",
-    "annotators choose the holdout entry more often than one time in three",
+    "annotators choose the retro entry more often than one time in three",
     0.05,
     2,
     "each kind of annotator",
@@ -117,7 +117,7 @@ def outcome_claim(test: HoldoutTest) -> Claim:
 
 
 def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
-    """The percentage of the retro entries that may still be close copies, which sameness on average leaves open; None: nobody
+    """The percentage of the holdout entries that may still be close copies, which sameness on average leaves open; None: nobody
     asked. A close copy lies nearest to its own original."""
     shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
     return math.ceil(100 * max(shares)) if shares else None
@@ -235,7 +235,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
 
 
 def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
-    """Whether annotators find the retro entry; `who` is person or model (a sheet each)."""
+    """Whether annotators find the holdout entry; `who` is person or model (a sheet each)."""
     if answers.too_few:
         return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
     many, these, one = _WHO[who]

@@ -182,15 +182,15 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
     if control == RANDOM:
         return description(
             f"Accuracy is {accuracy.raw.text_percent()}. What it would be without memory is the random control's: "
-            f"{accuracy.control_raw.text_percent()}. Dropping the {flagged} beyond the cut-off leaves {_share_text(accuracy.corrected)}: flagging "
-            "selects, it does not correct.",
+            f"{accuracy.control_raw.text_percent()}. Dropping the {flagged} beyond the cut-off leaves "
+            f"{_share_text(accuracy.corrected)}: flagging selects, it does not correct.",
             raw=accuracy.raw,
             control=accuracy.control_raw,
         )
     if 2 * accuracy.n_flagged > accuracy.raw.n:
         return description(
-            f"Accuracy is {accuracy.raw.text_percent()}. None is given without the {flagged} beyond the cut-off: more than half would be dropped, "
-            "and those that are left were selected.",
+            f"Accuracy is {accuracy.raw.text_percent()}. None is given without the {flagged} beyond the cut-off: more than half would "
+            "be dropped, and those that are left were selected.",
             raw=accuracy.raw,
         )
     change = accuracy.beyond_placebo
@@ -202,8 +202,8 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
     return description(
         f"Accuracy is {accuracy.raw.text_percent()}, or {_share_text(accuracy.corrected)} after dropping the {flagged} beyond the cut-off, "
         "which selects and does not correct. "
-        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text_percent()}, or {_share_text(accuracy.control_corrected)} after "
-        f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
+        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text_percent()}, or "
+        f"{_share_text(accuracy.control_corrected)} after dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,
         corrected=accuracy.corrected,
     )

@@ -34,7 +34,7 @@ def detector_claim(detector: Detector) -> Claim:
         share = share_text(by_dose[detector.sees].detected)
         return Claim(SEES, "sees", f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).", True)
     if detector.shifts is not None:
-        above = by_dose[detector.shifts].above.text_percent()
+        above = by_dose[detector.shifts].above.text()
         sentence = (
             f"{detector.name} tells no single item, but a group from dose {detector.shifts:,} on "
             f"(mean {above} above never-seen)."

@@ -17,7 +17,7 @@ PEOPLE = 10  # fewer are no sample of people
 
 @dataclass(frozen=True)
 class SetFacts:
-    """What is known of two sets besides their tests: whether every target entry has a publication date, whether a model from before
+    """What is known of two sets besides their tests: whether every benchmark entry has a publication date, whether a model from before
     it has answered both sets, whether the pocket model is from before it, and whether a survey is built."""
 
     is_dated: bool = True
@@ -42,7 +42,7 @@ def next_step(
         )
     if verdict.state == DISTINGUISHABLE:
         return description(
-            "Next: read under Look inside what gives the sets away, edit the retro entries, and test again.", "edit"
+            "Next: read under Look inside what gives the sets away, edit the holdout entries, and test again.", "edit"
         )
     if verdict.state == INDISTINGUISHABLE:
         how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
@@ -52,9 +52,7 @@ def next_step(
 
 def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts) -> Claim:
     if "difficulty" not in tests and not facts.is_dated:
-        sentence = (
-            "Next: give each target entry its publication date (column published); without it, no model is known to be older."
-        )
+        sentence = "Next: give each benchmark entry its publication date (column published); without it, no model is known to be older."
         return description(sentence, "date")
     if "difficulty" not in tests and not facts.has_answers:
         free = ", free with the pocket model" if facts.is_free else ""

@@ -168,7 +168,8 @@ def lead_words(one: Contest, j: int, k: int, reader: str, task: str = "") -> str
     """How far model j is ahead, and nothing beyond the rows."""
     gap = one.order.difference(one.own, j, k, 0.025)
     where = f" on {task}" if task else ""
-    return f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on these {_n_of_both(one, j, k):,} items{where}, read by {reader}."
+    items = f"these {_n_of_both(one, j, k):,} items{where}"
+    return f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on {items}, read by {reader}."
 
 
 def _n_of_both(one: Contest, j: int, k: int) -> int:

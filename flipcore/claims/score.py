@@ -87,13 +87,11 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     what withholds it. Shares of right answers are percentages, grades stand on their own scale."""
     questions, wordings = bar.by_questions, bar.by_wordings
     share = bar.cells.is_binary
-    start = (
-        f"{model}: {score_text(bar.value, share)} right"
-        if share
-        else f"{model} scores {score_text(bar.value, share)}{scale_words(bar.cells)}"
-    )
-    others = read_words(readers, share)
-    small = f"Own prompt: {score_text(own, share)}. {detail(bar)}" if own is not None else detail(bar)
+    digits = (wordings if wordings.has_interval else questions).percent_digits
+    value = score_text(bar.value, share, digits)
+    start = f"{model}: {value} right" if share else f"{model} scores {value}{scale_words(bar.cells)}"
+    others = read_words(readers, share, digits)
+    small = f"Own prompt: {score_text(own, share, digits)}. {detail(bar)}" if own is not None else detail(bar)
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
@@ -193,9 +191,9 @@ def interval_text(one: Estimate) -> str:
     return f"[{number_text(one.low)}, {number_text(one.high)}]"
 
 
-def score_text(value: float, is_share: bool) -> str:
-    """Return "87%" of a share of right answers, "3.42" of a grade."""
-    return percent_text(value) if is_share else number_text(value)
+def score_text(value: float, is_share: bool, digits: int = 0) -> str:
+    """Return "87%" of a share of right answers, "3.42" of a grade; `digits` are the decimals of a percentage."""
+    return percent_text(value, digits) if is_share else number_text(value)
 
 
 def half_text(half: float, is_share: bool = True) -> str:
@@ -210,14 +208,16 @@ def limits_text(estimate: Estimate, is_share: bool) -> str:
     return f"{estimate.limits_percent()[1:-1].replace(', ', ' to ')}%"
 
 
-def read_words(readers: Sequence[float], is_share: bool = True) -> str:
+def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0) -> str:
     """Return " Other extractors: 53 to 86%." of the scores under other extractors; "" without any."""
-    scores = sorted({score_text(score, is_share): score for score in readers if not math.isnan(score)}.values())
+    scores = sorted({score_text(score, is_share, digits): score for score in readers if not math.isnan(score)}.values())
     if not scores:
         return ""
     if len(scores) == 1:
-        return f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: {score_text(scores[0], is_share)}."
-    low, high = (score_text(score, is_share) for score in (scores[0], scores[-1]))
+        return (
+            f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: {score_text(scores[0], is_share, digits)}."
+        )
+    low, high = (score_text(score, is_share, digits) for score in (scores[0], scores[-1]))
     return f" Other extractors: {low.removesuffix('%')} to {high}."
 
 

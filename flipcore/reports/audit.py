@@ -9,12 +9,13 @@ import pandas as pd
 
 from flipcore.claims.audit import findings
 from flipcore.claims.audit_checks import Coverage, coverage
-from flipcore.claims.audit_input import AuditInput, Finding, spoken_name
+from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.rereading import rereadings
 from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import number_text, percent_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import audit_outputs, studies
@@ -23,6 +24,8 @@ from flipcore.store.queries.readout_rows import readout_rows
 from flipcore.text.counts import count_of
 
 LEAST_SHARED = 0.9
+LEAST_SPREAD = 0.005  # of right answers, between two extractors: less is nothing to say in a first line
+LEAST_READ = 0.5  # of the items: an extractor that reads fewer speaks of other items
 ALONE = (
     "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the "
     "log (false-discovery rate)."
@@ -50,13 +53,14 @@ def grade(one: Finding) -> str:
 @dataclass(frozen=True)
 class Audit:
     """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which checks the log allows. `what` was
-    audited: a "log" or a "study"."""
+    audited: a "log" or a "study". `spread` says how far extractors disagree, in a sentence; "" where they do not, or there is one."""
 
     recognised: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     coverage: Coverage
     what: str = "log"
+    spread: str = ""
 
     def of(self, *grades: str) -> tuple[Finding, ...]:
         """The findings of these grades, one grade after the other."""
@@ -77,14 +81,19 @@ class Audit:
 
     @property
     def headline(self) -> str:
+        """Checks made, what failed, and how far extractors disagree."""
         n_wrong, n_less = len(self.of(WRONG)), len(self.of(LESS_SURE))
-        hold, make = ("does not hold" if n_wrong == 1 else "do not hold"), ("makes" if n_less == 1 else "make")
-        wrong = f"{count_of(n_wrong, 'thing')} in this {self.what} {hold}"
+        make = "makes" if n_less == 1 else "make"
+        less = f"{count_of(n_less, 'thing')} {make} the score less sure" if n_less else ""
         if n_wrong:
-            return f"{wrong}, and {n_less:,} {make} its score less sure." if n_less else f"{wrong}."
-        if n_less:
-            return f"No contradiction found in this {self.what}; {count_of(n_less, 'thing')} {make} its score less sure."
-        return f"Nothing that could be checked contradicts this {self.what}. {self.coverage.sentence}"
+            hold = "does not hold" if n_wrong == 1 else "do not hold"
+            found = f"{count_of(n_wrong, 'thing')} in this {self.what} {hold}{f', and {less}' if less else ''}."
+            found = f"{found} {self.coverage.sentence}"
+        elif self.coverage.n_possible:
+            found = f"{self.coverage.sentence.removesuffix('.')}; none failed{f', but {less}' if less else ''}."
+        else:
+            found = f"{self.coverage.sentence}{f' {less[:1].upper()}{less[1:]}.' if less else ''}"
+        return f"{found} {self.spread}".rstrip()
 
     def text(self) -> str:
         lines, numbers = [self.headline, self.recognised, self.comparisons], count(1)
@@ -135,7 +144,28 @@ def audit(store: Store, study_id: str) -> Audit:
         ]
         covered = replace(covered, lacking=tuple((title, _of_study(why)) for title, why in covered.lacking))
     what = "log" if study.is_recorded else "study"
-    return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what)
+    return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what, _spread(frame))
+
+
+def _spread(frame: pd.DataFrame) -> str:
+    """Return how far extractors disagree on the share of right answers, of the model and task on which they do so most."""
+    base = scored(frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)])
+    base = base[base["score"].isin((0.0, 1.0))]
+    has_read = base[base["answer"].notna() | ~base["extractor"].isin(OURS)].groupby("extractor", observed=True).size()
+    base = base[base["extractor"].isin(has_read[has_read > 0].index)]
+    sizes = base.groupby(["model", "task", "extractor"], sort=False, observed=True)["item_id"].nunique()
+    widest, sentence = LEAST_SPREAD, ""
+    for (model, task), n_read in sizes.groupby(level=["model", "task"], sort=False):
+        read = n_read[n_read >= LEAST_READ * n_read.max()].index.get_level_values("extractor")
+        part = base[(base["model"] == model) & (base["task"] == task) & base["extractor"].isin(read)]
+        shares = part.groupby("extractor", sort=False, observed=True)["score"].mean()
+        if len(shares) < 2 or shares.max() - shares.min() < widest:
+            continue
+        widest = shares.max() - shares.min()
+        about = f" on {task}" if base["task"].nunique() > 1 else ""
+        about += f" of {model}" if base["model"].nunique() > 1 else ""
+        sentence = f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to {percent_text(shares.max())} right."
+    return sentence
 
 
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:

@@ -150,8 +150,8 @@ def known_reading(target: Sequence[Item]) -> PreRelease | None:
     if not doses or None in doses:
         return None
     if n_read := sum(dose > 0 for dose in doses if dose is not None):
-        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} of the {len(doses):,} target entries.")
-    return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none of the {len(doses):,} target entries.")
+        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} of the {len(doses):,} benchmark entries.")
+    return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none of the {len(doses):,} benchmark entries.")
 
 
 def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> SetFacts:
@@ -175,7 +175,7 @@ def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
     """What is said of sets that are too small to be compared."""
     return (
-        f"Each set needs at least five entries to be compared; you have {n_target:,} target and {n_retro:,} retro entries. "
+        f"Each set needs at least five entries to be compared; you have {n_target:,} benchmark and {n_retro:,} holdout entries. "
         f"{' '.join(notes)}"
     ).strip()
 
@@ -229,7 +229,7 @@ class HoldoutReport:
 
     @property
     def alike(self) -> list[dict[str, Any]]:
-        """The pairs of a target and a retro entry that are most alike, as plain values."""
+        """The pairs of a benchmark and a holdout entry that are most alike, as plain values."""
         if self.comparison is None:
             return []
         ids = [item.item_id for item in self.comparison.items]
@@ -344,7 +344,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
     one, other = (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
     test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies)
     test = test.against_margin(start.margin if start else None)
-    aside = f" Margin: {start.meaning} of {start.n:,} target entries, which the test leaves out." if start else ""
+    aside = f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out." if start else ""
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     pairs = zip(("embedding", "runs of five words"), copies, strict=True)
     shares = [f"by {name} {one.share:.2f} (chance {one.chance:.2f})" for name, one in pairs if not np.isnan(one.share)]

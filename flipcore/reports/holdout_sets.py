@@ -119,8 +119,8 @@ def _with_studies(store: Store, sets: Sets) -> Sets:
 
 
 def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
-    """The retro entries with their sources named by item id. A file names a source by that id or by the entry's own key
-    ("17" for gsm8k/17@1c0ffee2); what names no target entry, or several, stays as it is and pairs with nothing."""
+    """The holdout entries with their sources named by item id. A file names a source by that id or by the entry's own key
+    ("17" for gsm8k/17@1c0ffee2); what names no benchmark entry, or several, stays as it is and pairs with nothing."""
     ids_by_name: dict[str, list[str]] = {}
     for item_id in target_ids:
         ids_by_name.setdefault(item_id, []).append(item_id)

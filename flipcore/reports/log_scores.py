@@ -50,8 +50,8 @@ class TaskScore:
     has_versions: bool = False
 
     def passes_words(self) -> str:
-        """ "airline, reward, of 4 runs an item: pass^1 0.420 [0.291, 0.561], …"; empty where an item ran once, and of grades."""
-        every = [f"{name} {one.text(3)}" for name, one in self.passes]
+        """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item ran once, and of grades."""
+        every = [f"{name} {one.text_percent(1)}" for name, one in self.passes]
         return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item{self._at}: {', '.join(every)}." if every else ""
 
     @property
@@ -71,9 +71,9 @@ class TaskScore:
         how = "" if self.is_declared else " seen"
         scale = "" if self.scale == (0.0, 1.0) else f" on a scale{how} from {low} to {high}"
         few = "" if self.mean.has_interval else ", too few for an interval"
-        return (
-            f"{self.mean.text()}{scale} of {count_of(self.n_items, 'item')}{families}{self._at}, by {self.scorer}{epochs}{few}"
-        )
+        value = self.mean.text_percent() if self.is_share else self.mean.text()
+        items = f"{count_of(self.n_items, 'item')}{families}{self._at}"
+        return f"{value}{scale} of {items}, by {self.scorer}{epochs}{few}"
 
     @property
     def name(self) -> str:

@@ -200,7 +200,7 @@ def _unread(contest: Contest, way: int, model: int) -> float:
 
 
 def _or_why(one: Estimate) -> str:
-    return one.note if math.isnan(one.value) and one.note else one.text()
+    return one.note if math.isnan(one.value) and one.note else one.text_percent()
 
 
 def accuracies_sentence(report: RankingReport) -> str:

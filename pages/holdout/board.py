@@ -53,14 +53,14 @@ def offer_lock(sets: Sets, settings: dict) -> None:
         st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
         return
     n_target, n_retro = n_aside(sets)
-    st.caption(f"{n_target:,} target and {n_retro:,} retro entries were set aside.")
+    st.caption(f"{n_target:,} benchmark and {n_retro:,} holdout entries were set aside.")
     fixed = settings | {"sets": sets.name, "n_target": n_target, "n_retro": n_retro, "share_aside": sets.share_aside}
     own = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
     modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own, sets.study_ids)
 
 
 def n_aside(sets: Sets) -> tuple[int, int]:
-    """How many target and retro entries were set aside; a study's are counted without being read."""
+    """How many benchmark and holdout entries were set aside; a study's are counted without being read."""
     if not sets.is_of_study:
         return len(sets.target), len(sets.retro)
     target, retro = (locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro"))

@@ -58,8 +58,8 @@ def effect(whole: Sets, sets: Sets, view: dict, tests: dict) -> None:
     with st.container(border=True, key="exclusion"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{sum(counts):,} {'entry' if sum(counts) == 1 else 'entries'} excluded by hand: {counts[0]:,} target, "
-                f"{counts[1]:,} retro.** Every number on this page leaves them out.",
+                f"**{sum(counts):,} {'entry' if sum(counts) == 1 else 'entries'} excluded by hand: {counts[0]:,} benchmark, "
+                f"{counts[1]:,} holdout.** Every number on this page leaves them out.",
                 width="content",
             )
             st.button("Put back", key="put-back", icon=":material/undo:", on_click=put_back, args=(whole.sets_id,))

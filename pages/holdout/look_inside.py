@@ -109,7 +109,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     )
     st.caption(
         plain(
-            f"{comparison.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
+            f"{comparison.described}; all pairs within {len(target):,} benchmark and within {len(retro):,} holdout entries. "
             "Intervals from the entries' own means. The scale of the shares is a square "
             "root, so that the few very alike pairs at the right end show."
         )
@@ -135,7 +135,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
 
 
 def _across(comparison: Comparison) -> None:
-    """The pairs of a target and a retro entry that are most alike: what a copied holdout shows."""
+    """The pairs of a benchmark and a holdout entry that are most alike: what a copied holdout shows."""
     st.markdown("**The most alike pairs across the sets**")
     pairs = comparison.alike_across
     st.caption(
@@ -229,8 +229,8 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
             [
                 {
                     "n-gram": row.text,
-                    "target entries": row.entries_target,
-                    "retro entries": row.entries_retro,
+                    "benchmark entries": row.entries_target,
+                    "holdout entries": row.entries_retro,
                     "target total": row.total_target,
                     "retro total": row.total_retro,
                     "log odds": row.log_odds.text(),
@@ -243,7 +243,7 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
             column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"},
         )
     st.caption(
-        f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
+        f"{table.n_target:,} benchmark entries with {table.n_words_target:,} words, {table.n_retro:,} holdout entries with "
         f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
         "entries those with at least one. Only entries are tested (exactly), because one may repeat a word in every option. "
         "The bars are those with the smallest p; q is p at a false discovery rate over all of them."
@@ -299,8 +299,8 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                 "pull": round(one.weight, 3),
                 "least": round(one.lowest, 3),
                 "most": round(one.highest, 3),
-                "target entries": one.n_target,
-                "retro entries": one.n_retro,
+                "benchmark entries": one.n_target,
+                "holdout entries": one.n_retro,
             }
             for one in token_rows[:1_000]
         ],

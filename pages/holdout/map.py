@@ -126,7 +126,7 @@ def _pictures(
             on_select=lambda: likeness.from_map(key),
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
-        st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
+        st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● benchmark ◇ holdout."))
     with right:
         panel(comparison, on_map or in_bars, places, store, whole_id)
     st.markdown(f"**{plain(comparison.coverage_sentence())}**")
@@ -222,7 +222,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         _one(comparison, rows[0], picks(store, whole_id))
     else:
         n_retro = int(sum(comparison.labels[row] for row in rows))
-        st.markdown(f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
+        st.markdown(f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} benchmark, {n_retro:,} holdout**")
         closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
         show_table(
             "answers-to-entry",
@@ -278,7 +278,7 @@ def _others_here(comparison: Comparison, row: int, places) -> None:
         here,
         index=here.index(row),
         key=f"entries-here-{row}",
-        format_func=lambda one: f"{'◇ retro' if comparison.labels[one] else '● target'}: {comparison.texts[one][:70]}",
+        format_func=lambda one: f"{'◇ holdout' if comparison.labels[one] else '● benchmark'}: {comparison.texts[one][:70]}",
         on_change=turn,
     )
 

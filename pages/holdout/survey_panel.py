@@ -139,8 +139,8 @@ def _in() -> None:
 def build_survey(sets: Sets) -> None:
     """The sizes of a sheet, and the button that makes the survey."""
     st.caption(
-        "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two target entries "
-        "and one retro entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
+        "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two benchmark entries "
+        "and one holdout entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
         "ten examples of each set and asks ten triples, with three checks."
     )
     columns = st.columns(4)

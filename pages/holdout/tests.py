@@ -27,7 +27,7 @@ def what_is_compared(sets: Sets) -> None:
         if pairs
         else "No two entries share nine tenths of their words in order."
     )
-    st.caption(plain(" ".join([f"{n:,} target entries, {len(sets.retro):,} retro entries{aside}.", *sets.notes, twice])))
+    st.caption(plain(" ".join([f"{n:,} benchmark entries, {len(sets.retro):,} holdout entries{aside}.", *sets.notes, twice])))
     if any(pair.exact for pair in across):
         st.warning(
             "A text stands in both sets word for word, so it is not held out: leave it out before reading on.",

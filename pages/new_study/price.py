@@ -147,7 +147,7 @@ ASSUMED = ""
 
 
 def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
-    if not st.toggle("How sure will the score be?", key="score-plan", help="over other questions and other wordings"):
+    if not st.toggle("How sure will the score be?", key="score-plan", help="with other questions and other prompts"):
         return
     role = next(iter(sorted(n_by_role, key=lambda name: name in CONTROL_ROLES)), "")
     ways = next((int(part.params.get("n", combined.AXIS.n)) for part in study.axes if part.name == COMBINED), 1)
@@ -191,7 +191,7 @@ MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("r
 
 def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, control: str = OTHER_CONTROL) -> None:
     """Sentences about this design; all four times in five, by the pages' own rules. `n_read_twice` items are read in two ways,
-    in `n_cells` pairings of axis and extractor; `control` is what the study declares its controls to be."""
+    in `n_cells` combinations of axis and extractor; `control` is what the study declares its controls to be."""
     if sum(n_by_role.values()) < 10:
         st.caption("Below 10 items there is no interval. Take more.")
         return

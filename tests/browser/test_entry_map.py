@@ -79,7 +79,7 @@ def test_a_lasso_lists_what_is_in_it_and_marks_it_in_the_bars(page):
     for x, y in ((right, top), (right, bottom), (left, bottom), (left, top)):
         page.mouse.move(x, y, steps=8)
     page.mouse.up()
-    said(page, "144 entries: 72 target, 72 retro")
+    said(page, "144 entries: 72 benchmark, 72 holdout")
     page.locator(".st-key-closest-bars").get_by_text("selected on the map").first.wait_for()
     let_go(page)
 

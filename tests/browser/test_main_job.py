@@ -125,7 +125,7 @@ def test_headline_and_rows_never_contradict_while_the_level_is_dragged(page, add
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.95, middle)
     page.mouse.down()
-    words, headlines = ("mostly the reader, not the model", "mostly the model, not the reader", "undecided"), set()
+    words, headlines = ("mostly the extractor, not the model", "mostly the model, not the extractor", "undecided"), set()
     for share in (0.9, 0.7, 0.5, 0.3, 0.1, 0.01):
         page.mouse.move(box["x"] + box["width"] * share, middle)
         headline = page.locator(".board .headline").inner_text()

@@ -19,7 +19,7 @@ def test_a_log_with_nothing_to_compare_says_what_could_not_be_checked(tmp_path, 
     assert lacking["Reported scores against the rows"] == "the log reports no score"
     assert lacking["Repeated prompts"] == "no prompt was asked twice"
     assert lacking["Repeated questions"] == "there is one item alone"
-    assert found.headline == f"Nothing that could be checked contradicts this log. {found.coverage.sentence}"
+    assert found.headline == f"{found.coverage.sentence.removesuffix('.')}; none failed."
     assert "- Repeated prompts: no prompt was asked twice." in found.text()
 
 

@@ -30,11 +30,11 @@ def only(rows, closed_gates=None, temperature=None, **options):
 def test_a_cell_reads_as_the_design_says():
     claim = only(readme(15, 2), kind="percentile", n_boot=2000)
     assert claim.text == (
-        "Option order, first token: mostly the reader, not the model, p = .010. 0.50 [0.31, 0.69] of pairs flip under it alone, noise "
-        "included."
+        "Option order, first token: mostly the extractor, not the model, p = .010. 50% [31, 69] of pairs flip only under this "
+        "extractor, noise included."
     )
     assert claim.is_made and claim.outcome == flips.ARTIFACT and "26 items" in claim.detail
-    assert claim.detail.startswith("Of all pairs, 0.50 [0.31, 0.69] flip under it alone, 0.00 [")
+    assert claim.detail.startswith("Of all pairs, these flip: 50% [31, 69] only under this extractor, 0% [")
 
 
 def test_the_p_counts_an_unseen_item_against_the_verdict():
@@ -52,7 +52,7 @@ def test_more_genuine_than_artifact_is_said_only_where_reruns_were_asked():
     rows = readouts({E: same, REF: same})
     claim = only(asked_twice(rows))
     assert claim.outcome == flips.GENUINE and claim.is_made
-    assert claim.text.endswith("mostly the model, not the reader, p < .001. 0.50 [0.34, 0.66] of pairs flip under both.")
+    assert claim.text.endswith("mostly the model, not the extractor, p < .001. 50% [34, 66] of pairs flip under both.")
     once = only(rows)
     assert once.outcome == flips.OPEN and not once.is_made and "noise included" in once.text
     again = readouts({E: [["0", "0"]] * 20, REF: [["0", "0"]] * 20}, axis="identity").assign(variant="base")
@@ -65,7 +65,7 @@ def test_where_only_the_reference_misreads_nothing_is_called_genuine():
     claim = only(asked_twice(readouts({E: [["0", "0"]] * 40, REF: [["0", "1"]] * 20 + [["0", "0"]] * 20})))
     assert claim.outcome == flips.OF_REFERENCE and claim.numbers["both"].value == 0
     assert (
-        "mostly the reference reader, not the model, p < .001. 0.50 [0.34, 0.66] of pairs flip under the reference"
+        "mostly the reference extractor, not the model, p < .001. 50% [34, 66] of pairs flip only under the reference extractor"
         in claim.text
     )
 
@@ -118,7 +118,7 @@ def test_below_ten_items_nothing_is_claimed():
 
 def test_the_reference_and_an_unread_cell_assert_nothing():
     (reference,) = flips.cell_claims(decompositions(coded_answers(readme(15, 2)), REF, extractors=[REF]))
-    assert reference.text == "Option order, stated is the reference extractor: 0.08 [0.02, 0.24] of pairs flip."
+    assert reference.text == "Option order, stated is the reference extractor: 8% [2, 24] of pairs flip."
     unread = only(readouts({E: [[None, None]], REF: [["0", "0"]]}))
     assert "nothing is claimed" in unread.text and not reference.asserted and not unread.asserted
 
@@ -126,14 +126,14 @@ def test_the_reference_and_an_unread_cell_assert_nothing():
 def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
     assert claim.text == (
-        "Option order, first token: undecided, p > .99. −0.05 [−0.12, 0.02] of pairs flip under it alone beyond noise."
+        "Option order, first token: undecided, p > .99. −5% [−12, 2] of pairs flip only under this extractor beyond reruns alone."
     )
-    assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 0.20 [" in claim.detail
+    assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 20% [" in claim.detail
 
 
 def test_a_deterministic_model_has_no_floor_to_measure():
     assert "deterministic, no floor to measure" in only(with_samples(0), temperature=0.0).detail
-    assert "Noise floor: 0.00 [0.00, " in only(with_samples(0), temperature=0.7).detail
+    assert "Noise floor: 0% [0, " in only(with_samples(0), temperature=0.7).detail
     assert "not measured" in only(readme(15, 2)).detail
 
 
@@ -159,7 +159,7 @@ def test_the_tally_counts_what_the_rows_say():
     found = [*cells(readme(15, 2)), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
     outcomes = [claim.outcome for claim in flips.cell_claims(found)]
     assert outcomes == [flips.ARTIFACT, flips.OPEN]
-    assert flips.tally(found).text == "Of 2 pairings of axis and extractor: mostly the reader in 1, undecided in 1."
+    assert flips.tally(found).text == "Of 2 combinations of axis and extractor: mostly the extractor in 1, undecided in 1."
     assert flips.tally(found[:1]).text == ""
 
 
@@ -179,10 +179,10 @@ def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(l
     assert ("undecided: unread answers could turn it" in claim.text) == (
         lost != "unreadable"
     )  # one more answer, as they are counted
-    assert claim.text.endswith("0.25 to 0.50 with 12.5% unread.")
+    assert claim.text.endswith("25 to 50% with 12.5% unread.")
     assert "10 of all answers (0.0% under it, 12.5% under the reference)" in claim.detail
     few = without(1)
-    assert few.outcome == flips.ARTIFACT and few.text.endswith("0.47 to 0.50 with 1.2% unread.")
+    assert few.outcome == flips.ARTIFACT and few.text.endswith("48 to 50% with 1.2% unread.")
     assert few.numbers["p"] > only(rows).numbers["p"]
 
 
@@ -192,7 +192,7 @@ def test_one_option_in_four_wordings_of_which_one_is_read_is_nothing():
     rows = readouts({E: [["0"] * 4] * 80, REF: [["0" if rng.random() < 0.25 else None for _ in range(4)] for _ in range(80)]})
     claim = only(asked_twice(rows))
     assert not claim.is_made and "answers (0.0% under it, 7" in claim.detail
-    assert "whatever they were, of all pairs 0.00 to 0.00 under it alone, 0.00 to 0.9" in claim.detail
+    assert "whatever they were, of all pairs 0% only under this extractor, 0 to 9" in claim.detail
 
 
 def test_items_of_one_family_count_once():
@@ -219,11 +219,12 @@ def test_the_surface_says_what_the_cells_say():
     ).assign(is_correct=1.0)
     opened = surface_claim(made, "first_token", "regex", "option_order")
     assert (
-        opened.text.startswith("Option order, first token: mostly the reader, not the model, p < .001. 0.50") and opened.is_made
+        opened.text.startswith("Option order, first token: mostly the extractor, not the model, p < .001. 50%")
+        and opened.is_made
     )
     over = surface_claim(made, "first_token", "regex")
     assert over.text == (
-        "0.50 [0.34, 0.66] of answers change (noise included) because of how they are read (first token), not because of the model."
+        "50% [34, 66] of answers change only because of how they are read (first token), noise included."
     ) and over.detail.startswith("p < .001. Of all pairs")
     shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"

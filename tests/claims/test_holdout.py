@@ -82,7 +82,7 @@ def test_one_source_names_the_copies_that_no_test_could_see():
     same[1] = replace(same[1], copied_at_most=0.141)
     said = verdict_claim(HoldoutVerdict(tuple(same)))
     assert (
-        said.detail.startswith("At most 15% of the retro entries are close copies, nearest to their own original. ")
+        said.detail.startswith("At most 15% of the holdout entries are close copies, nearest to their own original. ")
         and said.is_made
     )
     assert outcome_claim(same[1]).text.endswith("; at most 15% are close copies.") and n_words(outcome_claim(same[1])) <= 25
@@ -126,11 +126,11 @@ def test_a_model_that_is_worse_on_the_target_is_not_inflated():
 
 def test_the_survey_names_whom_it_holds_for():
     said = survey_claim(odd_one_out_survey(*odd_one_out_hits(generator(2), accuracy=0.55)))
-    assert said.is_made and said.text.startswith("People find the retro entry more often than one time in three: 0.")
+    assert said.is_made and said.text.startswith("People find the holdout entry more often than one time in three: 5")
     one = survey_claim(odd_one_out_survey([1] * 9 + [0] * 3, [f"e{i}" for i in range(12)], ["me"] * 12))
     assert one.text.startswith("One person finds") and "this one alone" in one.detail
     few = survey_claim(odd_one_out_survey([1] * 24, [f"e{i % 6}" for i in range(24)], [f"a{i // 6}" for i in range(24)]))
-    assert few.text == "Undecided: answers on 6 retro entries, and at least 10 are needed." and not few.is_made
+    assert few.text == "Undecided: answers on 6 holdout entries, and at least 10 are needed." and not few.is_made
     rng = generator(3)
     four = odd_one_out_survey((rng.random(160) < 0.7).astype(float), np.tile(np.arange(40), 4), np.repeat(np.arange(4), 40))
     assert survey_claim(four, "model").text.startswith("These sheets find")
@@ -142,14 +142,17 @@ def test_neighbours_and_likeness_inside():
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     rows = neighbours.nearest(units, units, 5, skip_self=True)[0]
     said = mixing_claim(neighbours.mixing(rows, np.repeat([0, 1], 20)))
-    assert said.is_made and said.text.startswith("Neighbours keep to their own set more than if the sets were mixed: ")
+    assert said.is_made and said.text.startswith("Neighbors keep to their own set more than if the sets were mixed: ")
     mixed = neighbours.nearest(rng.standard_normal((40, 6)), rng.standard_normal((40, 6)), 5)[0]
-    assert mixing_claim(neighbours.mixing(mixed, np.repeat([0, 1], 20))).text.startswith("Neighbours show no difference: ")
+    chance = mixing_claim(neighbours.mixing(mixed, np.repeat([0, 1], 20)))
+    assert chance.text == "On the map the two sets mix as chance would mix them." and "are expected (p" in chance.detail
     few = mixing_claim(neighbours.mixing(rows[:18] % 18, np.repeat([0, 1], 9)))
     assert not few.is_made and "at least 10 entries" in few.text
     ends = [Estimate(value, value - 0.02, value + 0.02, 0.95, "clt_cluster", 20, None) for value in (0.2, 0.3, 0.1)]
     said = likeness_claim(*ends).text
-    assert said.startswith("Retro entries are more alike than target entries: mean cosine 0.300 [0.280, 0.320] in retro")
+    assert said.startswith(
+        "Holdout entries are more alike than benchmark entries: mean cosine 0.300 [0.280, 0.320] in the holdout"
+    )
     flat = replace(ends[2], low=-0.1)
     assert not likeness_claim(*ends[:2], flat).is_made and likeness_claim(missing(), ends[0], ends[1]).assertion is None
 
@@ -169,7 +172,7 @@ def test_a_retro_set_may_be_less_alike_inside():
     claim = likeness_claim(target, retro, difference)
     assert claim.is_made and claim.outcome == "less"
     assert claim.text == (
-        "Retro entries are less alike than target entries: mean cosine 0.200 [0.180, 0.220] in retro, 0.300 [0.280, 0.320] in "
-        "the target."
+        "Holdout entries are less alike than benchmark entries: mean cosine 0.200 [0.180, 0.220] in the holdout, 0.300 "
+        "[0.280, 0.320] in the benchmark."
     )
     assert claim.detail == "Difference −0.100 [−0.120, −0.080]."

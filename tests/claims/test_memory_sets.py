@@ -26,7 +26,7 @@ def test_a_share_is_a_bound_that_is_rounded_down():
 def test_no_bound_is_printed_as_more_than_it_is_nor_as_a_tenth_less(n):
     for n_least in range(1, n + 1):
         text = at_least_claim(replace(TEST, n=n, n_least=n_least), SHOWN).text
-        printed = float(re.match(r"At least ([\d.]+) %", text).group(1))
+        printed = float(re.match(r"At least ([\d.]+)%", text).group(1))
         assert n != 1000 or printed == n_least / 10  # what is a tenth of a percent exactly stays one
         assert 0 <= 100 * n_least / n - printed + 1e-6 < 0.1 + 1e-5, (n_least, n, text)
 
@@ -55,10 +55,10 @@ def accuracy_of(n_flagged, n=80):
 def test_accuracy_after_dropping_flagged_items_is_never_given_as_the_clean_one():
     with_random = corrected_accuracy_claim(accuracy_of(60), "random").text
     assert (
-        "What it would be without memory is the random control's: 0.68" in with_random and "it does not correct" in with_random
+        "What it would be without memory is the random control's: 68%" in with_random and "it does not correct" in with_random
     )
     most = corrected_accuracy_claim(accuracy_of(60), "other").text
-    assert "1.00" not in most and "None is given without the 60 items beyond the cut-off" in most
+    assert "100%" not in most and "None is given without the 60 items beyond the cut-off" in most
     few = corrected_accuracy_claim(accuracy_of(8), "other").text
     assert "which selects and does not correct. Placebo" in few
 

@@ -40,7 +40,7 @@ def test_each_step_has_its_cost():
 
 def test_a_step_that_is_done_or_that_leads_nowhere_is_not_given_again():
     undated = next_step({}, 100, 100, facts=SetFacts(is_dated=False)).text
-    assert undated.startswith("Next: give each target entry its publication date (column published)")
+    assert undated.startswith("Next: give each benchmark entry its publication date (column published)")
     paid = next_step({}, 100, 100, facts=SetFacts(is_free=False)).text
     assert paid == "Next: under Inflation, ask a model that was trained before the benchmark was published; 200 calls."
     asked = SetFacts(has_answers=True)

@@ -28,14 +28,14 @@ from tests.store.queries.test_holdout import STUDY as HELD_OUT
 SENTINEL = "SENTINEL"
 ASSERTING = re.compile(
     r"mostly the|of answers change|changes answers"
-    r"|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation"
+    r"|artifact is|is artifact|of which .* genuine|is genuine|\bmemory\b|memori[sz]ed|memori[sz]ation|remembers|unlike their controls"
     r"|equivalent|indistinguishable|told apart|at least \d|passes the gate|the judge passes|flagged|significant|different:|inflat"
     r"|loses more|found four times in five|the change matters|predicts flips|no sign of|sees? (from|memory)|contaminat",
     re.IGNORECASE,
 )
 # names of columns and marks, which say what is counted, and the cells of the published table, whose models are simulated
 NAMES = re.compile(
-    r"^(flagged( by| at \d+×)?|smallest D flagged|sees from|items of the dose flagged|inflation( \(points\)|, pp)?"
+    r"^(flagged( by| at \d+×)?|smallest D flagged|sees from|items of the dose flagged|inflation( \(points\)|, points)?"
     r"|never-seen items flagged|not flagged|memorized|-?0\.\d+ \[.*\], (not )?flagged)$"
 )
 # sentences that count what a rule did or could do on these rows, and say nothing of memory
@@ -231,9 +231,11 @@ def test_a_long_heading_is_seen():
 
 def test_the_words_that_assert_are_those_of_the_verdicts():
     for said in (
-        "mostly the reader, not the model, p = .01",
+        "mostly the extractor, not the model, p = .01",
         "0.10 flip, of which 0.09 is genuine",
         "Memory: losses alone (20 problems).",
+        "The model remembers these questions. One kind of evidence says so (20 problems: losses).",
+        "These questions are unlike their controls.",
     ):
         assert ASSERTING.search(said)
-    assert not ASSERTING.search("0.20 of pairs flip under it alone")
+    assert not ASSERTING.search("20% of pairs flip only under this extractor")

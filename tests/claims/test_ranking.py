@@ -58,15 +58,18 @@ def test_a_pair_says_under_how_many_ways_it_leads_and_how_many_separate_it():
     one = contest_of({"A": {OWN: STRONG, TOKEN: WEAK, LOWER: STRONG}, "B": {OWN: MIDDLE, TOKEN: STRONG, LOWER: WEAK}})
     claim = pair_claim(one, 0, 1)
     assert claim.is_made and claim.assertion is SEPARATED
-    assert claim.text == "A leads B under 2 of 3 ways of asking and reading; 1 separates them at 95% for A, 1 for B."
+    assert claim.text == "A leads B in 2 of 3 combinations of prompt and extractor; 1 separates them at 95% for A, 1 for B."
     same = pair_claim(alike(A=STRONG, B=MIDDLE), 0, 1)
-    assert not same.is_made and same.text == "A leads B under 3 of 3 ways of asking and reading; no way separates them at 95%."
+    assert (
+        not same.is_made
+        and same.text == "A leads B in 3 of 3 combinations of prompt and extractor; none separates them at 95%."
+    )
 
 
 def test_the_winner_of_each_way_is_counted():
     one = contest_of({"A": {OWN: STRONG, TOKEN: WEAK, LOWER: STRONG}, "B": {OWN: MIDDLE, TOKEN: STRONG, LOWER: WEAK}})
     claim = winners(one)
-    assert not claim.asserted and claim.text == "Of 3 ways of asking and reading, ranked first: A 2, B 1."
+    assert not claim.asserted and claim.text == "First in 3 combinations of prompt and extractor: A 2, B 1."
     assert claim.numbers["firsts"]["B"] == ["own prompt, first token"]
 
 
@@ -78,7 +81,10 @@ def test_a_closed_gate_takes_its_ways_out_of_both_families(closed):
     best = best_claim(one)
     assert best.is_made is ("regex" not in closed)
     assert "regex" not in closed or best.text == "Not claimed: The judge has not passed."
-    assert np.isnan(one.at_all[2]).all() and f"of {count_of(int(one.claimed.sum()), 'way')} of" in pair_claim(one, 0, 1).text
+    assert (
+        np.isnan(one.at_all[2]).all()
+        and f"of {count_of(int(one.claimed.sum()), 'combination')} of" in pair_claim(one, 0, 1).text
+    )
 
 
 def test_with_every_gate_closed_no_pair_is_claimed():
@@ -95,7 +101,7 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     claim = best_claim(one)
     assert claim.is_made and claim.text.endswith("B is behind; up to 10.0% of answers unread or failed.")
     asked = " on the 200 items asked" if lost == "-" else ""  # of 180 the accuracy, which a failed call is not in
-    assert f"failed{asked}, whatever they were: B 10.0% (accuracy 0.20 to 0.30)." in claim.detail
+    assert f"failed{asked}, whatever they were: B 10.0% (accuracy 20 to 30%)." in claim.detail
 
 
 def test_what_was_not_read_is_of_the_items_that_the_sentence_is_of():
@@ -103,16 +109,16 @@ def test_what_was_not_read_is_of_the_items_that_the_sentence_is_of():
     rows = readouts({"A": {OWN: "1" * 20}, "B": {OWN: "1" * 5 + "0" * 10 + "u" * 5 + "11"}, "C": {OWN: "u" * 22}})
     one = contest(order(scores(rows)), "regex")
     best, pair = best_claim(one), lead_claim(one, 0, 1, "written answer")
-    said = "20 items. p over 3 pairs of models in both directions (Holm). Unreadable, cut off or failed, whatever they were: B 25.0%"
-    assert f"{said} (accuracy 0.25 to 0.50), C 100.0% (never read)." in best.detail
-    assert f"{said} (accuracy 0.25 to 0.50)." in pair.detail
+    said = "p corrected for 3 pairs of models in both directions (Holm). Unreadable, cut off or failed, whatever they were: B 25.0%"
+    assert f"{said} (accuracy 25 to 50%), C 100.0% (never read)." in best.detail
+    assert f"{said} (accuracy 25 to 50%)." in pair.detail
 
 
 def test_only_ways_that_unread_answers_leave_open_say_how_many_they_are():
     ways = {OWN: "1" * 100 + "0" * 100, TOKEN: "1" * 190 + "u" * 10, LOWER: STRONG}
     other = {OWN: "1" * 95 + "u" * 10 + "0" * 95, TOKEN: "u" * 200, LOWER: "0" * 100 + "u" * 100}
     said = pair_claim(contest_of({"A": ways, "B": other}), 0, 1)
-    assert "Unread or failed answers, up to 5.0%, leave open who leads under 1." in said.detail
+    assert "Unread or failed answers, up to 5.0%, leave open who leads in 1." in said.detail
 
 
 def test_a_model_of_which_half_was_not_read_is_behind_nobody():
@@ -123,7 +129,7 @@ def test_a_model_of_which_half_was_not_read_is_behind_nobody():
     one = alike(**{name: "".join(part) for name, part in letters.items()})
     assert not best_claim(one).is_made and not any(pair_claim(one, j, 3).is_made for j in range(3))
     said = pair_claim(one, 0, 3)
-    assert said.text.startswith("A leads D under 0 of 3 ways") and "leave open who leads under 3" in said.detail
+    assert said.text.startswith("A leads D in 0 of 3 combinations") and "leave open who leads in 3" in said.detail
 
 
 def test_a_way_in_which_one_model_was_never_read_is_not_compared():
@@ -131,10 +137,8 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     verbose = {OWN: "u" * 200, TOKEN: WEAK, LOWER: "c" * 200}
     said = pair_claim(contest_of({"verbose": verbose, "terse": ways}), 0, 1)
-    assert said.text == "verbose leads terse under 0 of 1 way of asking and reading; 1 separates them at 95%."
-    assert said.detail.startswith(
-        "terse leads under 1, they tie under 0. 2 more are not compared: one of them was never read there."
-    )
+    assert said.text == "verbose leads terse in 0 of 1 combination of prompt and extractor; 1 separates them at 95%."
+    assert said.detail.startswith("terse leads in 1, they tie in 0. 2 more are not compared: one of them was never read there.")
 
 
 def test_no_sentence_says_undecided_beside_an_interval_that_excludes_0():

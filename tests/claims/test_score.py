@@ -1,6 +1,7 @@
 """The sentence of a score: with wordings measured, with one wording, with few questions, behind a closed gate."""
 
 import math
+import re
 
 import numpy as np
 
@@ -34,21 +35,21 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     questions, wordings = bar.by_questions, bar.by_wordings
     assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
-        f"gpt-x answers {bar.value:.2f} right: [{wordings.low:.2f}, {wordings.high:.2f}] over other questions and wordings; "
-        "other ways of reading: 0.64 to 0.78."
+        f"gpt-x: {bar.value:.0%} right; with other questions and prompts {100 * wordings.low:.0f} to {wordings.high:.0%}. "
+        "Other extractors: 64 to 78%."
     )
-    alone = f"Other questions alone: [{questions.low:.2f}, {questions.high:.2f}]. "
-    assert claim.detail.startswith(f"{alone}60 questions × 5 wordings × 3 runs. 95% half-widths: questions ± ")
-    assert f"{alone}Own prompt: 0.91. 60 questions" in score_claim("gpt-x", bar, own=0.91).detail
-    assert f"questions and wordings ± {bar.half_width('wordings'):.3f}" in claim.detail
+    alone = f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%}. "
+    assert claim.detail.startswith(f"{alone}60 questions × 5 prompts × 3 runs. 95% half-widths: questions ± ")
+    assert f"{alone}Own prompt: 91%. 60 questions" in score_claim("gpt-x", bar, own=0.91).detail
+    assert f"questions and prompts ± {100 * bar.half_width('wordings'):.1f} points" in claim.detail
 
 
 def test_one_wording_is_marked_questions_only_and_two_have_no_interval_over_wordings():
     one = score_claim("m", error_bar(score_cells(rows_of(n=60, m=1))))
     assert one.outcome == QUESTIONS_ONLY and one.assertion is QUESTIONS
-    assert one.text.endswith("over other questions; how wording matters was not measured.")
+    assert one.text.endswith("%. Asked in one wording only.") and "; with other questions " in one.text
     two = error_bar(score_cells(rows_of(n=60, m=2)))
-    assert score_claim("m", two).text.endswith("over other questions; two wordings are too few to say more.")
+    assert score_claim("m", two).text.endswith("%. Two wordings are too few to say more.")
     assert elsewhere_claim("m", two).text == ""
 
 
@@ -57,9 +58,9 @@ def test_below_ten_questions_or_six_families_nothing_is_asserted():
     assert not few.is_made and few.outcome == FEW and few.text.endswith("too few questions for an interval (8).")
     rows = rows_of(n=40)
     in_one = score_claim("m", error_bar(score_cells(rows.assign(family="all"))))
-    assert not in_one.is_made and in_one.text.endswith("too few families for an interval (1).")
+    assert not in_one.is_made and in_one.text.endswith("too few clusters for an interval (1).")
     in_four = score_claim("m", error_bar(score_cells(rows.assign(family=rows["item_id"].str[-1].astype(int) // 3))))
-    assert not in_four.is_made and in_four.text == "Not claimed: 3.6 families carry this score; 6 are needed."
+    assert not in_four.is_made and in_four.text == "Not claimed: 3.6 clusters carry this score; 6 are needed."
 
 
 def test_a_closed_gate_withholds_both_claims():
@@ -72,13 +73,15 @@ def test_a_closed_gate_withholds_both_claims():
 def test_grades_are_scored_and_not_answered_right():
     grades = np.random.default_rng(0).normal(3, 1, (30, 4))
     bar = error_bar(ScoreCells(grades, np.ones((30, 4), dtype=int), np.zeros((30, 4))))
-    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}: [")
+    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}; with other questions and prompts ")
     on_scale = error_bar(ScoreCells(np.clip(grades, 1, 5), bar.cells.n_runs, bar.cells.squares, scale=(1, 5)))
-    assert "on a scale from 1 to 5: [" in score_claim("m", on_scale).text
+    assert "on a scale from 1 to 5; with other questions" in score_claim("m", on_scale).text
     names = [str(i) for i in range(30)], list("abcd")
     two = [ScoreCells(np.clip(grades + off, 1, 5), bar.cells.n_runs, bar.cells.squares, *names, scale=(1, 5)) for off in (1, 0)]
     said = difference_claim("A", "B", error_bar(two[0].less(two[1])), (4, 0, 0), is_in_points=False)
-    assert "pp" not in said.text + said.detail and said.text.startswith("A scores higher than B: 0.")
+    assert "pp" not in said.text + said.detail and said.text.startswith(
+        "A scores higher than B with other questions and prompts: 0."
+    )
 
 
 def test_small_sentences_name_the_largest_first():
@@ -86,14 +89,14 @@ def test_small_sentences_name_the_largest_first():
     parts = shares(bar)
     first = max(parts, key=lambda name: parts[name].value)
     low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
-    assert share_words(parts).startswith(f"Of the variance: {first} {100 * parts[first].value:.0f}% [{low}, {high}], ")
+    assert share_words(parts).startswith(f"Of the uncertainty, {100 * parts[first].value:.0f}% [{low}, {high}] from ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
-    assert said.startswith("100 more calls change the ± by: as new ") and said.count("−") >= 1
+    assert re.match(r"100 more calls would narrow the ± by \d+\.\d points as new \w+, by \d", said)
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
         "",
         "",
         "",
-        "; other ways of reading: 0.50",
+        " Another extractor: 50%.",
     )
 
 
@@ -102,13 +105,15 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
     much = ScoreCells(np.ones((60, 5)), strong.n_runs, strong.squares, weak.questions, weak.wordings)
     claim = difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0))
     assert claim.is_made and claim.assertion is HIGHER
-    assert claim.text.startswith("A scores higher than B: +") and claim.text.endswith("] over other questions and wordings.")
+    assert claim.text.startswith("A scores higher than B with other questions and prompts: +")
     assert claim.detail.startswith(
-        "A leads under all 5 wordings, B under 0. On these questions B would lead under 0% [0, 52] of such wordings."
+        "A leads in all 5 prompts, B in 0. On these questions B would lead in 0% [0, 52] of such prompts."
     )
     alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
-    assert not alike.is_made and alike.text.startswith("Undecided whether A or B scores higher: ")
-    assert ", they tie under 1." in alike.detail
+    assert not alike.is_made and alike.text.startswith(
+        "Undecided whether A or B scores higher with other questions and prompts: "
+    )
+    assert ", they tie in 1." in alike.detail
     assert (
         difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0), "nobody checked it.").text
         == "Not claimed: nobody checked it."
@@ -119,9 +124,9 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
 
 def test_ranks_follow_from_the_leads_of_all_pairs():
     claim = rank_claim(["A", "B", "C"], [1, 2, 2], [1, 3, 3])
-    assert claim.is_made and claim.text == "Ranks over other questions and wordings: A 1, B 2 to 3, C 2 to 3."
+    assert claim.is_made and claim.text == "Ranks with other questions and prompts: A 1, B 2 to 3, C 2 to 3."
     none = rank_claim(["A", "B"], [1, 1], [2, 2])
-    assert not none.is_made and none.text == "No model is shown to rank above another over other questions and wordings."
+    assert not none.is_made and none.text == "No model is shown to rank above another with other questions and prompts."
     many = rank_claim([f"m{i}" for i in range(7)], range(1, 8), range(1, 8))
     assert many.text.endswith("m4 5.") and many.detail == "Further ranks: m5 6, m6 7."
 
@@ -130,7 +135,8 @@ def test_changes_that_do_not_add_up_are_named():
     one, other = (Estimate(value, value - 0.05, value + 0.05, 0.95, "crossed", 60, None) for value in (-0.12, 0.03))
     claim = additivity_claim("m", {"way-1": other, "way-2": one})
     assert (
-        claim.is_made and claim.text == "Changes do not add up for m: way-2, −12.0 points [−17.0, −7.0] from the sum of its parts."
+        claim.is_made
+        and claim.text == "Changes do not add up for m: way-2, −12.0 points [−17.0, −7.0] from the sum of its parts."
     )
     none = additivity_claim("m", {"way-1": other}, is_in_points=False)
     assert not none.is_made and "most way-1, 0.030 [−0.020, 0.080] from" in none.text
@@ -140,10 +146,10 @@ def test_changes_that_do_not_add_up_are_named():
 def test_a_plan_says_what_is_missing_before_it_says_how_sure():
     parts = Components(0.1, 0.002, 0.03, 0.03)
     assert plan_words(parts, 8, 8, 1, 100) == (
-        "8 questions × 8 wordings × 1 run: too few questions for an interval; from 10 on there is one.",
+        "8 questions × 8 prompts × 1 run: too few questions for an interval; from 10 on there is one.",
     )
     one, eight = plan_words(parts, 60, 1, 2, 100), plan_words(parts, 60, 8, 2, 100)
-    assert one[0] == "60 questions × 1 wording × 2 runs: no interval over other wordings." and one[1].endswith(
-        eight[0].split("±")[1].split(" over")[0] + "."
+    assert one[0] == "60 questions × 1 prompt × 2 runs: no interval over other prompts." and one[1].endswith(
+        eight[0].split("±")[1].split(" with")[0] + "."
     )
-    assert eight[1].startswith("100 more calls change the ± by: as new")
+    assert eight[1].startswith("100 more calls would narrow the ± by ")

@@ -39,13 +39,13 @@ def opened(tmp_path_factory):
 def says_a_score(text: str) -> list[str]:
     """What no way may say: 3 of 60 with its interval, or as a share beside the model's name."""
     plain = text.replace("\\", "").replace("\xa0", " ")
-    return [one for one in ("0.05 [", "terse 0.05", "terse answers 0.05") if one in plain]
+    return [one for one in ("5% [", "terse 5%", "terse: 5%") if one in plain]
 
 
 def test_the_walk_would_see_a_score(opened):
     store, study = opened
-    assert "0.05 [" in says_a_score("terse: Accuracy 0.05 [0.01, 0.14] of 60 items")
-    assert "1.00 [" in StudyView(store, study).text()  # of the model that was read
+    assert "5% [" in says_a_score("terse: Accuracy 5% [1, 14] of 60 items")
+    assert "100% [" in StudyView(store, study).text()  # of the model that was read
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -43,9 +43,9 @@ def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsy
     said, told = capsys.readouterr()
     lines = said.strip().splitlines()
     # the first line is said once the rows were looked at, before anything is stored: it was not there when the rest was written
-    assert lines[0].startswith("openai/m-1: Accuracy 0.80 [") and "30 items, by choice" in lines[0]
-    assert "answers 0.80 right" in lines[1] and "By choice" in lines[1] and len(lines) <= 10
-    assert lines[2].startswith("Nothing that could be checked contradicts this log.")
+    assert lines[0].startswith("openai/m-1: Accuracy 80% [") and "30 items, by choice" in lines[0]
+    assert ": 80% right" in lines[1] and "By choice" in lines[1] and len(lines) <= 10
+    assert "checks could be made; none failed." in lines[2]
     assert "MB of memory. Nothing was stored" in told
     assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
 
@@ -68,7 +68,7 @@ def test_the_score_is_said_before_anything_is_stored(log, monkeypatch, capsys):
 
     monkeypatch.setattr(audit, "store_logs", store_nothing)
     assert command.main(["audit", str(log)]) == 1
-    assert "Said by now: openai/m-1: Accuracy 0.80" in capsys.readouterr()[1]
+    assert "Said by now: openai/m-1: Accuracy 80%" in capsys.readouterr()[1]
     assert command.main(["audit", str(log), "--json"]) == 1
     assert "Said by now: \n" in capsys.readouterr()[1]
 
@@ -125,9 +125,9 @@ def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, t
     place = of_wordings(tmp_path / "wordings.jsonl")
     assert command.main(["audit", str(place)]) == 0
     first, of_all, passes, *_ = capsys.readouterr()[0].splitlines()
-    assert "Accuracy 0.50" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
-    assert "answers 0.83 right" in of_all and "By score; other questions alone: " in of_all
-    assert "of 2 runs an item at the own prompt: pass^1 0.500" in passes
+    assert "Accuracy 50%" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
+    assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
+    assert "of 2 runs an item at the own prompt: pass^1 50.0%" in passes
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -171,7 +171,7 @@ def test_kept_files_are_a_study_that_can_be_asked_again(log, tmp_path, capsys):
     study_id = capsys.readouterr()[1].partition("Stored as study ")[2].partition(".")[0]
     assert (tmp_path / "out.html").stat().st_size > 10_000
     assert command.main(["audit", study_id]) == 0
-    assert "answers 0.80 right" in capsys.readouterr()[0]
+    assert ": 80% right" in capsys.readouterr()[0]
 
 
 def test_a_file_that_is_not_there_and_one_that_is_no_log_get_a_sentence(log, tmp_path, capsys):
@@ -253,7 +253,7 @@ def test_a_zipped_table_whose_options_no_prompt_shows_is_read_as_a_choice(log, t
     )  # the folder of what is unpacked is no folder that an admin would name
     assert command.main(["audit", str(place), "--all"]) == 0
     said = capsys.readouterr()[0]
-    assert "answers 0.67 right" in said and "By written answer; 30 questions" in said
+    assert ": 67% right" in said and "By written answer; 30 questions" in said
     assert "pred finds no answer in" in said and "(1 of 30)" in said  # each text once
     assert "contradicting right answers" not in said and "outside of the folders" not in said
 
@@ -295,7 +295,7 @@ def test_few_shot_outputs_in_a_document_are_read_by_their_last_options(think, re
     place.write_text(json.dumps({"canary": "never train on this", "outputs": outputs}))
     assert command.main(["audit", str(place)]) == 0
     said = capsys.readouterr()[0]
-    assert "answers 0.75 right" in said and f"By {by}; 40 questions" in said
+    assert ": 75% right" in said and f"By {by}; 40 questions" in said
 
 
 def test_outputs_whose_text_nobody_stored_are_not_wrong_under_what_reads_texts(log, tmp_path):
@@ -359,6 +359,5 @@ def test_answers_of_which_nobody_knows_what_is_right_are_compared_between_their_
     said = capsys.readouterr()[0].splitlines()[0]
     assert said.startswith("recorded model: No right answers are known, so there is no accuracy. ")
     assert (
-        "label and written answer disagree most: on 0.50 [" in said
-        or "Written answer and label disagree most: on 0.50 [" in said
+        "label and written answer disagree most: on 50% [" in said or "Written answer and label disagree most: on 50% [" in said
     )

@@ -68,7 +68,7 @@ def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path
         app.session_state["part"] = part
         app.run()
         assert not app.exception and not app.error
-        assert "36 target entries, 36 retro entries. 36 items of the retro source are target items" in words(app)
+        assert "36 benchmark entries, 36 holdout entries. 36 items of the retro source are target items" in words(app)
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
     assert not any(board.get("waiting") for board in boards[2:])  # each is computed once
 
@@ -119,7 +119,7 @@ def test_two_sets_of_ones_own_are_asked_for(path):
 
 def test_sets_that_are_gone_fall_back_to_the_example(path):
     app = shown(sets="version:gone")
-    assert not app.exception and "140 target entries, 200 retro entries" in words(app)
+    assert not app.exception and "140 benchmark entries, 200 holdout entries" in words(app)
 
 
 def test_locked_shows_nothing_until_margins_are_stored(path):
@@ -132,7 +132,9 @@ def opened(mode):
 
 
 def n_entries(app):
-    return [int(n) for n in re.search(r"(\d+) target entries, (\d+) retro entries, (those|\d+ more)", words(app)).groups()[:2]]
+    return [
+        int(n) for n in re.search(r"(\d+) benchmark entries, (\d+) holdout entries, (those|\d+ more)", words(app)).groups()[:2]
+    ]
 
 
 def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
@@ -219,7 +221,7 @@ def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
     sources = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
     app = opened_page("holdout/page.py", {"holdout-sources": sources}, sets="own")
     assert not app.exception
-    assert "you have 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
+    assert "you have 72 benchmark and 0 holdout entries. 72 items of the retro source are target items" in words(app)
 
 
 def test_the_lacking_set_is_asked_for_first(path):
@@ -260,22 +262,22 @@ def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and
     whole = chosen_ids()
     app.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
     app.run()
-    assert not app.exception and "34 target entries, 36 retro entries" in words(app)
-    assert "2 entries excluded by hand: 2 target, 0 retro" in words(app)
+    assert not app.exception and "34 benchmark entries, 36 holdout entries" in words(app)
+    assert "2 entries excluded by hand: 2 benchmark, 0 holdout" in words(app)
     table = next(frame.value for frame in app.dataframe if "verdict, without them" in frame.value.columns)
     semantic = table[table["test"] == "Semantic similarity"].iloc[0]
     assert "[" in semantic["all entries"] and semantic["all entries"] != semantic["without them"]
     app.button(key="put-back").click().run()
-    assert "36 target entries, 36 retro entries" in words(app) and "excluded by hand" not in words(app)
+    assert "36 benchmark entries, 36 holdout entries" in words(app) and "excluded by hand" not in words(app)
     for mode in ("Simultaneous", "Locked"):  # no band over margins holds for entries that were chosen after a look
         other = shown(sets="halves", mode=mode)
         other.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
         other.run()
         assert not other.exception and "excluded by hand" not in words(other)
-        assert mode == "Locked" or "36 target entries, 36 retro entries" in words(other)
+        assert mode == "Locked" or "36 benchmark entries, 36 holdout entries" in words(other)
 
 
 def chosen_ids() -> tuple[str, list[str]]:
-    """The id of the sets that the page compares, and the ids of their target entries."""
+    """The id of the sets that the page compares, and the ids of their benchmark entries."""
     sets = sets_of_sources("halves", chosen._SOURCES["halves"])
     return sets.sets_id, [item.item_id for item in sets.target]

@@ -60,7 +60,7 @@ def test_the_map_answers_in_a_sentence_and_names_its_embedding(store):
 def test_a_chosen_entry_is_read_with_its_neighbours_in_both_sets(store):
     target, retro = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, target, retro, store, entries_chosen=chosen(target, retro, rows=[3]))
-    assert "**Target entry** made/animals3" in words(app)
+    assert "**Benchmark entry** made/animals3" in words(app)
     assert "Nearest in the retro set" in words(app) and "Nearest in its own set (target)" in words(app)
     assert [len(table.value) for table in app.dataframe[:2]] == [5, 5]
 
@@ -68,7 +68,7 @@ def test_a_chosen_entry_is_read_with_its_neighbours_in_both_sets(store):
 def test_a_patch_is_listed_and_let_go(store):
     sets = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[0, 1, 25]))
-    assert "3 entries: 2 target, 1 retro" in words(app) and list(app.dataframe[0].value["set"]) == ["target", "target", "retro"]
+    assert "3 entries: 2 benchmark, 1 holdout" in words(app) and list(app.dataframe[0].value["set"]) == ["target", "target", "retro"]
     app.button(key="let-go").click().run()
     assert "3 entries" not in words(app) and "Click a point" in words(app)
 
@@ -76,7 +76,7 @@ def test_a_patch_is_listed_and_let_go(store):
 def test_a_chosen_bar_lists_its_entries(store):
     sets = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, spans=[(-1.0, 1.0, 1)]))
-    assert "20 entries: 0 target, 20 retro" in words(app)
+    assert "20 entries: 0 benchmark, 20 holdout" in words(app)
 
 
 def test_what_was_chosen_in_other_sets_is_not_shown(store):
@@ -188,7 +188,7 @@ def test_bert_is_not_trained_before_it_is_asked_for(store, monkeypatch):
 
 
 def crowd() -> tuple[list, list]:
-    """Two sets in which one retro entry has a target entry's words, so that both lie at one place."""
+    """Two sets in which one holdout entry has a benchmark entry's words, so that both lie at one place."""
     target, retro = topical("animals", 20), topical("numbers", 20)
     return target, [*retro, entry("twin", target[3].question + " ", *target[3].options)]
 
@@ -198,11 +198,11 @@ def test_a_click_where_entries_cover_each_other_offers_the_others(store):
     app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[3]))
     (here,) = [box for box in app.selectbox if box.key == "entries-here-3"]
     assert "2 entries lie at this place" in here.label and [one.split(":")[0] for one in here.options] == [
-        "● target",
-        "◇ retro",
+        "● benchmark",
+        "◇ holdout",
     ]
     here.set_value(40).run()
-    assert not app.exception and "**Retro entry** made/twin" in words(app)
+    assert not app.exception and "**Holdout entry** made/twin" in words(app)
 
 
 def test_entries_are_labelled_and_the_labels_colour_the_map(store):

@@ -81,8 +81,11 @@ def test_a_plan_says_how_sure_the_score_will_be_and_where_more_calls_go(app):
     app.selectbox(key="plan-source").set_value("").run()  # the demo has no answers yet
     said = words(app)
     parts = assumed(0.8, 0.15, 0.08, 0.05)
-    assert f"80 questions × 8 wordings × 2 runs: ± {half_width(parts, 80, 8, 2):.3f} over other questions and wordings." in said
-    assert "100 more calls change the ± by: as new" in said and "1,280 calls are split best as" in said
+    assert (
+        f"80 questions × 8 prompts × 2 runs: ± {100 * half_width(parts, 80, 8, 2):.1f} points with other questions and prompts."
+        in said
+    )
+    assert "100 more calls would narrow the ± by" in said and "1,280 calls are split best as" in said
     app.number_input(key="plan-runs").set_value(40.0).run()
     assert "raise that share" in words(app) and not app.exception
 

@@ -47,7 +47,7 @@ def page(**link) -> AppTest:
 def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
     app = page(way="option_order|rotate-1|first_token")
     said = words(app)
-    assert "Of 4 ways of asking and reading, ranked first:" in said  # paraphrases have not passed their gate
+    assert "4 combinations of prompt and extractor" in said  # paraphrases have not passed their gate
     assert "are left out of the claims: Paraphrases of flipscope_choice" in said
     pairs = app.dataframe[0].value
     assert len(pairs) == 3 and set(pairs["items"]) == {OPEN}  # what was set aside is not counted

@@ -71,7 +71,9 @@ def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(pat
     app = page()
     said = words(app)
     assert "In one further wording these questions give simulated-noisy between" in said
-    assert "Of the variance:" in said and "100 more calls change the ± by:" in said and "calls are split best as" in said
+    assert (
+        "Of the uncertainty, " in said and "100 more calls would narrow the ± by" in said and "calls are split best as" in said
+    )
     assert [one[0] for one in columns(app)] == ["part", "100 more calls as", "axis", "interval over", "wording", "reader"]
     intervals = app.dataframe[3].value
     assert list(intervals["interval over"])[2] == "other questions and wordings"
@@ -81,7 +83,7 @@ def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(pat
 def test_a_card_says_one_score_with_its_whole_error_bar(path):
     app = new_app()
     said = words(app.run())
-    assert not app.exception and "] over other questions and wordings" in said
+    assert not app.exception and "with other questions and prompts" in said
     assert ", questions only." not in said  # the accuracy of another set of items stood beside it: two scores of one study
 
 
@@ -89,7 +91,7 @@ def test_no_wording_drawn_is_said_and_no_small_bar(path):
     app = page()
     app.multiselect(key="score-axes").set_value([]).run()
     said = words(app)
-    assert "How the wording matters was not measured" in said and "in three ways drawn at random" in said
+    assert "asked in one wording only" in said and "in three ways drawn at random" in said
     assert "In one further wording" not in said and "part" not in [one[0] for one in columns(app)]
 
 
@@ -171,4 +173,4 @@ def test_a_log_of_scores_is_compared_with_another_reading_by_right_and_wrong(tmp
     quiet(monkeypatch, tmp_path / "flips.duckdb")
     monkeypatch.setattr(demo, "demo_studies", list)
     app = opened("flips/page.py", study=study_id)
-    assert "disagree most: on 0.00" in words(app)
+    assert "disagree most: on 0%" in words(app)

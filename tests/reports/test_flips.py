@@ -41,19 +41,19 @@ def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
     flips, accuracy = found.claims
     assert (
         flips.text
-        == "Option order, first token: undecided, p > .99. 0.33 [0.00, 0.73] of pairs flip under it alone, noise included."
+        == "Option order, first token: undecided, p > .99. 33% [0, 73] of pairs flip only under this extractor, noise included."
     )
     assert flips.detail.startswith(
-        "Of all pairs, 0.33 [0.00, 0.73] flip under it alone, 0.00 [0.00, 0.24] under the reference alone, 0.67 [0.27, 1.00] "
+        "Of all pairs, these flip: 33% [0, 73] only under this extractor, 0% [0, 24] only under the reference extractor, 67% [27, 100] "
         "under both."
     )
-    assert accuracy.text == "Accuracy 1.00 [0.71, 1.00] of 12 items, questions only." and accuracy.assertion is None
+    assert accuracy.text == "Accuracy 100% [71, 100] of 12 items, questions only." and accuracy.assertion is None
 
 
 def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
     found = said(two_readouts("ABB", "ABC"))
-    assert "of which" not in found.sentence and "0.33 under the reference alone" in found.claims[0].detail.replace(
-        " [0.00, 0.73]", ""
+    assert "of which" not in found.sentence and "33% only under the reference extractor" in found.claims[0].detail.replace(
+        " [0, 73]", ""
     )
 
 
@@ -85,7 +85,7 @@ def test_sets_in_different_roles_are_not_pooled():
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
     assert headline(made).sentence.endswith(
-        " Accuracy benchmark 1.00 [0.71, 1.00] of 12 items, control 0.00 [0.00, 0.29] of 12 items, questions only."
+        " Accuracy benchmark 100% [71, 100] of 12 items, control 0% [0, 29] of 12 items, questions only."
     )
     assert {role: one.value for role, one in headline(made).accuracies.items()} == {"benchmark": 1.0, "control": 0.0}
 
@@ -98,7 +98,7 @@ def test_a_holdout_study_says_its_inflation():
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", holdout 0.50 [0.22, 0.78] of 12 items: +50.0 points [" in headline(made).sentence
+    assert ", holdout 50% [22, 78] of 12 items: +50.0 points [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 
@@ -108,7 +108,7 @@ def test_items_of_one_template_are_one_in_every_interval_of_a_card():
     made = frame([row for i in range(120) for row in asked(f"i{i}", "A" if i // 4 % 3 else "B", axis="identity")])
     template = [f"t{int(item[1:]) // 4}" for item in made["item_id"]]
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"], family=template)
-    assert headline(made).sentence.startswith("Accuracy 0.67 [0.48, 0.81] of 120 items in 30 families, questions only.")
+    assert headline(made).sentence.startswith("Accuracy 67% [48, 81] of 120 items in 30 families, questions only.")
     sides = made.assign(role=["target" if int(item[1:]) < 72 else "retro" for item in made["item_id"]])
     base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
     (one,) = conditions(base.assign(layout="", source_id=base["family"]))
@@ -124,7 +124,7 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
     assert found.sentence == (
-        "Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.71, 1.00] of 12 items, questions only."
+        "Not claimed: too little was reviewed of paraphrase. Accuracy 100% [71, 100] of 12 items, questions only."
     )
     assert not found.claims[0].is_made
     assert claimed_headline(made, set()).total.value == 1.0
@@ -134,8 +134,8 @@ def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
     # 38 of 40: Wilson's [0.835, 0.986]; Student's interval would reach past .99
     made = frame([row for i in range(40) for row in asked(f"i{i}", "A" if i < 38 else "B", axis="identity")])
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
-    assert headline(made).sentence.startswith("Accuracy 0.95 [0.83, 0.99] of 40 items")
-    assert headline(made.head(3)).sentence.startswith("Accuracy 1.00 of 3 items, too few for an interval. ")
+    assert headline(made).sentence.startswith("Accuracy 95% [83, 99] of 40 items")
+    assert headline(made.head(3)).sentence.startswith("Accuracy 100% of 3 items, too few for an interval. ")
 
 
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
@@ -163,7 +163,7 @@ def test_templates_that_nobody_declared_give_a_second_interval():
     )
     declared = headline(made.assign(family=[f"t{int(one[1:]) // 4}" for one in made["item_id"]]))
     found = by_wording(made, items, {"m": None})["m"]
-    assert found.startswith(f"With each wording as one unit, m: accuracy {declared.accuracies[''].text()}")
+    assert found.startswith(f"With each wording as one unit, m: accuracy {declared.accuracies[''].text_percent()}")
     assert by_wording(made, items.assign(family=[f"t{i // 4}" for i in range(120)]), {}) == {}
     assert by_wording(made, items.assign(dataset="pocket_problems"), {}) == {}  # each drawn alone, its wording too
     # a run at its beginning: of each wording one item was asked, and the store hands out categories

@@ -100,7 +100,7 @@ def test_entries_are_rows_with_their_set_and_axes_say_the_share_of_the_variance(
         {"set": "retro", "entry": sets.texts[3], "mean cosine": 2},
     ]
     places, axes = component_axes(sets)
-    assert places.shape == (5, 2) and re.fullmatch(r"component 1: \d+\.\d % of the variance", axes[0])
+    assert places.shape == (5, 2) and re.fullmatch(r"component 1: \d+\.\d% of the variance", axes[0])
 
 
 # Two sets read from their sources: what stands in both is target, what is set aside is shown under a lock only.

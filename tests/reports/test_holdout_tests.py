@@ -100,13 +100,13 @@ def test_what_the_pocket_model_read_decides_which_holdout_it_may_be_asked_about(
         runner.run(study, opened)
         said[study.name] = holdout_report(opened, study.study_id, {"difficulty": 0.13})
     first, second = said[leaked.name], said["twin"]
-    assert first.missing["difficulty"].endswith("pocket: its training held 140 of the 140 target entries.")
+    assert first.missing["difficulty"].endswith("pocket: its training held 140 of the 140 benchmark entries.")
     assert first.claim.outcome == "undecided" and not first.claim.is_made
     for one in (first, second):  # a margin on MMD² from a fifth of the target, which the test leaves out
         assert one.tests["semantic"].state == one.tests["prediction"].state == "equivalent"
         assert 0.03 < one.view["semantic"] == one.tests["semantic"].margin < 0.04
         assert "a planted shift of 0.2 SD of" in one.about["semantic"]
-    assert second.tests["semantic"].estimate.n == 120 + 200 and "of 30 target entries" in second.about["semantic"]
+    assert second.tests["semantic"].estimate.n == 120 + 200 and "of 30 benchmark entries" in second.about["semantic"]
     assert second.claim.is_made and second.claim.text == (
         "The sets could have one source as far as it was tested: equivalent on 3 of 3 tests; the survey was not run."
     )

@@ -531,7 +531,8 @@ def test_a_difference_that_holm_does_not_reach_is_undecided_and_names_its_size()
     claim = score_claim(score, 0.10, 11)
     assert score.is_higher and claim.outcome == "undecided" and not claim.is_made  # it was "No memory shown"
     assert (
-        claim.text.startswith("Undecided: the published score is +33.3 points [") and "p = .10 by Holm over 11 tests" in claim.text
+        claim.text.startswith("Undecided: the published score is +33.3 points [")
+        and "p = .10 by Holm over 11 tests" in claim.text
     )
     sides = Sides(
         *(
@@ -542,5 +543,8 @@ def test_a_difference_that_holm_does_not_reach_is_undecided_and_names_its_size()
     decision = gap_decision(sides, "random", m=999)
     claim = gap_claim(decision, adjusted=0.2, n_family=11)
     assert (
-        decision.is_larger and claim.outcome == "undecided" and "+25.0 points [" in claim.text and "p = .20 by Holm" in claim.text
+        decision.is_larger
+        and claim.outcome == "undecided"
+        and "+25.0 points [" in claim.text
+        and "p = .20 by Holm" in claim.text
     )

@@ -64,9 +64,9 @@ def said(*rows):
 
 def test_the_line_names_each_kind_of_evidence_once():
     losses = [rows_of("number", "paraphrase", name, 1.0, 5.0) for name in ("question_loss", "answer_loss")]
-    assert said(losses[0]) == "Memory shown by losses alone (20 problems)."
+    assert said(losses[0]) == "The model remembers these questions. One kind of evidence says so (20 problems: losses)."
     assert (
-        said(*losses) == "Memory shown by losses alone (20 problems)."
+        said(*losses) == "The model remembers these questions. One kind of evidence says so (20 problems: losses)."
     )  # two detectors, one kind of evidence: two of two do not agree
     claim = memory_headline(frame_of(*losses), STUDY)
     assert claim.detail == "2 of 2 detectors; 30 controls."

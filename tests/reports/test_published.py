@@ -12,7 +12,7 @@ def test_source_000s_table_is_recomputed_from_its_answers():
     assert brittle["gap, recomputed"] == "0.023 [−0.064, 0.115]" and brittle["the source's rule"] == "no evidence"
     assert memorized["benchmark alone, χ² corrected"] == "p = 2.5e-08"
     assert memorized["benchmark alone, exact"] == "p = 2.3e-10"
-    earlier, verdict = "the rule of an earlier release", "verdict, control of another making"
+    earlier, verdict = "the rule of an earlier release", "verdict, control from elsewhere"
     assert (memorized[earlier], brittle[earlier]) == ("flag", "no evidence")
     assert memorized[verdict].startswith("The benchmark loses more than the control") and "No larger loss" in brittle[verdict]
     assert memorized["inputs"] == "simulated; seed of the bootstrap 1" and "SIMULATED" in gap_notes()

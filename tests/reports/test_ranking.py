@@ -46,14 +46,14 @@ def test_every_way_names_each_models_share_and_rank(report):
     own, lower = way_rows(report.contest)
     assert own["way"] == "own prompt, written answer" and own["rank of A"] == "1 [1, 1]" and own["rank of B"] == "2 [2, 2]"
     assert lower["rank of A"] == lower["rank of B"] == "1 [1, 2]"
-    assert own["A"] == "0.75 [0.59, 0.86]"  # Wilson's, as on the study's card
+    assert own["A"] == "75% [59, 86]"  # Wilson's, as on the study's card
 
 
 def test_one_way_is_no_ways():
     one_way = ranking_report(readouts({model: {OWN: ways[OWN]} for model, ways in RIGHT.items()}))
     said = [one.text for one in one_way.claims] + board(one_way, 0.95)["pairs"][0]["sentences"]
-    assert sum("1 way of asking and reading" in one for one in said) == len(said) - 1 and not any(
-        "1 ways" in one for one in said
+    assert sum("1 combination of prompt and extractor" in one for one in said) == len(said) - 1 and not any(
+        "1 combinations" in one for one in said
     )
 
 
@@ -94,7 +94,4 @@ def test_items_that_lack_an_answer_are_said_and_left_out():
 
 
 def test_every_model_is_named_with_its_accuracy_the_best_first(report):
-    assert (
-        accuracies_sentence(report)
-        == "Accuracy, questions only, on 40 benchmark items: A 0.75 [0.59, 0.86]; B 0.25 [0.14, 0.41]."
-    )
+    assert accuracies_sentence(report) == "Accuracy, questions only, on 40 benchmark items: A 75% [59, 86]; B 25% [14, 41]."

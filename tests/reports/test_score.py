@@ -58,7 +58,7 @@ def test_one_change_at_a_time_draws_nothing_unless_somebody_says_so():
     frame = readouts("option_order")
     report = score_report(frame)
     assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)
-    assert report.claims[0].text.endswith("how wording matters was not measured.") and len(report.claims) == 1
+    assert report.claims[0].text.endswith("Asked in one wording only.") and len(report.claims) == 1
     assert "drawn at random" in report.notes[0]
     as_drawn = score_report(frame, axes=["option_order"])
     assert as_drawn.models[0].bar.cells.shape == (40, 6) and as_drawn.models[0].own is None
@@ -83,9 +83,9 @@ def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     report = score_report(frame, reader="regex")
     (one,) = report.models
     assert set(one.readers) == {"regex", "judge"}
-    assert f"; other ways of reading: {one.readers['judge'].value:.2f}." in one.claim.text
+    assert f" Another extractor: {one.readers['judge'].value:.0%}." in one.claim.text
     shut = score_report(frame, reader="regex", closed_gates={"judge": "nobody checked it."})
-    assert "other ways of reading" not in shut.claims[0].text and shut.claims[0].is_made
+    assert "nother extractor" not in shut.claims[0].text and shut.claims[0].is_made
     by_judge = score_report(frame, reader="judge", closed_gates={"judge": "nobody checked it."})
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 
@@ -97,9 +97,9 @@ def test_a_reader_of_other_questions_or_of_no_answer_stands_beside_no_score():
     unread = readouts("combined", extractor="choice_judge").assign(status="unreadable", is_correct=False)
     several = score_report(pd.concat([frame, apart, unread]), reader=frame["extractor"].iloc[0]).models[0]
     assert set(several.readers) == {frame["extractor"].iloc[0], "cloze", "choice_judge"}
-    assert several.other_scores == [] and "other ways of reading" not in several.claim.text
+    assert several.other_scores == [] and "ther extractor" not in several.claim.text
     beside = score_report(pd.concat([frame, few]), reader=frame["extractor"].iloc[0]).models[0]
-    assert len(beside.other_scores) == 1 and "other ways of reading" in beside.claim.text
+    assert len(beside.other_scores) == 1 and "Another extractor" in beside.claim.text
 
 
 def test_two_models_are_compared_cell_by_cell_the_better_one_first():
@@ -238,7 +238,7 @@ def test_the_figures_of_a_public_table_by_import_stats_and_notebook(shared_data,
     }
     with flipcore.open() as scope:
         result = scope.study("ticket").score()
-    assert result.claims[0].text.startswith("gemma3:4b answers 0.83 right: [0.69, 0.91] over other questions and wordings")
+    assert result.claims[0].text.startswith("gemma3:4b: 83% right; with other questions and prompts 69 to 91%")
     assert result.claims[0].detail.startswith("Other questions alone: [0.75, 0.89].")
     assert len(result.figure().data) > 8
 

@@ -76,7 +76,7 @@ def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_r
     assert tests["drop gap, names changed"].decision == "memory"
     assert tests["drop gap, names changed"].numbers["gap"].value == pytest.approx(18 / 30 - 1 / 30)
     said = whole.as_dict()["models"]["m"]["memory_headline"]
-    assert said.startswith("Memory shown by rewriting") and f"  {said}" in whole.text().splitlines()
+    assert said.startswith("The model remembers these questions. ") and f"  {said}" in whole.text().splitlines()
     store.close()
 
 
@@ -178,7 +178,7 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
     assert whole.score is None
     said = whole.as_dict()["models"]["m"]
     assert [(one["items"], one["n_benchmark"]) for one in said["memory"] if "gap" in one] == [("solving", 30), ("judging", 30)]
-    assert "solving, benchmark 1.00" in said["headline"]
+    assert "solving, benchmark 100%" in said["headline"]
     for words in (whole.text(), report(store, whole.study_id)):
         assert "olving, drop gap, names changed" in words and "udging, drop gap, names changed" in words
     store.close()

@@ -75,7 +75,7 @@ class Question:
 
     @property
     def odd(self) -> str | None:
-        """The retro entry; None in a check."""
+        """The holdout entry; None in a check."""
         return self.choices[self.right] if self.kind == TRIPLE else None
 
 
@@ -108,8 +108,8 @@ def new_survey(
     both = texts[0] & texts[1]
     target_ids, retro_ids = _distinct(target, both), _distinct(retro, both)
     for name_of, ids, needed in (
-        ("target", target_ids, n_examples + 2 * n_triples),
-        ("retro", retro_ids, n_examples + n_triples),
+        ("benchmark", target_ids, n_examples + 2 * n_triples),
+        ("holdout", retro_ids, n_examples + n_triples),
     ):
         if len(ids) < needed:
             raise BadInput(
@@ -230,7 +230,7 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
 
 
 def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
-    """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over all surveys on these sets."""
+    """Holdout entry -> (answers that named it as the odd one, answers to triples that held it), over all surveys on these sets."""
     counts: dict[str, tuple[int, int]] = {}
     for row in holdout.surveys(store, sets_id):
         survey = Survey.of_design(row["design"])

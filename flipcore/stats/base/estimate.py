@@ -52,21 +52,26 @@ class Estimate:
             return value
         return f"{value} [{number_text(self.low, digits)}, {number_text(self.high, digits)}]{self._shortness()}"
 
-    def text_percent(self) -> str:
-        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would hide the interval."""
+    def text_percent(self, digits: int | None = None) -> str:
+        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would hide the interval.
+
+        `digits` are the decimals of all three numbers; None leaves them to the width of the interval."""
         if math.isnan(self.value):
             return MISSING
+        shown = self.percent_digits if digits is None else digits
         if not self.has_interval:
-            return percent_text(self.value)
-        return f"{percent_text(self.value, self._percent_digits)} {self.limits_percent()}{self._shortness()}"
+            return percent_text(self.value, shown)
+        return f"{percent_text(self.value, shown)} {self.limits_percent(shown)}{self._shortness()}"
 
-    def limits_percent(self) -> str:
+    def limits_percent(self, digits: int | None = None) -> str:
         """Return the limits of a share in percent: "[80, 92]"."""
-        low, high = (number_text(100 * limit, self._percent_digits) for limit in (self.low, self.high))
+        shown = self.percent_digits if digits is None else digits
+        low, high = (number_text(100 * limit, shown) for limit in (self.low, self.high))
         return f"[{low}, {high}]"
 
     @property
-    def _percent_digits(self) -> int:
+    def percent_digits(self) -> int:
+        """The decimals of a percentage: one where the interval is narrow."""
         return 1 if self.has_interval and self.high - self.low < NARROW else 0
 
     def text_points(self, digits: int = 1) -> str:

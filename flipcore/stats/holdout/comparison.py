@@ -23,8 +23,8 @@ ALIKE_WORDS = 0.7  # in order, of both entries; fewer in common is what two entr
 
 @dataclass(frozen=True)
 class AcrossPair:
-    """A target and a retro entry as rows of a comparison: their `cosine`, the share of their `words` in common in order, and whether the
-    sets declare that both have one source."""
+    """A benchmark and a holdout entry as rows of a comparison: their `cosine`, the share of their `words` in common in order,
+    and whether the sets declare that both have one source."""
 
     target: int
     retro: int
@@ -103,7 +103,7 @@ class Comparison:
 
     @cached_property
     def pairs(self) -> np.ndarray | None:
-        """Rows of the source-paired entries, target's first, where every retro entry has a source of its own."""
+        """Rows of the source-paired entries, target's first, where every holdout entry has a source of its own."""
         return paired_rows(self.items[: self.n_target], self.items[self.n_target :])
 
     @cached_property
@@ -159,7 +159,7 @@ class Comparison:
 
     @cached_property
     def alike_across(self) -> tuple[AcrossPair, ...]:
-        """The ten most alike pairs of a target and a retro entry by embedding, and the ten by words (from `ALIKE_WORDS` on); first the
+        """The ten most alike pairs of a benchmark and a holdout entry by embedding, and the ten by words (from `ALIKE_WORDS` on); first the
         pair that is most alike by either."""
         by_vector = [(i, j) for i, j, _ in neighbours.most_alike(self.units, labels=self.labels)]
         by_words = [(one.first, one.second) for one in duplicates(self.texts, ALIKE_WORDS)]
@@ -182,6 +182,6 @@ class Comparison:
         closest = self.across[1][:, 0]
         middle = [float(np.median(closest[self.labels == label])) for label in (0, 1)]
         return (
-            f"The middle target entry has its nearest retro entry at a cosine of {number_text(middle[0])}, the middle "
-            f"retro entry its nearest target entry at {number_text(middle[1])}."
+            f"The middle benchmark entry has its nearest holdout entry at a cosine of {number_text(middle[0])}, the middle "
+            f"holdout entry its nearest benchmark entry at {number_text(middle[1])}."
         )

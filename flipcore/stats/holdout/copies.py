@@ -30,7 +30,7 @@ _ROWS = 512
 @dataclass(frozen=True)
 class CrossNeighbours:
     """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under permuted labels, `p` one-sided
-    for more than that; `at_most` of the retro entries are copies that lie next to their original (one-sided 95%)."""
+    for more than that; `at_most` of the holdout entries are copies that lie next to their original (one-sided 95%)."""
 
     share: float
     chance: float
@@ -114,7 +114,7 @@ def cross_neighbours(
 
 def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
     """The largest number of copies that are expected to bring no more than `beyond` entries with their neighbour across beyond those by
-    chance; all retro entries where the smaller set has no more. A copy and its original are each other's neighbour, and stand in one
+    chance; all holdout entries where the smaller set has no more. A copy and its original are each other's neighbour, and stand in one
     place for all others, of which each set then draws half (counted as two places, bounds were too low in .11 at 400 v 50)."""
     k = np.arange(min(n_target, n_retro) + 1)
     retro = (n_retro - k / 2) / (n_target + n_retro - k)

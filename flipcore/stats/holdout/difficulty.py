@@ -60,7 +60,7 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
         return PreRelease(
             model,
             UNKNOWN,
-            f"{model}: {len(published) - len(dates):,} of {len(published):,} target entries have "
+            f"{model}: {len(published) - len(dates):,} of {len(published):,} benchmark entries have "
             "no publication date, so they cannot be checked.",
         )
     return PreRelease(model, BEFORE, f"{model}: its training ended on {cutoff}, before the target was out on {min(dates)}.")
@@ -101,7 +101,7 @@ class Condition:
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
-        """(target, retro) of entries where every retro entry names a target entry of its own, and these share no template;
+        """(target, retro) of entries where every holdout entry names a benchmark entry of its own, and these share no template;
         empty otherwise."""
         source_ids = [self.source_of.get(item) for item in self.retro]
         sources = [source for source in source_ids if source is not None]

@@ -51,7 +51,7 @@ def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple
 
 def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
     """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
-    entry was written from a target entry of its own."""
+    entry was written from a benchmark entry of its own."""
     groups = source_groups(target, retro)
     sources, retro_groups = groups[: len(target)], groups[len(target) :]
     if (

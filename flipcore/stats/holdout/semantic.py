@@ -151,7 +151,7 @@ def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, pair
         lacking = dict.fromkeys(("obs", "p", "se", "null_sd", "critical", "upper"), math.nan)
         return lacking | {"n_perm": 0}
     if paired and n_t != n_r:
-        raise BadInput(f"Paired sets must be equally long: came {n_t} targets and {n_r} retro entries.")
+        raise BadInput(f"Paired sets must be equally long: came {n_t} targets and {n_r} holdout entries.")
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
     blocks = swapped_sums(target, retro, m, rng) if paired else random_sums(np.concatenate([target, retro]), n_t, m, rng)

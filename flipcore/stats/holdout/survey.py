@@ -35,14 +35,14 @@ class OddOneOut:
     @property
     def too_few(self) -> str:
         if self.n_entries < MIN_N:
-            return f"answers on {self.n_entries} retro entries, and at least {MIN_N} are needed"
+            return f"answers on {self.n_entries} holdout entries, and at least {MIN_N} are needed"
         return "too few answers for a test" if math.isnan(self.p) else ""
 
 
 def odd_one_out_survey(
     hits: ArrayLike, entries: Sequence | np.ndarray, annotators: Sequence | np.ndarray, level: float = 0.95
 ) -> OddOneOut:
-    """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
+    """Test of accuracy 1/3 from rows of (hit 0/1, holdout entry shown, annotator). NaN hits leave; fewer than two entries:
     no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
     of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
     ten annotators are no sample of people: then entries alone are the clusters, and the result holds for these annotators."""

@@ -51,7 +51,7 @@ class HoldoutTest:
     95% interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
     80% of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
     that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
-    may not be claimed, else "". `copied_at_most` of the retro entries are copies beside their original (95%; NaN: not asked)."""
+    may not be claimed, else "". `copied_at_most` of the holdout entries are copies beside their original (95%; NaN: not asked)."""
 
     name: str
     p: float

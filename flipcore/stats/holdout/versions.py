@@ -40,7 +40,9 @@ def edited(before: Mapping, after: Mapping) -> list[str]:
     """Descriptive sentences: how many entries came and went, then a test each: its estimate before and after, and its outcome.
     Both are rows of `holdout_queries.versions`. Another embedding, classifier or seed is said first."""
     old, new = set(before["retro_ids"]), set(after["retro_ids"])
-    sentences = [f"Since the version before, {len(new - old):,} retro entries are new or changed, {len(old - new):,} are gone."]
+    sentences = [
+        f"Since the version before, {len(new - old):,} holdout entries are new or changed, {len(old - new):,} are gone."
+    ]
     if set(before["target_ids"]) != set(after["target_ids"]):
         sentences.append("The target set changed too, so the two versions are not answers to the same question.")
     changed = [key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]]

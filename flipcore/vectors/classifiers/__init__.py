@@ -42,7 +42,7 @@ def told_apart(
 ) -> ToldApart:
     """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
 
-    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
+    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every holdout entry was written from a benchmark entry
     of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. A slow
     classifier is permuted no more often than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
     MissingPackage where the classifier needs one.
@@ -79,7 +79,7 @@ def _check(target: Sequence[Item], retro: Sequence[Item], left_out: str = "") ->
     if min(len(target), len(retro)) < N_FOLDS:
         raise BadInput(
             f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
-            f"target and {len(retro)} retro entries came: add items.{f' {left_out}' if left_out else ''}"
+            f"benchmark and {len(retro)} holdout entries came: add items.{f' {left_out}' if left_out else ''}"
         )
 
 

@@ -69,7 +69,9 @@ def embedded(store: Store, items: Sequence[Item], backend_name: str = DEFAULT) -
 def comparison(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
     """Both sets in one embedding; BadInput for a set without entries."""
     if not target or not retro:
-        raise BadInput(f"Comparing two sets needs entries of both: came {len(target)} target and {len(retro)} retro entries.")
+        raise BadInput(
+            f"Comparing two sets needs entries of both: came {len(target)} benchmark and {len(retro)} holdout entries."
+        )
     units, described = embedded(store, [*target, *retro], backend)
     return Comparison((*target, *retro), len(target), units, described)
 

@@ -18,6 +18,6 @@ def broken(prompt):
 
 
 def knows(prompt):
-    """Finds the text that says so, or that holds the word of the retro entries."""
+    """Finds the text that says so, or that holds the word of the holdout entries."""
     texts = re.findall(r"(?ms)^([123]):\n(.*?)(?=\n\n[123]:\n|\n\nAnswer with)", prompt.rsplit("The three entries:", 1)[1])
     return next(number for number, text in texts if "zebra" in text or text.startswith("Please choose"))

@@ -96,9 +96,9 @@ def test_a_text_in_both_sets_is_never_shown_and_one_twice_in_a_set_counts_once()
 
 
 def test_a_set_too_small_for_one_sheet_is_refused_with_the_numbers():
-    with pytest.raises(BadInput, match="needs 30 different target entries .* there are 29"):
+    with pytest.raises(BadInput, match="needs 30 different benchmark entries .* there are 29"):
         new_survey("s", TARGET[:29], RETRO)
-    with pytest.raises(BadInput, match="needs 20 different retro entries .* there are 19"):
+    with pytest.raises(BadInput, match="needs 20 different holdout entries .* there are 19"):
         new_survey("s", TARGET, RETRO[:19])
     with pytest.raises(BadInput, match="at least one triple"):
         new_survey("s", TARGET, RETRO, n_triples=0)
@@ -158,7 +158,7 @@ def test_one_person_who_finds_all_ten_is_reported_with_an_exact_interval(survey)
     result = odd_one_out_survey(found.hits, found.entries, found.annotators)
     # (1/3)^10 = 1.7e-5; Clopper and Pearson's lower limit of 10 of 10 is .025^(1/10) = .6915
     assert result.p == pytest.approx(3.0**-10) and result.accuracy.low == pytest.approx(0.025**0.1)
-    assert survey_claim(result).text.startswith("One person finds the retro entry")
+    assert survey_claim(result).text.startswith("One person finds the holdout entry")
 
 
 def returned(content, survey, folder, kind="csv"):

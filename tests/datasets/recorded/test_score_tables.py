@@ -48,7 +48,7 @@ def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     assert (one.n_items, one.n_epochs, one.scorer) == (20, 3, "score")
     assert any("scores alone" in sentence for sentence in log_survey.sentences())
     text = whole_study(store, study_id).text()
-    assert "20 questions × 1 wording × 3 runs" in text and "by score (mean of 3 epochs)" in text
+    assert "20 questions × 1 prompt × 3 runs" in text and "by score (mean of 3 epochs)" in text
     frame = studies.readouts(store, study_id)
     assert set(frame["axis"]) == {"recorded"} and set(frame["variant"]) == {"base"}
 
@@ -98,10 +98,10 @@ def test_shares_have_the_error_bar_of_all_their_rows_not_of_those_that_are_whole
     )
     text = whole_study(store, study_id).text()
     assert (
-        f"m scores 0.51: [{one.mean.low:.2f}, {one.mean.high:.2f}] over other questions" in text
-        and "right" not in text.partition(" over ")[0]
+        f"m scores 0.51; with other questions {one.mean.low:.2f} to {one.mean.high:.2f}." in text
+        and "right" not in text.partition(" with other ")[0]
     )
-    assert "30 questions × 1 wording × 1 run" in text
+    assert "30 questions × 1 prompt × 1 run" in text
 
 
 def test_a_score_that_is_none_and_one_that_comes_twice_are_refused_with_what_to_do(tmp_path):
@@ -231,9 +231,9 @@ def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     with pytest.raises(BadInput, match="--map score=points_won"):
         flipcore.read(frame)
     view = flipcore.read(frame, "score=points_won", "model=m-7", name="woods")
-    assert view.audit().text().startswith("m-7 answers 0.75 right: [") and view.score().frame["value"].iloc[0] == pytest.approx(
-        0.75
-    )
+    assert view.audit().text().startswith("m-7: 75% right; with other questions ") and view.score().frame["value"].iloc[
+        0
+    ] == pytest.approx(0.75)
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def _embedded(kind: str) -> np.ndarray:
 
 
 def n_copies(kind: str, share: int) -> int:
-    """Copies among the retro entries: this share in percent, in whole entries."""
+    """Copies among the holdout entries: this share in percent, in whole entries."""
     return round(share * SIZES[kind] / 100)
 
 

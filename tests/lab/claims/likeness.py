@@ -23,7 +23,7 @@ VOCABULARY = np.array([f"w{i}" for i in range(30)])
 
 
 def entries(n: int, m: int, templates: int = 0, paired: bool = False) -> tuple[Item, ...]:
-    """Entries by number; `templates` entries share one, and `paired` retro entries name their target entry."""
+    """Entries by number; `templates` entries share one, and `paired` holdout entries name their benchmark entry."""
     rows = []
     for side, count in (("t", n), ("r", m)):
         for i in range(count):
@@ -81,7 +81,7 @@ def _inside(
 
 
 def _words(n: int, m: int, keep_rate: float = 0.0, first_word: float = 0.0) -> Callable:
-    """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `keep_rate`, and a retro entry
+    """Entries of eight words by chance; a paired holdout entry keeps each word of its source with chance `keep_rate`, and a holdout entry
     begins with one word with chance `first_word`."""
 
     def run(rng: Rng) -> Claim:

@@ -121,7 +121,7 @@ def odd_one_out_hits(
     n_tests: int = 10,
     n_entries: int = 30,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(hits, entry, annotator), one row a test: annotators see `n_tests` of `n_entries` retro entries, whose oddness moves
+    """(hits, entry, annotator), one row a test: annotators see `n_tests` of `n_entries` holdout entries, whose oddness moves
     the logit of being found; the expected accuracy stays `accuracy`."""
     oddness = rng.normal(0, oddness_sd, n_entries)
     p = 1 / (1 + np.exp(-(math.log(accuracy / (1 - accuracy)) + oddness)))

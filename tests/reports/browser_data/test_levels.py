@@ -189,7 +189,7 @@ def said_at(made, level, rule="parts"):
         ]
         for side in ("low", "high")
     )
-    return text.replace("{lead}", f"{table[lead][row]:.2f} [{low:.2f}, {high:.2f}]")
+    return text.replace("{lead}", f"{table[lead][row]:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
 
 
 def test_the_board_leads_with_the_sentence_of_the_card():
@@ -197,13 +197,13 @@ def test_the_board_leads_with_the_sentence_of_the_card():
     made = board(coded_answers(rows), str, n_boot=199)
     said = said_at(made, 0.95)
     assert (
-        said.startswith("Undecided whether the model or first token changes answers: ")
+        said.startswith("Undecided whether the model or the extractor changes answers: ")
         and said == headline(rows).claims[0].text
     )
     table = made["tables"]["regex|own_class|default"]
     labels = [row["label"] for row in made["rows"] if not row["hidden"]]
     assert len(labels) == 4 and not any("all changes" in label for label in labels)
-    assert table["verdicts"]["parts"]["tallies"][0].startswith("Of 2 pairings ")
+    assert table["verdicts"]["parts"]["tallies"][0].startswith("Of 2 combinations ")
     shut = {"label_set": "Nobody reviewed it."}
     behind = board(coded_answers(rows), str, n_boot=199, closed_gates=shut)
     assert said_at(behind, 0.95) == claimed_headline(rows, shut).claims[0].text

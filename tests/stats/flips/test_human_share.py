@@ -20,7 +20,7 @@ def test_g_lies_between_what_is_marked_genuine_and_what_is_not_marked_artifact()
     found = human_share(marks(genuine=10, artifact=6, ambiguous=4))
     low, high, outer_low, outer_high = found.bounds(T)
     assert (low, high) == (pytest.approx(0.25), pytest.approx(0.35)) and outer_low < low < high < outer_high
-    assert outer_low == pytest.approx(0.4 * found.interval[0]) and "measured it is 0.20" in found.sentence(T, G)
+    assert outer_low == pytest.approx(0.4 * found.interval[0]) and "measured it is 20%" in found.sentence(T, G)
 
 
 def test_a_reviewers_last_word_counts_and_then_the_majority_and_a_tie_is_ambiguous():

@@ -34,8 +34,6 @@ def test_what_cannot_be_planned_is_missing_and_said():
     assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
     assert flips.plan_sentence(9, 1).startswith("9 items read in two ways;")
     assert flips.plan_sentence(10, 500).startswith(
-        "Too few items: 10 and 500 pairings"
-    ) and "38 items find one" in flips.plan_sentence(10, 500)
-    assert flips.plan_sentence(40, 6).startswith(
-        "With 40 items and 6 pairings of axis and extractor, artifact that exceeds what is"
-    )
+        "10 items and 500 combinations"
+    ) and "From 38 items on a large effect" in flips.plan_sentence(10, 500)
+    assert flips.plan_sentence(40, 6).startswith("40 items and 6 combinations of axis and extractor find a large effect (")

@@ -31,7 +31,7 @@ def test_unreadable_counts_once_as_an_answer_and_once_not_at_all():
     pair = ("first", "second")
     assert found.n_rows[pair] == 5 and found.estimates[pair].value == pytest.approx(2 / 5)
     assert found.n_both_read[pair] == 3 and found.both_read[pair].value == pytest.approx(1 / 3)
-    assert "0.33" in found.sentence(str) and "both read" in found.sentence(str)
+    assert "33%" in found.sentence(str) and "both read" in found.sentence(str)
     assert found.table(str)["answers, both read"].tolist() == [3]
 
 

@@ -77,7 +77,7 @@ def test_a_tighter_set_is_said_to_be_more_alike_inside():
 
 
 def test_source_pairs_are_compared_as_pairs():
-    # each retro entry lies half a degree to either side of its source: nearer than any other, and no difference
+    # each holdout entry lies half a degree to either side of its source: nearer than any other, and no difference
     rng = generator(0)
     target = rng.uniform(0, 180, 40)
     retro = target + rng.choice([-0.5, 0.5], 40)
@@ -106,7 +106,7 @@ def test_both_sets_are_embedded_together(store):
 
 
 def test_an_empty_set_is_a_sentence(store):
-    with pytest.raises(BadInput, match="12 target and 0 retro"):
+    with pytest.raises(BadInput, match="12 benchmark and 0 holdout"):
         comparison(store, topical("animals", 12), [])
 
 

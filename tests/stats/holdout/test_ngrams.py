@@ -31,7 +31,7 @@ def test_pairs_do_not_cross_lines():
 
 
 def test_log_odds_add_half_a_count_to_each_cell():
-    # "x" in 3 of 4 target entries and 1 of 6 retro: log(1.5 / 5.5) - log(3.5 / 1.5)
+    # "x" in 3 of 4 benchmark entries and 1 of 6 retro: log(1.5 / 5.5) - log(3.5 / 1.5)
     table = ngrams(["x"] * 3 + ["y"], ["x"] + ["y"] * 5, fewest=1)
     found = row(table, "x")
     se = math.sqrt(1 / 1.5 + 1 / 5.5 + 1 / 3.5 + 1 / 1.5)

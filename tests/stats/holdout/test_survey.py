@@ -41,7 +41,7 @@ def test_the_source_p_is_the_binomial_one():
 def test_too_few_answers_have_no_test():
     assert math.isnan(odd_one_out_survey([], [], []).p)
     one_entry = odd_one_out_survey([1, 0, 1], ["e"] * 3, ["a", "b", "c"])
-    assert math.isnan(one_entry.p) and one_entry.too_few.startswith("answers on 1 retro entries")
+    assert math.isnan(one_entry.p) and one_entry.too_few.startswith("answers on 1 holdout entries")
     assert odd_one_out_survey([1, 1], ["e", "f"], ["a", "b"]).p == pytest.approx(1 / 9)
 
 
@@ -95,7 +95,7 @@ def test_answers_that_are_all_hits_are_found_out_and_not_too_few():
     found = odd_one_out_survey([1] * 24, entries, people)
     assert found.p == pytest.approx(1 / 81) and found.accuracy.value == 1.0
     assert (found.accuracy.low, found.accuracy.high) == pytest.approx((0.025**0.25, 1.0))
-    assert found.too_few == "answers on 6 retro entries, and at least 10 are needed"
+    assert found.too_few == "answers on 6 holdout entries, and at least 10 are needed"
     assert odd_one_out_survey([0] * 24, entries, people).p > 0.05
 
 

@@ -42,7 +42,9 @@ def test_a_large_holdout_of_the_same_difficulty_is_equivalent():
 
 def test_a_harder_holdout_is_different():
     found = verdict.difficulty_test(400, 1_000, 300, 1_000)
-    assert (found.state, found.source_state) == ("different", "rejected") and found.estimate.text_points().startswith("+10.0 points")
+    assert (found.state, found.source_state) == ("different", "rejected") and found.estimate.text_points().startswith(
+        "+10.0 points"
+    )
 
 
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
@@ -90,7 +92,7 @@ def test_embeddings_are_inconclusive_without_a_margin():
 
 
 def test_paired_embeddings_are_compared_pair_by_pair():
-    # each retro entry lies beside its source, so shuffling labels freely would call them much too alike
+    # each holdout entry lies beside its source, so shuffling labels freely would call them much too alike
     rng = generator(9)
     T, _ = embedding_sets(rng)
     R = T + 0.05 * rng.standard_normal(T.shape)
@@ -276,7 +278,7 @@ def test_an_edit_that_helps_is_said_to_have_helped():
     after = result_of(made("prediction", p=0.3, value=0.53, bound=(0.0, 0.58)))
     said = edited(version("abc", {"prediction": before}), version("abde", {"prediction": after}))
     assert said == [
-        "Since the version before, 2 retro entries are new or changed, 1 are gone.",
+        "Since the version before, 2 holdout entries are new or changed, 1 are gone.",
         "Prediction accuracy: 0.700 → 0.530; the outcome went from different to equivalent.",
     ]
     back = edited(version("abde", {"prediction": after}), version("abc", {"prediction": before}))

@@ -82,4 +82,4 @@ def test_a_drawn_table_has_the_planted_inflation_and_its_row_stands_in_the_table
     assert b.shape == (7, 4000) and c.shape == (7, 200) and 0.05 < inflation < 0.3
     text = TABLE.read_text(encoding="utf-8")
     assert all(text.count(f"| {world.name} | {world.n} ×") == 3 for world in (*CLEAN, *READ)) and MIN_REFERENCES == 5
-    assert row(CLEAN[0], 5, 20).startswith("| sets alike | 300 × 200 | 5 | 0 points |")
+    assert row(CLEAN[0], 5, 20).startswith("| sets alike | 300 × 200 | 5 | 0 pp |")

@@ -108,7 +108,7 @@ def test_a_slow_classifier_is_permuted_no_more_often_than_it_can_afford(monkeypa
 
 def test_too_few_entries_for_five_folds_are_a_sentence():
     for ask in (lambda *sets: told_apart(*sets, m=1), giveaways):
-        with pytest.raises(BadInput, match="at least 5 entries of each, and 20 target and 4 retro entries came"):
+        with pytest.raises(BadInput, match="at least 5 entries of each, and 20 benchmark and 4 holdout entries came"):
             ask(topical("animals", 20), topical("numbers", 4))
 
 
@@ -116,7 +116,7 @@ def test_entries_of_one_source_count_once():
     target = random_entries(20, 1)
     retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]
     with pytest.raises(
-        BadInput, match="20 target and 1 retro entries came: add items. Of entries made from one source the first"
+        BadInput, match="20 benchmark and 1 holdout entries came: add items. Of entries made from one source the first"
     ):
         told_apart(target, retro, m=9)
     templated = [entry(f"r{i}", f"one of {i}?", source_id=f"template{i // 4}") for i in range(40)]
@@ -125,7 +125,7 @@ def test_entries_of_one_source_count_once():
 
 
 def test_a_fold_that_leaves_one_set_to_train_on_decides_nothing():
-    # giveaways describe every entry; of eight retro entries from one source all lie in one fold
+    # giveaways describe every entry; of eight holdout entries from one source all lie in one fold
     target = random_entries(20, 1)
     retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]
     assert giveaways(target, retro) is not None
