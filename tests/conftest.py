@@ -1,8 +1,10 @@
 """What every test may use."""
 
+import gc
 import math
 import os
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -16,6 +18,14 @@ os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nob
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
 from flipcore.store.connection import Store
 from tests import shards
+
+# Collecting makes millions of objects that stay: searching them for garbage again and again took a
+# third of its time. `pytest_collection_finish` turns the search on again.
+gc.disable()
+# Many containers set PYTHONDONTWRITEBYTECODE. Each worker would compile every test in every run, and
+# each command that a test starts the whole package.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # a busy machine is slow, not wrong: examples have no deadline of their own
 settings.register_profile("flipscope", deadline=None)
@@ -76,6 +86,12 @@ def pytest_collection_modifyitems(config, items):
         of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
         place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
         items.sort(key=lambda item: place[item.path])
+
+
+def pytest_collection_finish():
+    """Search for garbage again, but not among what was collected, which stays until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish(session):
