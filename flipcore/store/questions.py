@@ -53,7 +53,9 @@ def prepare(connection: DuckDBPyConnection) -> None:
     """Makes the table where it is not there yet, and fills in what an earlier release or another program left out."""
     with suppress(duckdb.CatalogException):
         connection.execute(_TABLES)
-    fill(connection)
+    # A look at an empty file takes a tenth of the time of filling in nothing.
+    if connection.execute("SELECT EXISTS (FROM main.items) OR EXISTS (FROM main.study_variants)").fetchall()[0][0]:
+        fill(connection)
 
 
 def fill(connection: DuckDBPyConnection) -> None:

@@ -25,12 +25,13 @@ class Column:
 @dataclass(frozen=True)
 class Table:
     """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table without one; `rules` are in
-    its comment."""
+    its comment; `sql` is DuckDB's own wording of its statement."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     rules: tuple[str, ...] = ()
+    sql: str = ""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def _tables(path: Path) -> dict[str, Table]:
     with duckdb.connect(":memory:") as connection:
         connection.execute(_text(path))
         rules = connection.execute(
-            "SELECT table_name, coalesce(comment, '') FROM duckdb_tables() ORDER BY table_oid"
+            "SELECT table_name, coalesce(comment, ''), sql FROM duckdb_tables() ORDER BY table_oid"
         ).fetchall()
         columns = connection.execute(
             "SELECT table_name, column_name, data_type, is_nullable, column_default, coalesce(comment, '') FROM duckdb_columns() "
@@ -100,5 +101,6 @@ def _tables(path: Path) -> dict[str, Table]:
     for table, *column in columns:
         by_table.setdefault(table, []).append(Column(*column))
     return {
-        name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; "))) for name, rule in rules
+        name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; ")), sql)
+        for name, rule, sql in rules
     }
