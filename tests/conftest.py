@@ -16,8 +16,8 @@ from hypothesis import settings
 os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nobody's own models are in a test
 
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
-from flipcore.store.connection import Store
 from tests import shards
+from tests.stores import empty_store
 
 # Collecting makes millions of objects that stay: searching them for garbage again and again took a
 # third of its time. `pytest_collection_finish` turns the search on again.
@@ -198,7 +198,7 @@ def allowed_callables():
 @pytest.fixture
 def store(tmp_path):
     """An empty one."""
-    opened = Store.open(tmp_path / "flips.duckdb")
+    opened = empty_store(tmp_path / "flips.duckdb")
     yield opened
     opened.close()
 
