@@ -195,6 +195,20 @@ def allowed_callables():
         yield
 
 
+@pytest.fixture(scope="module")
+def few_permutations():
+    """Permute the cross-validation of two sets 19 times, not 199.
+
+    For tests that compare what two places say of it, or look only at what is said: that is the
+    same for any number, and takes a tenth of the time.
+    """
+    from flipcore.reports.holdout import START
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(START, "permutations", 19)
+        yield
+
+
 @pytest.fixture
 def store(tmp_path):
     """An empty one."""

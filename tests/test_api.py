@@ -17,7 +17,7 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.usefixtures("allowed_folders")
+pytestmark = pytest.mark.usefixtures("allowed_folders", "few_permutations")
 
 NOTEBOOK, PARTS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("notebook", "parts"))
 STUDY = Study(

@@ -29,6 +29,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, judges, studies
 from tests.datasets.recorded import harness_files
 from tests.models.server import Server
+from tests.stores import empty_store
 
 pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
 
@@ -42,6 +43,7 @@ CITIES = dict(
 )
 QUESTION = "What is the capital of {}?"
 PLANTED = list(CITIES)[:5]  # of these the fickle model changes its mind where the question is set out in another way
+N_FEW = 10  # cities, where nothing needs all twenty
 SAID = (
     *("{}", "It is {}.", "That must be {}, as every pupil knows.", "{} has that honour", "Beyond any doubt: {}", "{} it is"),
     *("Most atlases name {} here", "People govern from {}", "You are looking for {}", "The seat of government lies in {}"),
@@ -99,13 +101,14 @@ def world(monkeypatch):
 
 @pytest.fixture
 def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
+    opened = empty_store(tmp_path / "flips.duckdb")
     yield opened
     opened.close()
 
 
-def declared(folder, *, with_key=True, **changes):
-    rows = [{"id": land, "question": QUESTION.format(land), "answer": city} for land, city in CITIES.items()]
+def declared(folder, *, with_key=True, n_cities=N_FEW, **changes):
+    cities = list(CITIES.items())[:n_cities]
+    rows = [{"id": land, "question": QUESTION.format(land), "answer": city} for land, city in cities]
     path = folder / "capitals.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     columns = {"key": "id", "question": "question"} | ({"target": "answer"} if with_key else {"kind": "text"})
@@ -139,11 +142,11 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
     frame = studies.readouts(store, study.study_id, everything=True)
     assert set(frame["status"]) == {"ok"}
     assert parts_of(store, study, "right") == [0.0, 0.0, 0.0]
-    assert parts_of(store, study, "fickle") == pytest.approx([5 / 20, 5 / 20, 0.0])
+    assert parts_of(store, study, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
     said = StudyView(store, study.study_id).text()
     if with_key:
         right = frame.groupby("model", observed=True)["is_correct"].mean()
-        assert right["right"] == 1.0 and right["fickle"] == pytest.approx(1 - 5 / 20 / 2)
+        assert right["right"] == 1.0 and right["fickle"] == pytest.approx(1 - 5 / N_FEW / 2)
         assert "Score (benchmark items, same meaning)" in said
     else:
         assert frame["is_correct"].isna().all() and "Score" not in said
@@ -168,14 +171,14 @@ def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_p
     assert budgets.spent_usd(store, study.study_id) == pytest.approx(25e-6 * len(world.judged))
     n = len(world.judged)
     assert runner.run(study, store).state == "done" and len(world.judged) == n
-    assert parts_of(store, study, "fickle") == pytest.approx([5 / 20, 5 / 20, 0.0])
+    assert parts_of(store, study, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
 
 
 def test_what_comparisons_cost_at_most_is_said_before_any_is_bought(tmp_path, store, world):
-    study = declared(tmp_path, budget_usd=0.01)
+    study = declared(tmp_path, budget_usd=0.005)
     whole = plan(study)
-    assert projection(whole).n_calls == 2 * 20 * (10 + 10 * 11) and any("upper bound" in note for note in whole.notes)
-    assert projection(plan(declared(tmp_path, with_key=False))).n_calls == 2 * 20 * (10 + 10 * 9)
+    assert projection(whole).n_calls == 2 * N_FEW * (10 + 10 * 11) and any("upper bound" in note for note in whole.notes)
+    assert projection(plan(declared(tmp_path, with_key=False))).n_calls == 2 * N_FEW * (10 + 10 * 9)
     with pytest.raises(OverBudget, match="more than its budget"):
         runner.run(study, store)
     with pytest.raises(BadInput, match="Same meaning reads by another model, and the study names none"):
@@ -189,7 +192,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     monkeypatch.setattr(
         world, "verdict_of", lambda prompt: "same" if any(one in prompt for one in lax) else World.verdict_of(prompt)
     )
-    study = declared(tmp_path)
+    study = declared(tmp_path, n_cities=len(CITIES))
     runner.run(study, store)
     assert "nobody has labelled" in gates.reasons(store, study.study_id)["same_meaning"]
     n_compared, n_turned = judges.both_ways(store, study.study_id, "same_meaning")

@@ -6,6 +6,7 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
+from flipcore.stats.flips import power as module
 from flipcore.stats.flips.power import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, elsewhere, power
 from tests.lab.claims import flips as worlds
 
@@ -18,8 +19,13 @@ def test_the_difference_that_is_promised_is_claimed_four_times_in_five(n, n_cell
 
 
 def test_more_cells_and_fewer_items_need_a_larger_difference():
-    assert detectable_difference(40, 6) > detectable_difference(40) > detectable_difference(400)
-    assert detectable_difference(6_000) == pytest.approx(detectable_difference(1_500) / 2, abs=0.011)
+    assert detectable_difference(40, 6) > detectable_difference(40) > detectable_difference(120)
+
+
+def test_beyond_what_is_drawn_the_difference_shrinks_with_the_root(monkeypatch):
+    monkeypatch.setattr(module, "MOST_DRAWN", 150)
+    found = detectable_difference.__wrapped__
+    assert found(600) == pytest.approx(found(150) / 2, abs=0.011) and found(150) == detectable_difference(150)
 
 
 def test_a_plan_gives_the_power_of_two_worse_worlds():
