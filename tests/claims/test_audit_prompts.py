@@ -184,11 +184,56 @@ def abouts(tmp_path, samples, name="a", reported=None):
         store.close()
 
 
+# Several faults in one log, so that it is imported once for them all. None of them is named where
+# the others of its group stand without it, which the slow tests below ask one by one.
+TOGETHER = (
+    ("rows doubled", "several temperatures", "own examples"),
+    ("epochs missing", "leaked answers", "times"),
+    ("rows missing", "wordings", "items of no plan"),
+    ("several models", "a question repeated with another key", "answers cut off"),
+    ("scores that contradict their answers", "a question repeated"),
+    ("keys changed after scoring", "one epoch asked in another wording"),
+    ("keys at one place",),
+    ("one answer always",),
+    ("refusals",),
+    ("answers filtered",),
+    ("empty answers",),
+)
+FAULTS = {fault: (fault, planted) for fault, planted in PLANTED.items()} | LONG_HEARD
+
+
+def with_faults(faults):
+    """A good log with these faults, planted one after the other, and what names each."""
+    samples = clean()
+    for fault in faults:
+        samples = FAULTS[fault][1](samples)
+    return samples, {FAULTS[fault][0] for fault in faults}
+
+
+@pytest.mark.parametrize("faults", TOGETHER, ids=", ".join)
+def test_faults_of_one_log_are_each_named(tmp_path, faults):
+    samples, names = with_faults(faults)
+    assert names <= set(abouts(tmp_path, samples))
+
+
+def test_every_fault_is_in_a_group():
+    assert sorted(fault for faults in TOGETHER for fault in faults) == sorted(FAULTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("faults", "fault"), [(group, fault) for group in TOGETHER if len(group) > 1 for fault in group])
+def test_no_fault_of_a_group_is_named_without_it(tmp_path, faults, fault):
+    samples, _ = with_faults([other for other in faults if other != fault])
+    assert FAULTS[fault][0] not in abouts(tmp_path, samples)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", PLANTED)
 def test_each_planted_fault_is_named(tmp_path, fault):
     assert fault in abouts(tmp_path, PLANTED[fault](clean()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", LONG_HEARD)
 def test_what_was_always_heard_is_still_named(tmp_path, fault):
     about, planted = LONG_HEARD[fault]

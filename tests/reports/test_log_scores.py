@@ -79,9 +79,8 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
     study_id, study = study_of(store, log)
     (one,) = task_scores(store, study_id, study)
     assert one.mean.value == pytest.approx(7 / 16) and one.n_epochs == 4
-    assert headline(store, study_id).startswith("Accuracy 44% [") and "12 items, by reward (mean of 4 epochs)" in headline(
-        store, study_id
-    )
+    sentence = headline(store, study_id)
+    assert sentence.startswith("Accuracy 44% [") and "12 items, by reward (mean of 4 epochs)" in sentence
     text = audit(store, study_id).text()
     assert "29% [" in text and "of repeated scores differ under reward" in text  # (3/6 + 4/6) / 4
     assert "text match" not in text and "does not" not in text
@@ -94,7 +93,8 @@ def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     rows = [sample(i, "CI"[i % 2], scorer="match", target="oak", text="oak", answer="oak") for i in range(12)]
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("trees", ("match", "match", None, 0.5))))
     report = whole_study(store, study_id).report
-    assert "Accuracy 50% [" in headline(store, study_id) and "by match" in headline(store, study_id)
+    sentence = headline(store, study_id)
+    assert "Accuracy 50% [" in sentence and "by match" in sentence
     assert report.notes["openai/m-1"] == ["Reference extractor: match."]
 
 
@@ -105,7 +105,8 @@ def test_the_first_reducer_of_the_log_gives_the_headline(tmp_path, store, reduce
     value = {"pass_at_2": (1 + 0.5 + 5 / 6) / 4}.get(reducer, value)
     head = header("acts", ("reward", "reward", reducer, value), ("reward", "reward", "mode", 0.5))
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
-    assert f"Accuracy {value:.0%} [" in headline(store, study_id) and f"({reducer} of 4 epochs)" in headline(store, study_id)
+    sentence = headline(store, study_id)
+    assert f"Accuracy {value:.0%} [" in sentence and f"({reducer} of 4 epochs)" in sentence
     assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
 
 
@@ -127,7 +128,8 @@ def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_firs
     ]
     head = header("facts", ("model_graded_fact", "model_graded_fact", None, 0.25), ("includes", "includes", None, 1.0))
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
-    assert "Accuracy 25% [" in headline(store, study_id) and "model_graded_fact" in headline(store, study_id)
+    sentence = headline(store, study_id)
+    assert "Accuracy 25% [" in sentence and "model_graded_fact" in sentence
 
 
 def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_path, store):
@@ -135,7 +137,8 @@ def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_pat
     head = header("facts", ("includes", "includes", None, 1.0), ("match", "match", None, 0.25))
     head["results"]["headline"] = {"scorer": "match", "score": "match", "metric": "mean", "reducer": None}
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
-    assert "Accuracy 25% [" in headline(store, study_id) and "by match" in headline(store, study_id)
+    sentence = headline(store, study_id)
+    assert "Accuracy 25% [" in sentence and "by match" in sentence
 
 
 def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
@@ -155,7 +158,8 @@ def test_grades_keep_their_scale_and_a_grade_of_one_is_not_right(tmp_path, store
     )
     (one,) = task_scores(store, study_id, study)
     assert (one.mean.value, one.scale, one.is_share) == (3.0, (1.0, 5.0), False)
-    assert "Mean score 3.00 [" in headline(store, study_id) and "on a scale seen from 1 to 5" in headline(store, study_id)
+    sentence = headline(store, study_id)
+    assert "Mean score 3.00 [" in sentence and "on a scale seen from 1 to 5" in sentence
     assert not store.rows("SELECT * FROM readouts WHERE is_correct IS NOT NULL")
 
 
