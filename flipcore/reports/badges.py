@@ -38,17 +38,19 @@ MEANINGS = {
 
 def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
+    # Calls that failed are no random part of all calls, so no share of them is "partial".
+    lacks_answers = row["state"] == "incomplete" or bool(row["state"] == "failed" and row["n_failed"])
     holds = {
         "SIMULATED": row["simulated"],
         "POCKET": any(model.split("-")[0] == "pocket" for model in row["models"]),
         "UNREVIEWED PARAPHRASES": n_unreviewed,
         "JUDGE NOT PASSED": judge_is_closed,
-        "INCOMPLETE": row["state"] == "incomplete",
+        "INCOMPLETE": lacks_answers,
     }
     pairs = [(badge, badge) for badge, is_so in holds.items() if is_so]
     if len(row["other_models"]):
         pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:3])}"))
-    if row["state"] not in ("incomplete", "done"):
+    if not lacks_answers and row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}"))
     return pairs

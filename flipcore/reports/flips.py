@@ -11,8 +11,9 @@ from flipcore.claims import flips as claims
 from flipcore.claims.audit_input import what_differs
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
-from flipcore.core.records import BASE, CUT, FIRST_TOKEN, IDENTITY, role_name
+from flipcore.core.records import ABSENT, BASE, CUT, FIRST_TOKEN, IDENTITY, role_name
 from flipcore.datasets import LOADERS
+from flipcore.extractors import title_of
 from flipcore.reports.log_scores import TaskScore, leading, score_claim
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.unread import unread_share, why_unread
@@ -80,6 +81,8 @@ def headline(
         return Headline((description("No item has all of its answers yet." if is_begun else "No answer has come back yet."),))
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
+    if why := why_nothing_was_read(frame):
+        return Headline((description(f"{f'{model}: ' if n_models > 1 else ''}{why}"),), model)
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [one.scorer for one in scores])
     # An extractor that read nothing (the model gives no log-probabilities) never leads.
@@ -115,8 +118,39 @@ def headline(
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
-    """Whether each model was asked each item once, in one wording; False where nothing has come back."""
-    return not frame.empty and bool((frame["variant"] == BASE).all() and (frame["sample"] == 0).all())
+    """Whether each model was asked each item once, in one wording; False where nothing was read."""
+    is_once = (frame["variant"] == BASE).all() and (frame["sample"] == 0).all()
+    return not frame.empty and bool(is_once) and not why_nothing_was_read(frame)
+
+
+def why_nothing_was_read(frame: pd.DataFrame) -> str:
+    """Say why no answer could be read, as where all calls failed; "" where one was, and of no rows."""
+    if frame.empty or (frame["status"] != ABSENT).any():
+        return ""
+    reference = default_reference(list(frame["extractor"].unique()))
+    return f"No answer could be read, so nothing was measured.{_reason(frame, reference)}"
+
+
+def nothing_to_compare(frame: pd.DataFrame) -> str:
+    """Say that fewer than two extractors read answers, and why the others read none."""
+    by_name = {str(name): rows for name, rows in frame.groupby("extractor", sort=False, observed=True)}
+    without = [name for name, rows in by_name.items() if (rows["status"] == ABSENT).all()]
+    if not without:
+        return "This study has one extractor, so there is nothing to compare."
+    readers = [title_of(name).lower() for name in by_name if name not in without]
+    others = ", ".join(title_of(name).lower() for name in without)
+    start = f"Only {readers[0]} read answers" if readers else "No extractor read an answer"
+    of_others = f"; {others} read none" if readers else ""
+    return f"{start}, so there is nothing to compare{of_others}.{_reason(frame, without[0])}"
+
+
+def _reason(frame: pd.DataFrame, extractor: str) -> str:
+    """The reason that an extractor's rows give most often, behind a blank; "" without one."""
+    if "reason" not in frame:
+        return ""
+    reasons = frame.loc[frame["extractor"] == extractor, "reason"].astype(object).dropna()
+    reasons = reasons[reasons != ""]
+    return f" {reasons.mode().iloc[0]}" if len(reasons) else ""
 
 
 def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:

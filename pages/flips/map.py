@@ -8,7 +8,7 @@ from flipcore.charts.flips import matrix
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
-from flipcore.reports.flips import ASKED_ONCE, judges
+from flipcore.reports.flips import ASKED_ONCE, judges, nothing_to_compare
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
@@ -32,7 +32,7 @@ def disagreement(study_id: str, model: str) -> None:
         more = "Add another and run it again: calls that were answered are not repeated."
         if session.declared(study_id).is_recorded:
             more = "A log that holds the outputs' texts is read here besides."
-        st.info(f"This study has one extractor, so there is nothing to compare. {more}")
+        st.info(plain(f"{nothing_to_compare(of_model(study_id, model))} {more}"))
         return
     st.markdown(plain(agreement.sentence(title_of)))
     left, right = st.columns([3, 2])

@@ -3,9 +3,18 @@
 import pandas as pd
 import pytest
 
-from flipcore.core.records import RIGHT, WRONG
+from flipcore.core.records import ABSENT, RIGHT, WRONG
 from flipcore.datasets import load
-from flipcore.reports.flips import asked_once, by_wording, claimed_headline, headline, made_from, surface_claim
+from flipcore.reports.flips import (
+    asked_once,
+    by_wording,
+    claimed_headline,
+    headline,
+    made_from,
+    nothing_to_compare,
+    surface_claim,
+    why_nothing_was_read,
+)
 from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
@@ -32,6 +41,28 @@ def test_what_was_asked_once_is_said_to_be_so():
     assert found.claims[1].text == "Each item was asked once, in one wording, so nothing could flip."
     again = frame([row for i in range(12) for row in asked(f"i{i}", "A") + asked(f"i{i}", "A", sample=1)])
     assert not asked_once(again) and not asked_once(frame([]))
+
+
+def failed(rows, reason="mymodel refused the request (HTTP 400)."):
+    return frame(rows).assign(status=ABSENT, answer=None, is_correct=None, reason=reason)
+
+
+def test_a_study_whose_calls_all_failed_says_so():
+    once = failed([row for i in range(12) for row in asked(f"i{i}", "A")])
+    why = "No answer could be read, so nothing was measured. mymodel refused the request (HTTP 400)."
+    assert why_nothing_was_read(once) == why and headline(once).sentence == why
+    assert not asked_once(once)
+    assert why_nothing_was_read(frame([])) == "" == why_nothing_was_read(frame(two_readouts("ABC", "ABB")))
+
+
+def test_a_declared_extractor_that_read_nothing_is_named():
+    read = frame([row for i in range(12) for row in asked(f"i{i}", "AB")])
+    absent = failed([row for i in range(12) for row in asked(f"i{i}", "AB", extractor="first_token")], "It gives none.")
+    both = pd.concat([read.assign(reason=""), absent])
+    assert nothing_to_compare(both) == (
+        "Only written answer read answers, so there is nothing to compare; first token read none. It gives none."
+    )
+    assert nothing_to_compare(read) == "This study has one extractor, so there is nothing to compare."
 
 
 def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
