@@ -48,12 +48,27 @@ def act(options: argparse.Namespace) -> int:
     """The exit code of `run STUDY.toml`."""
     folders.admit(".", Path(options.toml).parent)
     study = Study.read(options.toml)
+    _check_names(study)
     if options.pilot is not None:
         if options.on:
             raise BadInput("A pilot asks a few items, and asks them from this machine: leave out --on.")
         return _pilot(study, options.pilot)
     on = f" --on {options.on}" if options.on else ""
     return ask(study, f"python -m flipcore run {options.toml}{on}", options.budget, options.on)
+
+
+def _check_names(study: Study) -> None:
+    """Raise BadInput for a model, axis or extractor that is none, before anybody waits for the file."""
+    from flipcore.models import model_cards, open_backend
+    from flipcore.runs.plan import parts
+
+    if study.is_recorded:
+        return  # refused later, with what to do instead
+    parts(study)
+    cards = model_cards()
+    judges = [study.judge] if study.judge else []
+    for name in [*(use.name for use in study.models), *judges]:
+        open_backend(name, cards)
 
 
 def _pilot(study: Study, n_items: int) -> int:

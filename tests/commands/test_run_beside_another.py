@@ -4,12 +4,15 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from flipcore.__main__ import main
 from flipcore.commands import run
 from flipcore.core.errors import StoreHeld
+from flipcore.core.study import ModelUse, Part
 from flipcore.runs import inbox
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
@@ -110,3 +113,16 @@ def test_a_study_that_still_waits_for_an_answer_is_not_taken_by_another_run(tmp_
     path = inbox.hand_over(tiny_study())
     assert inbox.take(min_age_s=run.LEFT_OVER_S) == [] and path.exists()
     assert inbox.withdraw(path) and not inbox.withdraw(path)
+
+
+@pytest.mark.parametrize(
+    ("of_study", "words"),
+    [({"models": (ModelUse("nobody"),)}, "no model 'nobody'"), ({"axes": (Part("sideways"),)}, "'sideways'")],
+    ids=["model", "axis"],
+)
+def test_a_name_that_nothing_offers_is_refused_before_anybody_waits(holder, tmp_path, capsys, of_study, words):
+    path = tmp_path / "study.toml"
+    path.write_text(replace(tiny_study(), **of_study).to_toml(), encoding="utf-8")
+    assert main(["run", str(path)]) == 1
+    said = capsys.readouterr().err
+    assert words in said and "Waiting" not in said
