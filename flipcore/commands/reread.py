@@ -7,6 +7,7 @@ from pathlib import Path
 from flipcore.commands.opening import add_study, interruptible, on_study
 from flipcore.commands.run import EXIT_CODES
 from flipcore.core import folders
+from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 
 HELP = "read the stored outputs of a study again, by another extractor or pattern"
@@ -43,15 +44,17 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     if not name:
         return 0 if options.price else EXIT_CODES["incomplete"]
     print(f"Stored as the readout {name!r}; what was read before stays.")
-    for change in changes(store, study_id, old_readout(store, study_id, name), name):
-        print(f"{change.claim.text}\n   {change.claim.detail}")
+    try:
+        for change in changes(store, study_id, old_readout(store, study_id, name), name):
+            print(f"{change.claim.text}\n   {change.claim.detail}")
+    except BadInput as error:  # the readouts are stored, whether or not there are others to compare them with
+        print(error)
     print(f"Next: python -m flipcore audit {study_id}")
     return 0
 
 
 def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
-    from flipcore.core.errors import BadInput
     from flipcore.runs.rereading import AT_MOST, EXAMPLE, TOGETHER, judge_again, priced, prompt_in
     from flipcore.store.queries.judges import JUDGE
 

@@ -24,9 +24,10 @@ def act(options: argparse.Namespace) -> int:
     from flipcore.reports.whole_study import study_of
     from flipcore.store.queries import studies
 
+    folders.admit(".")  # a stored study may name a file of the folder it was run in
     with open_store() as store:
         if options.study.endswith(".toml"):
-            folders.admit(".", Path(options.study).parent)
+            folders.admit(Path(options.study).parent)
             study = Study.read(options.study)
         else:
             study = studies.declared(store, study_of(store, options.study))
