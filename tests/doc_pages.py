@@ -4,6 +4,7 @@ on it were false; docs/reference.md, every command, the notebook's functions, a 
 ``python -m tests.doc_pages`` writes them.
 """
 
+import argparse
 import inspect
 import os
 import tempfile
@@ -93,8 +94,17 @@ def _reference() -> str:
 
 def _commands() -> Iterator[str]:
     with mock.patch.dict(os.environ, {"COLUMNS": "120"}):
-        for name, command in parser()._subparsers._group_actions[0].choices.items():
+        for name, command in _parsers(parser()):
             yield f"### `{name}`\n\n```text\n{command.format_help().rstrip()}\n```"
+
+
+def _parsers(above: argparse.ArgumentParser, words: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every command with its words, and the commands below it: `models`, `models add`."""
+    if above._subparsers is None:
+        return
+    for name, command in above._subparsers._group_actions[0].choices.items():
+        yield f"{words}{name}", command
+        yield from _parsers(command, f"{words}{name} ")
 
 
 def _functions() -> Iterator[str]:
