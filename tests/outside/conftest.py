@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.outside.user import User, build_wheel, unpack_wheel
+from tests.outside.user import User, build_wheel, unpack_wheel, write_launcher
 
 
 @pytest.fixture(scope="session")
@@ -14,4 +14,4 @@ def site(tmp_path_factory):
 @pytest.fixture
 def user(tmp_path, site):
     """Somebody with an empty folder and a home of their own."""
-    return User(tmp_path / "home", tmp_path / "work", site)
+    return User(tmp_path / "home", tmp_path / "work", write_launcher(tmp_path / "bin" / "flipscope", site))

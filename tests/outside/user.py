@@ -56,17 +56,29 @@ class Result:
         return next((line for line in self.out.splitlines() if line.strip()), "")
 
 
-class User:
-    """Runs commands in `folder` with a home of its own; `site` holds the unpacked package."""
+def write_script(path: Path, text: str) -> Path:
+    """Write an executable file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
 
-    def __init__(self, home: Path, folder: Path, site: Path) -> None:
-        self.home, self.folder = home, folder
+
+def write_launcher(path: Path, site: Path) -> Path:
+    """Write what pip would write as `flipscope`, for the package in `site`."""
+    return write_script(path, _LAUNCHER.format(python=sys.executable, site=str(site)))
+
+
+class User:
+    """Runs commands in `folder` with a home of its own.
+
+    `command` is the installed `flipscope`; its folder stands first in PATH.
+    """
+
+    def __init__(self, home: Path, folder: Path, command: Path) -> None:
+        self.home, self.folder, self.command = home, folder, command
+        home.mkdir(parents=True, exist_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-        bin_folder = home / "bin"
-        bin_folder.mkdir(parents=True, exist_ok=True)
-        self.command = bin_folder / "flipscope"
-        self.command.write_text(_LAUNCHER.format(python=sys.executable, site=str(site)), encoding="utf-8")
-        self.command.chmod(0o755)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -78,10 +90,10 @@ class User:
         """Run `flipscope WORDS…` and return what it printed."""
         return self.run(str(self.command), *map(str, words), cwd=cwd, stdin=stdin)
 
-    def run(self, *words: str, cwd: Path | None = None, stdin: str = "") -> Result:
+    def run(self, *words: str, cwd: Path | None = None, stdin: str = "", seconds: float = SECONDS) -> Result:
         """Run any command."""
         done = subprocess.run(
-            words, cwd=cwd or self.folder, env=self.environment, input=stdin, capture_output=True, text=True, timeout=SECONDS
+            words, cwd=cwd or self.folder, env=self.environment, input=stdin, capture_output=True, text=True, timeout=seconds
         )
         return Result(done.returncode, done.stdout, done.stderr)
 
