@@ -34,7 +34,7 @@ WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
     *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
     *("unreadable", "failed", "were cut off", "refusals", "empty answers", "silent cuts"),
-    *("cached runs", "averaged runs", "keys alone", "part of the items"),
+    *("cached runs", "averaged runs", "keys alone", "part of the items", "model by its file"),
     *("no score", "two columns", "percentages", "rows alike", "formulas"),
 )
 _ASIDES = ("repeats", "prompts", "two logs", "keys of one model")  # what the rows show, whatever they show
@@ -247,6 +247,7 @@ ADVICE = {  # what a finding is about -> what to do
     "empty answers": "Find out why these outputs are empty, and ask them again.",
     "silent cuts": "Raise the token limit and ask the cut items again.",
     "keys alone": "Look at these keys first: no answer agrees with them.",
+    "model by its file": "Put the results files beside the sample files, or name the models with --map.",
     "part of the items": "Say beside the score that it is of a part of the items.",
     "SCORE rate": "Quote the share of pairs that agree, not lm-eval's rate.",
     "failed": "Run the calls that failed again; they count as wrong or are left out.",

@@ -15,7 +15,7 @@ from pathlib import Path
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, OTHER_PROMPT, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
-from flipcore.datasets.recorded.formats import READERS
+from flipcore.datasets.recorded.formats import READERS, lm_eval
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
@@ -380,7 +380,12 @@ def recognised(
         except (BadInput, OSError) as error:
             unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
     files = []
+    has_one_model = bool((corrections or {}).get("model"))  # then further files are runs of it
+    samples = [] if has_one_model else [source for source, reader in source_readers if reader is lm_eval.READER]
+    names_of_models = lm_eval.names_of_samples(samples, beside)
     for source, reader in source_readers:
+        if source.name in names_of_models:
+            reader = lm_eval.named_reader(names_of_models[source.name])
         if reader is None:
             if len(every) == 1 or not _BESIDE_LOGS.search(source.name):
                 unread.append(f"{source.name}{_UNKNOWN}")

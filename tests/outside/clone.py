@@ -116,12 +116,13 @@ def copy_tree(folder: Path) -> None:
             shutil.copy(ROOT / name, folder / name)
 
 
-def clone(folder: Path, environment: Path) -> User:
-    """Somebody in a clone of their own, with an environment that was made before."""
+def clone(folder: Path, environment: Path | None) -> User:
+    """Somebody in a clone of their own, with an environment that was made before or without one."""
     work = folder / "flipscope"
     work.mkdir(parents=True)
     copy_tree(work)
-    (work / ".venv").symlink_to(environment)
+    if environment:
+        (work / ".venv").symlink_to(environment)
     (folder / "bin").mkdir()
     for name in ("python", "flipscope"):
         (folder / "bin" / name).symlink_to(work / ".venv" / "bin" / name)

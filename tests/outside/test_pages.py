@@ -28,6 +28,7 @@ NOT_RUN = {
     "served/bin/": "needs the environment above; tests/models/test_third_party_server.py asks it where it is installed",
     ".venv/bin/pip install gguf": "fetches a package; tests/models/test_third_party_server.py asks it where it is installed",
 }
+INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && "  # run in CI, where IS_WHOLE
 # An exit code other than 0 that the page says a command may have.
 MAY_END = {"flipcore check": (0, 1, 2), "check ": (0, 1, 2)}
 
@@ -50,8 +51,10 @@ def environment(tmp_path_factory):
 @pytest.fixture
 def reader(environment, tmp_path, request):
     """Somebody who reads a page in a clone of their own, with the files that it names."""
-    user = clone.clone(tmp_path, environment)
-    for give in clone.GIVEN.get(request.getfixturevalue("page"), ()):
+    page = request.getfixturevalue("page")
+    # The README makes the environment itself, as whoever follows it does.
+    user = clone.clone(tmp_path, None if page == "README.md" and clone.IS_WHOLE else environment)
+    for give in clone.GIVEN.get(page, ()):
         give(user)
     return user
 
@@ -103,7 +106,7 @@ def answer_once(user: User, line: str) -> str:
 def fault_of(user: User, command: Command) -> str:
     """What is wrong with a command as the page has it; "" where it works and prints what the page shows."""
     if "streamlit run" in command.text:
-        return answer_once(user, command.text)
+        return answer_once(user, command.text if clone.IS_WHOLE else command.text.removeprefix(INSTALL))
     done = run(user, command.text)
     allowed = next((codes for words, codes in MAY_END.items() if words in command.text), (0,))
     if done.code not in allowed:

@@ -325,3 +325,33 @@ def test_folders_of_other_questions_are_tasks_and_no_models(tmp_path):
         written.lines(tmp_path / "results" / task / "some-model.jsonl", rows)
     found = survey([tmp_path / "results"])
     assert not set(found.models) & {"easy", "hard"} and found.n_records == 10
+
+
+def lm_eval_samples(path, n_right):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        written.lm_eval_row(i, f"It is {2 * i + (i >= n_right)}", str(2 * i + (i >= n_right)), i < n_right) for i in range(20)
+    ]
+    return written.lines(path, rows)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("alpha.jsonl", "beta.jsonl"), ("alpha/samples_sums_2026-01-01.jsonl", "beta/samples_sums_2026-01-01.jsonl")],
+    ids=["by file", "by folder"],
+)
+def test_sample_files_without_results_are_models_by_their_files(tmp_path, names):
+    for name, n_right in zip(names, (16, 14), strict=True):
+        lm_eval_samples(tmp_path / name, n_right)
+    log_survey = survey([tmp_path])
+    assert list(log_survey.models) == ["alpha", "beta"] and len(log_survey.kinds) == 1
+    (said,) = [sentence for about, sentence in log_survey.facts if about == "model by its file"]
+    assert "alpha, beta" in said and "--map model=NAME" in said
+    assert list(survey([tmp_path], corrections_of(["model=one"])).models) == ["one"]
+
+
+def test_sample_files_of_several_tasks_are_one_model(tmp_path):
+    lm_eval_samples(tmp_path / "samples_sums_2026-01-01.jsonl", 16)
+    row = written.lm_eval_row(3, "No.", "No.", True) | {"doc": {"question": "Is it?", "answer": "No."}}
+    written.lines(tmp_path / "samples_other_2026-01-01.jsonl", [row])
+    assert len(survey([tmp_path]).models) == 1

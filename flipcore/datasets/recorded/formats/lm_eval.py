@@ -9,7 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flipcore.core.errors import BadInput
@@ -24,6 +25,7 @@ QUESTION = ("question", "query", "problem", "Question", "input", "question_text"
 _OPTIONS = ("options", "choices", "endings", "candidates")
 _WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}  # the metrics of loglikelihood_rolling
 _SAMPLES = re.compile(rb'(?<!\\)"samples"\s*:\s*\{\s*"[^"]+"\s*:\s*\[')
+MODEL_BY_FILE = "model by its file"
 _PLAIN = ("exact_match", "acc")  # the metrics after which a filter's readout is simply called by the filter
 
 
@@ -41,6 +43,56 @@ def _recognises(source: Source) -> bool:
 
 def _belongs(source: Source) -> bool:
     return _are_results(source) and not _holds_samples(source)
+
+
+@dataclass(frozen=True)
+class SamplesName:
+    """The task and model of a samples file whose results are not beside it, as its name has them.
+
+    `group` are the models of all such files that ask the same.
+    """
+
+    task: str
+    model: str
+    group: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Say for all files of the group what was taken for what, and how to correct it."""
+        return (
+            f"{len(self.group)} sample files have no results file beside them, so each is taken for a model of its own, "
+            f"called by its file: {', '.join(self.group)}. Add their results_….json, or name them: "
+            f"--map model:{self.model}=NAME. If they are runs of one model: --map model=NAME."
+        )
+
+
+def names_of_samples(sources: Sequence[Source], beside: Sequence[Source]) -> dict[str, SamplesName]:
+    """Name the models of samples files that ask the same and have no results file, by file.
+
+    Without results nothing says whose outputs they are. Taken for one model, two models would
+    be reruns of each other, and what they differ by its noise.
+    """
+    groups: dict[tuple[str, str], list[Source]] = {}
+    for source in sources:
+        document = first_object(source).get("doc")
+        if _recognises(source) and isinstance(document, dict) and not _results(source, beside):
+            task = _task(source, {}) if source.stem.startswith("samples_") else ""
+            groups.setdefault((task, json.dumps(document, sort_keys=True)), []).append(source)
+    names: dict[str, SamplesName] = {}
+    for (task, _), group in groups.items():
+        folders = [source.path.parent.name for source in group]
+        labels = [source.stem.removeprefix(f"samples_{task}_") for source in group]
+        if len(set(folders)) == len(group):
+            labels = folders
+        if len(group) > 1 and len(set(labels)) == len(group):
+            for source, label in zip(group, labels, strict=True):
+                names[source.name] = SamplesName(task or "samples", label, tuple(labels))
+    return names
+
+
+def named_reader(name: SamplesName) -> Reader:
+    """A reader of one samples file that is called so."""
+    return replace(READER, records=partial(_records, name=name), about=partial(_about, name=name))
 
 
 def _are_results(source: Source) -> bool:
@@ -61,9 +113,14 @@ def _holds_samples(source: Source) -> bool:
     return False
 
 
-def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+def _about(source: Source, beside: Sequence[Source], name: SamplesName | None = None) -> LogAbout:
     about = LogAbout("lm-eval samples", leaves=("metrics that are lists", "tokens (none are logged)", "finish reasons"))
     results = _results(source, beside)
+    if name:
+        if name.model == name.group[0]:  # said once of the files that ask the same
+            about.notes.append(name.sentence)
+            about.doubts.append((MODEL_BY_FILE, name.sentence))
+        return about
     if not results:
         about.notes.append(
             f"{source.name} has no results file beside it, so the model and the reported scores are unknown. Add "
@@ -121,10 +178,11 @@ def _task(source: Source, results: Mapping) -> str:
     return name if name and stamp[:2] == "20" else stem or "task"
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+def _records(source: Source, beside: Sequence[Source], name: SamplesName | None = None) -> Iterator[LogRecord | Rejection]:
     results = _results(source, beside)
-    model = results.get("model", "")
+    model = name.model if name else results.get("model", "")
     for task, place, row, problem in _rows(source, results):
+        task = name.task if name else task
         yield from records_at(f"{place} of {source.name}", problem, "lm-eval sample", _of_row, row, task, model)
 
 
