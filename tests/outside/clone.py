@@ -4,19 +4,16 @@ The clone's `.venv` is made by the README's own command in CI. Elsewhere it is a
 holds this environment's packages, so that a page can be tried in seconds and without a network.
 """
 
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.outside.user import ROOT, User, write_csv, write_script
+from tests.outside.user import INSTALL_SECONDS, IS_WHOLE, ROOT, User, write_csv, write_script
 
 RUNS = Path(__file__).with_name("runs")
 SHARED_DATA = ROOT.parent / "shared" / "data"
-IS_WHOLE = bool(os.environ.get("CI"))
-INSTALL_SECONDS = 600
 
 # What pages fetch, and where a copy lies that is no part of the repository.
 STORED_COPIES = {

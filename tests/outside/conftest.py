@@ -2,16 +2,34 @@
 
 import pytest
 
-from tests.outside.user import User, build_wheel, unpack_wheel, write_launcher
+from tests.outside.user import IS_WHOLE, User, build_wheel, install_wheel, unpack_wheel, write_launcher
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The wheel of this checkout, unpacked beside the environment's own packages."""
-    return unpack_wheel(build_wheel(tmp_path_factory.mktemp("wheel")), tmp_path_factory.mktemp("site"))
+def wheel(tmp_path_factory):
+    """The wheel of this checkout, built once."""
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def site(wheel, tmp_path_factory):
+    """The wheel, unpacked beside the environment's own packages."""
+    return unpack_wheel(wheel, tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture
 def user(tmp_path, site):
     """Somebody with an empty folder and a home of their own."""
     return User(tmp_path / "home", tmp_path / "work", write_launcher(tmp_path / "bin" / "flipscope", site))
+
+
+@pytest.fixture(scope="session")
+def installed(wheel, tmp_path_factory):
+    """The command as pip installs it into a new virtual environment; None outside of CI."""
+    return install_wheel(wheel, tmp_path_factory.mktemp("installed") / "venv") if IS_WHOLE else None
+
+
+@pytest.fixture
+def whole_user(user, installed, tmp_path):
+    """Somebody who installed the wheel, in CI; `user` elsewhere. For slow tests."""
+    return User(tmp_path / "home", tmp_path / "work", installed) if installed else user

@@ -12,7 +12,7 @@ import pytest
 from tests.models.server import Server
 from tests.outside import clone
 from tests.outside.pages import ROOT, Command, commands_of, page_names, words_of_commands
-from tests.outside.user import User
+from tests.outside.user import IS_WHOLE, User
 
 SECONDS = 900
 START_SECONDS = 120
@@ -39,7 +39,7 @@ def why_not_run(command: Command) -> str:
         if command.text.startswith(start):
             return why
     is_install = re.match(r"(\.venv/bin/)?pip install ", command.text)
-    return "CI installs it before" if is_install and not clone.IS_WHOLE else ""
+    return "CI installs it before" if is_install and not IS_WHOLE else ""
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +53,7 @@ def reader(environment, tmp_path, request):
     """Somebody who reads a page in a clone of their own, with the files that it names."""
     page = request.getfixturevalue("page")
     # The README makes the environment itself, as whoever follows it does.
-    user = clone.clone(tmp_path, None if page == "README.md" and clone.IS_WHOLE else environment)
+    user = clone.clone(tmp_path, None if page == "README.md" and IS_WHOLE else environment)
     for give in clone.GIVEN.get(page, ()):
         give(user)
     return user
@@ -106,7 +106,7 @@ def answer_once(user: User, line: str) -> str:
 def fault_of(user: User, command: Command) -> str:
     """What is wrong with a command as the page has it; "" where it works and prints what the page shows."""
     if "streamlit run" in command.text:
-        return answer_once(user, command.text if clone.IS_WHOLE else command.text.removeprefix(INSTALL))
+        return answer_once(user, command.text if IS_WHOLE else command.text.removeprefix(INSTALL))
     done = run(user, command.text)
     allowed = next((codes for words, codes in MAY_END.items() if words in command.text), (0,))
     if done.code not in allowed:

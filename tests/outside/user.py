@@ -14,6 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120
+INSTALL_SECONDS = 600
+# In CI slow tests use the wheel as pip installs it; elsewhere its files beside this environment's packages.
+IS_WHOLE = bool(os.environ.get("CI"))
 
 # What pip writes as the package's console script, for a wheel that was unpacked into a folder.
 _LAUNCHER = """#!{python}
@@ -41,6 +44,14 @@ def unpack_wheel(wheel: Path, site: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     return site
+
+
+def install_wheel(wheel: Path, environment: Path) -> Path:
+    """Install a wheel into a new virtual environment and return its `flipscope`."""
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    pip = [str(environment / "bin" / "pip"), "install", "-q", str(wheel)]
+    subprocess.run(pip, check=True, timeout=INSTALL_SECONDS)
+    return environment / "bin" / "flipscope"
 
 
 @dataclass(frozen=True)
