@@ -54,6 +54,9 @@ def test_two_inspect_logs_of_two_commits(whole_user):
     assert "0.60 right" in said_by(whole_user.flipscope("audit", "new.eval"))
     said = said_by(whole_user.flipscope("check", "old.eval", "new.eval", "--margin", "2pp"), code=1)
     assert said.startswith("FAIL") and "loss +15.0 pp" in said and "15 items fell, 0 rose" in said
+    said = said_by(whole_user.flipscope("audit", "old.eval", "new.eval"))
+    assert len(re.findall(r"model, commit [0-9a-f]{7} answers 0\.(?:75|60) right", said)) == 2
+    assert "+15.0 pp" in said and "noise floor" not in said
 
 
 @pytest.mark.slow

@@ -88,10 +88,15 @@ _RUN_SETTINGS = ("temperature", "top_p", "top_k", "reasoning_effort", "reasoning
 
 
 def _settings_of_run(header: Mapping) -> dict[str, Any]:
-    """The settings under which two runs of a task are two systems, not reruns of one."""
+    """The settings under which two runs of a task are two systems, not reruns of one.
+
+    The commit is one: whoever evaluates two commits asks what the second changed.
+    """
     evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
     settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
-    return {name: settings[name] for name in _RUN_SETTINGS if isinstance(settings.get(name), (int, float, str))}
+    of_run = {name: settings[name] for name in _RUN_SETTINGS if isinstance(settings.get(name), (int, float, str))}
+    commit = _mapping(evaluation.get("revision")).get("commit")
+    return of_run | ({"commit": commit} if isinstance(commit, str) and commit else {})
 
 
 def _other_metrics(results: Mapping) -> Iterator[str]:
