@@ -254,7 +254,7 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
     sentences = {key: f"{place(one)}: {end}. {rates[key]}." for key, end in ends.items()}
     if one.axis == ALL_AXES:
         reader = title_of(one.extractor).lower().partition(" (")[0]
-        names = {"reader": reader, "noise": noise, "lead": "{lead}"}
+        names = {"reader": reader, "noise": noise.replace(" beyond", ", beyond"), "lead": "{lead}"}
         sentences |= {
             key: f"{answer.format(**names)}{_beyond_interval(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()
         }
