@@ -263,7 +263,7 @@ def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: b
     "100 more calls would narrow the score by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
     gains = sorted(((now - design.half_width, name) for name, design in more.items()), reverse=True)
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
-    words = []
+    words: list[str] = []
     for gain, name in gains:
         size = number_text(100 * max(gain, 0), 1) if is_share else number_text(max(gain, 0), 3)
         unit = " points" if is_share and not words else ""

@@ -153,12 +153,12 @@ def _spread(frame: pd.DataFrame) -> str:
     base = base[base["score"].isin((0.0, 1.0))]
     has_read = base[base["answer"].notna() | ~base["extractor"].isin(OURS)].groupby("extractor", observed=True).size()
     base = base[base["extractor"].isin(has_read[has_read > 0].index)]
-    sizes = base.groupby(["model", "task", "extractor"], sort=False, observed=True)["item_id"].nunique()
     widest, sentence = LEAST_SPREAD, ""
-    for (model, task), n_read in sizes.groupby(level=["model", "task"], sort=False):
-        read = n_read[n_read >= LEAST_READ * n_read.max()].index.get_level_values("extractor")
-        part = base[(base["model"] == model) & (base["task"] == task) & base["extractor"].isin(read)]
-        shares = part.groupby("extractor", sort=False, observed=True)["score"].mean()
+    for key, part in base.groupby(["model", "task"], sort=False, observed=True):
+        model, task = key if isinstance(key, tuple) else (key, "")
+        by_extractor = part.groupby("extractor", sort=False, observed=True)
+        n_read = by_extractor["item_id"].nunique()
+        shares = by_extractor["score"].mean()[n_read >= LEAST_READ * n_read.max()]
         if len(shares) < 2 or shares.max() - shares.min() < widest:
             continue
         widest = shares.max() - shares.min()

@@ -2,6 +2,7 @@
 and where the next call goes. Cards, pages, command line, notebook and report are views of it."""
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from flipcore.reports.read_by_people import ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
-from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.additivity import way_gaps
@@ -48,6 +49,14 @@ INTERVALS = {
     "wordings": "other questions and wordings",
     "elsewhere": "another wording, once",
 }
+# On screen; the names above are those of exported files.
+INTERVAL_TITLES = {
+    "reruns": "reruns",
+    "questions": "other questions",
+    "wordings": "other questions and prompts",
+    "elsewhere": "another prompt, once",
+}
+_DRAWN_AT_RANDOM = re.compile(r"way-(\d+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +93,8 @@ class ModelScore:
         if way == self.own_way:
             return OWN.capitalize()
         alone = len({one.split("|", 1)[0] for one in self.bar.cells.wordings if one != self.own_way}) == 1
-        return key if alone else f"{axis.replace('_', ' ')}: {key}"
+        shown = _DRAWN_AT_RANDOM.sub(r"random prompt \1", key)
+        return shown if alone else f"{axis.replace('_', ' ')}: {shown}"
 
     @property
     def n_calls(self) -> int:
@@ -653,7 +663,7 @@ def score_bars(one: ModelScore) -> ScoreBars:
     many = one.bar.cells.shape[1] > 1
     wordings = {one.title(way): score for way, score in one.bar.cells.by_wording()} if many else {}
     own = {OWN: one.own.value} if one.own else {}
-    intervals = {title: one.bar.estimate(name) for name, title in INTERVALS.items()}
+    intervals = {title: one.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
     return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, own)
 
 
@@ -665,12 +675,12 @@ def score_rows(one: ModelScore) -> list[dict[str, Any]]:
     rows = (
         {
             "interval over": title,
-            "score": estimate.text(3),
-            "±": number_text(one.bar.half_width(name), 3),
+            "score": estimate.text_percent(1) if one.bar.cells.is_binary else estimate.text(3),
+            "±": claims.half_text(one.bar.half_width(name), one.bar.cells.is_binary).removeprefix("± "),
             "degrees of freedom": number_text(one.bar.df[name] if estimate.has_interval else math.nan, 1),
             "note": estimate.note,
         }
-        for name, title in INTERVALS.items()
+        for name, title in INTERVAL_TITLES.items()
         for estimate in [one.bar.estimate(name)]
     )
     return _noted(list(rows))
@@ -678,7 +688,15 @@ def score_rows(one: ModelScore) -> list[dict[str, Any]]:
 
 def share_rows(one: ModelScore) -> list[dict[str, Any]]:
     """Whose the variance is."""
-    return _noted([{"part": name, "share": share.text(), "note": share.note} for name, share in one.shares.items()])
+    return _noted(
+        [
+            {"part": _PART_TITLES.get(name, name), "share": share.text_percent(), "note": share.note}
+            for name, share in one.shares.items()
+        ]
+    )
+
+
+_PART_TITLES = {"wordings": "prompts", "question × wording": "question × prompt"}
 
 
 def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -689,12 +707,12 @@ def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def next_rows(one: ModelScore) -> list[dict[str, Any]]:
     """What `N_CALLS` more calls would buy, the most first."""
     now = one.bar.half_width("wordings")
-    titles = {"wordings": "new wordings", "questions": "new questions", "reruns": "reruns"}
+    titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     return [
         {
             f"{N_CALLS} more calls as": titles[name],
-            "± then": number_text(design.half_width, 3),
-            "change": number_text(design.half_width - now, 3, sign=True),
+            "± then": claims.half_text(design.half_width, one.bar.cells.is_binary).removeprefix("± "),
+            "narrower by": claims.half_text(max(now - design.half_width, 0), one.bar.cells.is_binary).removeprefix("± "),
         }
         for name, design in sorted(one.gains.items(), key=lambda pair: pair[1].half_width)
     ]
@@ -703,7 +721,9 @@ def next_rows(one: ModelScore) -> list[dict[str, Any]]:
 def best_sentence(one: ModelScore, n_calls: int) -> str:
     """The best split of a budget from nothing, by this score's components, which are estimates themselves."""
     best = claims.split_words(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level, at_most(one.bar))
-    return f"{best}; here {one.n_calls:,} calls give ± {number_text(one.bar.half_width('wordings'), 3)}."
+    return (
+        f"{best}; here {one.n_calls:,} calls give {claims.half_text(one.bar.half_width('wordings'), one.bar.cells.is_binary)}."
+    )
 
 
 def plan_sentences(source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int) -> tuple[str, ...]:
@@ -720,11 +740,13 @@ def axis_rows(one: ModelScore) -> list[dict[str, Any]]:
     return [
         {
             "axis": axis.replace("_", " "),
-            "wordings": bar.cells.shape[1],
-            "lowest": number_text(min(scores)),
-            "highest": number_text(max(scores)),
-            "own prompt": number_text(bar.cells.by_wording()[0][1]),
-            "spread of wordings (sd)": number_text(math.sqrt(bar.components.wordings), 3),
+            "prompts": bar.cells.shape[1],
+            "lowest": claims.score_text(min(scores), bar.cells.is_binary),
+            "highest": claims.score_text(max(scores), bar.cells.is_binary),
+            "own prompt": claims.score_text(bar.cells.by_wording()[0][1], bar.cells.is_binary),
+            "spread of prompts (sd)": claims.half_text(math.sqrt(bar.components.wordings), bar.cells.is_binary).removeprefix(
+                "± "
+            ),
         }
         for axis, bar in one.changes.items()
         for scores in [[score for _, score in bar.cells.by_wording()]]
@@ -734,21 +756,29 @@ def axis_rows(one: ModelScore) -> list[dict[str, Any]]:
 def wording_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row a wording, the lowest score first; none of one wording."""
     rows = sorted(one.wordings(), key=lambda pair: pair[1].value) if one.bar.cells.shape[1] > 1 else []
-    return [{"wording": title, "score, questions only": estimate.text()} for title, estimate in rows]
+    share = one.bar.cells.is_binary
+    return [
+        {"prompt": title, "score, questions only": estimate.text_percent() if share else estimate.text()}
+        for title, estimate in rows
+    ]
 
 
 def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row a reader."""
     return [
         {
-            "reader": title_of(name),
-            "score": number_text(bar.value),
+            "extractor": title_of(name),
+            "score": claims.score_text(bar.value, bar.cells.is_binary),
             "questions": f"{len(bar.cells.questions):,}",
-            "other questions": claims.interval_text(bar.by_questions) if bar.by_questions.has_interval else "–",
-            "other questions and wordings": claims.interval_text(bar.by_wordings) if bar.by_wordings.has_interval else "–",
+            "other questions": _limits(bar.by_questions, bar.cells.is_binary),
+            "other questions and prompts": _limits(bar.by_wordings, bar.cells.is_binary),
         }
         for name, bar in one.readers.items()
     ]
+
+
+def _limits(estimate: Estimate, is_share: bool) -> str:
+    return claims.limits_text(estimate, is_share) if estimate.has_interval else MISSING
 
 
 def people_rows(one: ModelScore) -> list[dict[str, Any]]:

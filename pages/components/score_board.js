@@ -5,7 +5,7 @@ const SHAPES = {
   own: "M-5.5 -5.5H5.5V5.5H-5.5Z",
   published: "M-7 -6H7L0 7Z",
 };
-const LINES = [["published", "Published"], ["bar", ""], ["wording", "Each wording"], ["own", "Own prompt"], ["reader", "Each reader"]];
+const LINES = [["published", "Published"], ["bar", ""], ["wording", "Each prompt"], ["own", "Own prompt"], ["reader", "Each extractor"]];
 const THICK = { elsewhere: 2, wordings: 12, questions: 20, reruns: 28 };
 const NEAR = 13;  // pixels at which two dots would cover each other
 
@@ -17,6 +17,7 @@ export default function (component) {
   const fills = { elsewhere: colours.muted, wordings: colours.control, questions: colours.genuine, reruns: colours.benchmark };
   const dotFills = { wording: colours.text, reader: colours.artifact, own: colours.fixed, published: colours.broken };
   const x = (value) => `${2 + 96 * Math.min(Math.max((value - ends[0]) / (ends[1] - ends[0]), 0), 1)}%`;
+  const shown = (value) => data.is_share ? percentText(value, 1) : numberText(value);
   const parts = [];
 
   function picture(parent, height, name) {
@@ -71,7 +72,7 @@ export default function (component) {
       part.bars.push({ bar, drawn, ghost, caps, title: node("title", {}, drawn) });
     }
     const centre = node("circle", { cx: x(part.model.score), cy: 20, r: 6, fill: colours.page, stroke: colours.text, "stroke-width": 2 }, svg);
-    node("title", {}, centre).textContent = `Score ${numberText(part.model.score)}`;
+    node("title", {}, centre).textContent = `Score ${shown(part.model.score)}`;
   }
 
   // dots that would cover each other stand above one another; where they stand is drawn, not estimated
@@ -116,7 +117,7 @@ export default function (component) {
     const svg = picture(line(models, ""), 22, "Scale of the score");
     const every = ticks();
     for (const tick of every) {
-      node("text", { x: x(tick), y: 15, "font-size": 12.5, "text-anchor": "middle", fill: colours.muted }, svg).textContent = tickText(tick, every.step);
+      node("text", { x: x(tick), y: 15, "font-size": 12.5, "text-anchor": "middle", fill: colours.muted }, svg).textContent = data.is_share ? `${tickText(100 * tick, 100 * every.step)}%` : tickText(tick, every.step);
     }
   }
 
@@ -149,7 +150,7 @@ export default function (component) {
         stretched(drawn, low, high);
         caps.forEach((cap, i) => stretched(cap, i ? high : low, i ? high : low));
         if (drag.isOn) stretched(ghost, bar.low[drag.from], bar.high[drag.from]);
-        write(title, `${bar.title}: ${numberText(low)} to ${numberText(high)}`);
+        write(title, `${bar.title}: ${shown(low)} to ${shown(high)}`);
       }
     }
   }

@@ -41,8 +41,9 @@ def under_board(report: score_reports.ScoreReport) -> None:
         if one.additivity.text:
             st.markdown(plain(one.additivity.text))
             st.caption(plain(one.additivity.detail))
-    _people(one)
-    _numbers(one)
+    with st.expander("Every number", icon=":material/table_rows:"):
+        _people(one)
+        _numbers(one)
 
 
 def _shares(one: score_reports.ModelScore) -> None:
@@ -57,7 +58,7 @@ def _shares(one: score_reports.ModelScore) -> None:
 def _next(one: score_reports.ModelScore) -> None:
     st.subheader("What would narrow this?", anchor=False)
     if not one.gains:
-        st.markdown("Known once there are 10 questions in three ways drawn at random.")
+        st.markdown("Known once 10 questions were asked in three random prompts.")
         return
     st.markdown(plain(one.next_sentence))
     show_table("score-next", score_reports.next_rows(one))
@@ -83,7 +84,6 @@ def _people(one: score_reports.ModelScore) -> None:
 
 
 def _numbers(one: score_reports.ModelScore) -> None:
-    st.subheader("Every number", anchor=False)
     show_table("score-intervals", score_reports.score_rows(one))
     left, right = st.columns(2, gap="large")
     if rows := score_reports.wording_rows(one):
@@ -94,7 +94,7 @@ def _numbers(one: score_reports.ModelScore) -> None:
 
 PAGE = "score"
 START = {"level": scores.LEVEL, "reader": "", "role": "", "axes": ""}
-BAND = "for every model and reader here at once, at any one level"
+BAND = "for every model and extractor here at once, at any one level"
 
 
 def settings(study_id: str, lock: dict | None) -> dict:
@@ -123,10 +123,10 @@ def settings(study_id: str, lock: dict | None) -> dict:
                 key="score-axes",
                 bind="query-params",
                 format_func=lambda name: name.replace("_", " "),
-                help="Changes whose wordings stand for all that somebody might use. The others are fixed and add no uncertainty.",
+                help="Changes whose prompts stand for all that somebody might use. The others are fixed and add no uncertainty.",
             )
         line = ", ".join(one.replace("_", " ") for one in ways) or "none"
-        screen.view_line(title_of(reader), f"{role_name(role)} items", f"wordings drawn: {line}")
+        screen.view_line(title_of(reader), f"{role_name(role)} items", f"prompts drawn: {line}")
     return view | {"reader": reader, "role": role, "axes": "+".join(ways)}
 
 
@@ -196,7 +196,7 @@ if study_id is not None:
         content(study_id, mode, lock, line)
 
 how_to_read(
-    "The open circle is the score. Around it lie, from inside out: the same calls **run again**; **other questions** in these wordings; "
-    "**other questions and wordings**; the thin line is what one further wording would report. A dot is the score of one wording, a "
-    "diamond that of one reader. Click one to read the outputs behind it."
+    "The open circle is the score. Around it lie, from inside out: **reruns** of the same calls; **other questions** in these prompts; "
+    "**other questions and prompts**; the thin line is what one further prompt would report. A dot is the score of one prompt, a "
+    "diamond that of one extractor. Click one to read the outputs behind it."
 )

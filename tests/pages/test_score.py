@@ -70,14 +70,14 @@ def columns(app: AppTest) -> list[list[str]]:
 def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(path):
     app = page()
     said = words(app)
-    assert "In one further wording these questions give simulated-noisy between" in said
+    assert "simulated-noisy: another prompt would score between" in said
     assert (
         "Of the uncertainty, " in said and "100 more calls would narrow the ± by" in said and "calls are split best as" in said
     )
-    assert [one[0] for one in columns(app)] == ["part", "100 more calls as", "axis", "interval over", "wording", "reader"]
+    assert [one[0] for one in columns(app)] == ["part", "100 more calls as", "axis", "interval over", "prompt", "extractor"]
     intervals = app.dataframe[3].value
-    assert list(intervals["interval over"])[2] == "other questions and wordings"
-    assert len(app.dataframe[4].value) == 4 and "wordings drawn: combined" in said
+    assert list(intervals["interval over"])[2] == "other questions and prompts"
+    assert len(app.dataframe[4].value) == 4 and "prompts drawn: combined" in said
 
 
 def test_a_card_says_one_score_with_its_whole_error_bar(path):
@@ -91,8 +91,8 @@ def test_no_wording_drawn_is_said_and_no_small_bar(path):
     app = page()
     app.multiselect(key="score-axes").set_value([]).run()
     said = words(app)
-    assert "asked in one wording only" in said and "in three ways drawn at random" in said
-    assert "In one further wording" not in said and "part" not in [one[0] for one in columns(app)]
+    assert "asked in one wording only" in said and "in three random prompts" in said
+    assert "another prompt would score" not in said and "part" not in [one[0] for one in columns(app)]
 
 
 def test_the_outputs_behind_a_wording_stand_in_the_link(path):
@@ -159,7 +159,7 @@ def test_tasks_of_a_log_have_a_score_each_and_none_together(tmp_path, monkeypatc
     monkeypatch.setattr(demo, "demo_studies", list)
     app = opened("score/page.py", study=study_id)
     text = words(app)
-    assert "are not pooled" in text and "0.75" in text and "0.25" in text and "Nothing was judged" not in text
+    assert "are not pooled" in text and "75%" in text and "25%" in text and "Nothing was judged" not in text
 
 
 def test_a_log_of_scores_is_compared_with_another_reading_by_right_and_wrong(tmp_path, monkeypatch):

@@ -3,12 +3,12 @@ up while the level is dragged."""
 
 from typing import Any
 
+from flipcore.claims.score import score_text
 from flipcore.core.records import digest
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.browser_data.ranking import by_level
-from flipcore.reports.score import INTERVALS, OWN, ModelScore, ScoreReport
-from flipcore.stats.base.estimate import number_text
+from flipcore.reports.score import INTERVAL_TITLES, OWN, ModelScore, ScoreReport
 
 
 def board(report: ScoreReport, level: float, at_once: int = 1) -> dict[str, Any]:
@@ -20,6 +20,7 @@ def board(report: ScoreReport, level: float, at_once: int = 1) -> dict[str, Any]
         "start": min(range(len(LEVELS)), key=lambda i: abs(LEVELS[i] - level)),
         "ends": _ends(models),
         "models": models,
+        "is_share": all(one.bar.cells.is_binary for one in report.models),
     }
     return arrays | {"id": digest(arrays)}
 
@@ -36,7 +37,7 @@ def _model(one: ModelScore, at_once: int) -> dict[str, Any]:
         "score": one.bar.value,
         "sentences": by_level([here.claim.text for here in every]),
         "details": by_level([here.claim.detail for here in every]),
-        "bars": [_bar(name, every) for name in INTERVALS],
+        "bars": [_bar(name, every) for name in INTERVAL_TITLES],
         "dots": _dots(one),
     }
 
@@ -46,7 +47,7 @@ def _bar(name: str, every: list[ModelScore]) -> dict[str, Any]:
     ends = [(one.low, one.high) if one.has_interval else (None, None) for one in estimates]
     return {
         "name": name,
-        "title": INTERVALS[name],
+        "title": INTERVAL_TITLES[name],
         "why_not": estimates[0].note,
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
@@ -57,19 +58,20 @@ def _dots(one: ModelScore) -> list[dict[str, Any]]:
     """What stands under the bar: wordings, readers, and what was published or asked in the study's own prompt."""
     bar = one.bar
     wordings = bar.cells.by_wording() if bar.cells.shape[1] > 1 else []
-    dots = [_dot("wording", one.title(way), score, {"way": way}) for way, score in wordings]
+    share = bar.cells.is_binary
+    dots = [_dot("wording", one.title(way), score, {"way": way}, share) for way, score in wordings]
     dots += [
-        _dot("reader", title_of(name), other.value, {"reader": name})
+        _dot("reader", title_of(name), other.value, {"reader": name}, share)
         for name, other in one.readers.items()
         if len(one.readers) > 1
     ]
-    dots += [_dot("own", OWN.capitalize(), one.own.value, {"way": one.own_way})] if one.own else []
-    dots += [_dot("published", "Published", one.published, {})] if one.published is not None else []
+    dots += [_dot("own", OWN.capitalize(), one.own.value, {"way": one.own_way}, share)] if one.own else []
+    dots += [_dot("published", "Published", one.published, {}, share)] if one.published is not None else []
     return dots
 
 
-def _dot(kind: str, title: str, score: float, behind: dict[str, str]) -> dict[str, Any]:
-    return {"kind": kind, "title": title, "score": score, "text": number_text(score), "behind": behind}
+def _dot(kind: str, title: str, score: float, behind: dict[str, str], is_share: bool) -> dict[str, Any]:
+    return {"kind": kind, "title": title, "score": score, "text": score_text(score, is_share), "behind": behind}
 
 
 def _ends(models: list[dict[str, Any]]) -> list[float]:

@@ -299,10 +299,10 @@ def score_tables(c: WholeStudy) -> list[Table]:
     kinds = {
         "intervals": ("Score", score_rows),
         "shares": ("Whose the uncertainty is", share_rows),
-        "next": ("Where the next call goes", next_rows),
-        "wordings": ("Each wording", wording_rows),
-        "readers": ("Each reader", reader_rows),
-        "people": ("Each reader against people", people_rows),
+        "next": ("What would narrow this", next_rows),
+        "wordings": ("Each prompt", wording_rows),
+        "readers": ("Each extractor", reader_rows),
+        "people": ("Each extractor against people", people_rows),
     }
     several = c.score is not None and len(c.score.models) > 1
     out = []

@@ -156,7 +156,7 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
         lead = verdicts["headline"][at]
         said = wording["rows"][lead]["sentences"][verdicts["outcomes"][lead][at]]
         claim = flips.headline(found)
-        assert said.replace("{lead}", found[lead].A_plus.text()) == claim.text
+        assert said.replace("{lead}", found[lead].A_plus.text_percent()) == claim.text
         assert verdicts["tallies"][verdicts["tally"][at]] == flips.tally(found).text
         seen |= {claim.outcome for claim in claims}
         assert claim.is_made == (rule == "parts" and claim.outcome == flips.ARTIFACT)
