@@ -1,7 +1,6 @@
 """What every test may use."""
 
 import gc
-import math
 import os
 import random
 import sys
@@ -39,9 +38,10 @@ NO_TIME = "the time of this check was over before it began"
 def pytest_addoption(parser):
     parser.addoption(
         "--simulations",
-        metavar="SHARE:SEED",
+        metavar="SHARE:TURN",
         default="1:0",
-        help="run a share of the tests marked `simulation`, and of each test's cases marked `cell`, drawn by this seed",
+        help="run a share of the tests marked `simulation`, and of each test's cases marked `cell`: the next ones in the next turn, "
+        "and all of them in the part that a run begins with",
     )
     parser.addoption(
         "--part",
@@ -61,31 +61,48 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out what was not drawn; which ones is the seed's choice, the same in every process."""
-    share, seed = config.getoption("--simulations").split(":")
-    left_out = {item.nodeid for item in items if item.get_closest_marker("simulation") and _draw(seed, item) >= float(share)}
-    groups: dict[tuple, list[pytest.Item]] = {}
+    """Leave out what it is not the turn of: the same tests in every process."""
+    share, turn = config.getoption("--simulations").split(":")
+    part = config.getoption("--part")
+    rows = shards.read_table() if part is not None else {}
+    cases = []
     for item in items:
+        file = item.nodeid.partition("::")[0]
+        if item.get_closest_marker("simulation"):
+            cases.append(shards.Case(item.nodeid, file, ()))
         if cell := item.get_closest_marker("cell"):
-            group = [str(item.callspec.params[name]) for name in cell.args]
-            groups.setdefault((item.path, item.originalname, *group), []).append(item)
-    for group in groups.values():  # of every group at least one
-        in_order = sorted(group, key=lambda item: _draw(seed, item))
-        left_out |= {item.nodeid for item in in_order[math.ceil(float(share) * len(group)) :]}
+            values = [str(item.callspec.params[name]) for name in cell.args]
+            cases.append(shards.Case(item.nodeid, file, (item.originalname, *values)))
+    left_out = shards.left_out(cases, float(share), int(turn), part, rows)
     config.left_out = Counter(name.partition("::")[0] for name in left_out)
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
-    if config.getoption("--part") is not None:
-        _order_parts(config, items)
+    if part is not None:
+        _order_parts(config, items, rows)
     elif config.getoption("--until"):
         in_browser = {item.path for item in items if item.get_closest_marker("browser")}
         # by folder and name: files of one name would stand in another order in every process, which pytest-xdist refuses
         place_of = {path: "/".join(path.parts[-3:]) for path in {item.path for item in items}}
-        drawn = sorted(place_of, key=lambda path: (random.Random(f"{seed} {place_of[path]}").random(), place_of[path]))
+        drawn = sorted(place_of, key=lambda path: (random.Random(f"{turn} {place_of[path]}").random(), place_of[path]))
         of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
         place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
         items.sort(key=lambda item: place[item.path])
+
+
+LIMITS_S = {"soak": 0, "simulation": 900, "slow": 300, "browser": 300}  # by mark; 0 is none
+LIMIT_S = 120  # of a quick test, its fixtures included, on a busy machine
+
+
+def limit_of(item) -> int:
+    """Seconds that a test may take."""
+    return next((limit for mark, limit in LIMITS_S.items() if item.get_closest_marker(mark)), LIMIT_S)
+
+
+def pytest_itemcollected(item):
+    """Have a test that takes too long fail and print where every thread is; `--timeout S` sets another limit."""
+    if item.config.getoption("timeout", None) is None and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(limit_of(item)))
 
 
 def pytest_collection_finish():
@@ -105,13 +122,13 @@ def pytest_testnodedown(node, error):
     node.config.left_out = Counter(getattr(node, "workeroutput", {}).get("left_out", {}))
 
 
-def _order_parts(config, items):
+def _order_parts(config, items, rows):
     """Put the files in the order of `shards.selected`."""
     by_file: dict[str, list[pytest.Item]] = {}
     for item in items:
         by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
     first = config.getoption("--first").split()
-    order = shards.selected(by_file, config.getoption("--part"), first, shards.read_table())
+    order = shards.selected(by_file, config.getoption("--part"), first, rows)
     items[:] = [item for file in order for item in by_file[file]]
 
 
@@ -120,10 +137,6 @@ def pytest_runtest_setup(item):
     until = item.config.getoption("--until")
     if until and time.time() > until:
         pytest.skip(NO_TIME)
-
-
-def _draw(seed: str, item: pytest.Item) -> float:
-    return random.Random(f"{seed} {item.nodeid}").random()
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -143,7 +156,8 @@ def pytest_terminal_summary(terminalreporter, config):
 
 def _print_files(terminalreporter, config):
     """Print what each file took: `python -m tests.shards --record` reads these lines."""
-    if config.getoption("--part") is None:
+    # A second try of what failed runs a part of a file, which does not pass by that.
+    if config.getoption("--part") is None or config.getoption("lf"):
         return
     seconds: Counter[str] = Counter()
     n_left_out = Counter(getattr(config, "left_out", {}))

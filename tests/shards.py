@@ -1,9 +1,13 @@
 """Slow and browser tests in six parts of known duration. A run of CI begins with another part each time.
 
-It runs the other parts after that one, as far as its time reaches.
+It runs the other parts after that one, as far as its time reaches. Long simulations and large
+tables of cases run whole in the part that a run begins with; of the other parts a quarter of them
+runs, another one each time. So six runs in a row run every test.
 
     python -m tests.shards --number        the part that this commit and day begin with
+    python -m tests.shards --turn          the number of commits and days that the part and the quarter follow
     python -m tests.shards --plan          the parts, how long each takes, and that none is left out
+    python -m tests.shards --deal          deal the files to the parts anew, by their durations
     python -m tests.shards --status        when each file last passed; `--strict`: 1 where one is due
     python -m tests.shards --record FILE   take in the RAN lines that a run printed (- for stdin)
     python -m tests.shards --piece 3/40    files of one piece of everything
@@ -16,6 +20,8 @@ part by their name.
 
 import argparse
 import ast
+import math
+import random
 import re
 import subprocess
 import sys
@@ -89,15 +95,52 @@ def part_of(file: str, rows: Mapping[str, FileRow]) -> int:
     return rows[file].part if file in rows else zlib.crc32(file.encode()) % N_SHARDS
 
 
-def number_of_run(n_commits: int, day: int) -> int:
-    """Which part comes first. Each commit and each day go one further, so either alone reaches all."""
-    return (n_commits + day) % N_SHARDS
+def turn_of(n_commits: int, day: int) -> int:
+    """Which run this is. Each commit and each day go one further, so either alone reaches all parts."""
+    return n_commits + day
 
 
-def number_now() -> int:
-    """The part of this commit and this day."""
-    n_commits = int(_git("rev-list", "--count", "HEAD").strip() or 0)
-    return number_of_run(n_commits, int(time.time() // 86_400))
+def part_of_turn(turn: int) -> int:
+    """The part that a run begins with."""
+    return turn % N_SHARDS
+
+
+def turn_now() -> int:
+    """The turn of this commit and this day."""
+    return turn_of(int(_git("rev-list", "--count", "HEAD").strip() or 0), int(time.time() // 86_400))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A test that a run may leave out: a long simulation, or one case of a large table."""
+
+    name: str
+    file: str
+    group: tuple[str, ...]  # cases of one table and value, of which at least one runs; () for a simulation
+
+
+def left_out(
+    cases: Iterable[Case], share: float, turn: int, part: int | None = None, rows: Mapping[str, FileRow] | None = None
+) -> set[str]:
+    """Names of the cases that a run leaves out; none of the part that it begins with.
+
+    The cases of a group (the simulations of a file) keep one order. A run takes every n-th of them,
+    n = 1 / `share`, and the next run the ones after those: n runs take all.
+    """
+    n_turns = max(1, round(1 / share)) if share > 0 else math.inf
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for case in cases:
+        if part is None or part_of(case.file, rows or {}) != part:
+            groups.setdefault((case.file, case.group), []).append(case.name)
+    out: set[str] = set()
+    for (file, group), names in groups.items():
+        in_order = sorted(names, key=lambda name: (random.Random(name).random(), name))
+        first = turn + zlib.crc32(file.encode())  # else every file with one case would run it in the same turn
+        kept = {name for place, name in enumerate(in_order) if n_turns < math.inf and (place - first) % n_turns == 0}
+        if group and not kept:
+            kept = {in_order[first % len(in_order)]}
+        out.update(set(names) - kept)
+    return out
 
 
 def balanced(files: Mapping[str, float]) -> dict[str, int]:
@@ -127,18 +170,20 @@ def selected(files: Iterable[str], part: int, first: Sequence[str], rows: Mappin
     return start + sorted(rest, key=order)
 
 
-def files_of_changed_modules(changed: Sequence[str], imports: Mapping[str, set[str]], rows: Mapping[str, FileRow]) -> list[str]:
-    """Test files that changed, or import a module that did, as far as `FIRST_SECONDS` reach."""
+def files_of_changed_modules(
+    changed: Sequence[str], imports: Mapping[str, set[str]], rows: Mapping[str, FileRow]
+) -> tuple[list[str], list[str]]:
+    """Test files that changed, or import a module that did: as far as `FIRST_SECONDS` reach, and the rest."""
     modules = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in changed if path.endswith(".py")}
     affected = [file for file in imports if file in changed or imports[file] & modules]
     affected.sort(key=lambda file: (file not in changed, rows[file].seconds if file in rows else 0.0, file))
-    chosen, seconds = [], 0.0
+    n_chosen, seconds = 0, 0.0
     for file in affected:
         seconds += rows[file].seconds if file in rows else SECONDS_PER_TEST
         if seconds > FIRST_SECONDS:
             break
-        chosen.append(file)
-    return chosen
+        n_chosen += 1
+    return affected[:n_chosen], affected[n_chosen:]
 
 
 def imports_of(path: Path) -> set[str]:
@@ -158,8 +203,11 @@ def commit_now() -> str:
     return _git("rev-parse", "--short=10", "HEAD").strip() or "unknown"
 
 
-def first_now() -> list[str]:
-    """Files whose tests import a module that changed in the last commits."""
+def first_now() -> tuple[list[str], list[str]]:
+    """Files whose tests import a module that changed in the last commits: those that run first, and the rest.
+
+    Files that reach such a module only through another one are in neither.
+    """
     changed = _git("diff", "--name-only", f"HEAD~{N_COMMITS_BACK}", "HEAD").split()
     imports = {str(path.relative_to(ROOT)): imports_of(path) for path in (ROOT / "tests").rglob("test_*.py")}
     return files_of_changed_modules(changed, imports, read_table())
@@ -173,20 +221,27 @@ def take_in(text: str, rows: Mapping[str, FileRow], runs: Sequence[str]) -> tupl
             day = match[1]
             days.append(day)
         elif day and (match := _RAN.search(line)):
-            file, seconds, n_failed, n_left_out = match[1], float(match[2]), int(match[4]), int(match[5])
+            file, n_failed, n_left_out = match[1], int(match[4]), int(match[5])
+            n_run = int(match[3]) + n_failed
+            # The table holds what a whole run takes, the tests that were left out included.
+            seconds = float(match[2]) * (n_run + n_left_out) / max(n_run, 1)
             row = new.get(file) or FileRow(file, part_of(file, rows), seconds, True)
             dates = {"last_failed": day} if n_failed else {}
             # A file of which a draw or the clock left tests out has not passed.
             if not n_failed and not n_left_out:
-                dates = {"last_passed": day}
+                # What failed earlier on the same day is mended.
+                dates = {"last_passed": day, "last_failed": "" if row.last_failed == day else row.last_failed}
             new[file] = replace(row, seconds=seconds, is_measured=True, **dates)
     return new, days[-N_RUNS_KEPT:]
 
 
-def due(rows: Mapping[str, FileRow], runs: Sequence[str]) -> dict[str, str]:
-    """File -> why a release must wait: it failed last, never ran, or not in the last ten runs."""
+def due(rows: Mapping[str, FileRow], runs: Sequence[str], files: Iterable[str] = ()) -> dict[str, str]:
+    """File -> why a release must wait: it failed last, never ran, or not in the last ten runs.
+
+    `files` are those with a slow or browser test: one that no run recorded has no row.
+    """
     oldest = runs[0] if len(runs) >= N_RUNS_KEPT else ""
-    why = {}
+    why = {file: "never recorded" for file in files if file not in rows}
     for file, row in rows.items():
         if row.last_failed and row.last_failed >= row.last_passed:
             why[file] = f"failed on {row.last_failed}"
@@ -209,9 +264,9 @@ def _git(*words: str) -> str:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
-def collect() -> dict[str, int]:
-    """File -> how many slow and browser tests it has."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-m", SELECTION]
+def collect(*options: str) -> dict[str, int]:
+    """File -> how many slow and browser tests it has, or a run with these options takes."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-m", SELECTION, *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     counts: dict[str, int] = {}
     for line in done.stdout.splitlines():
@@ -246,11 +301,28 @@ def _estimate(counts: Mapping[str, int]) -> None:
     write_table(rows, runs)
 
 
+def dealt(counts: Mapping[str, int], n_drawn: Mapping[str, int], rows: Mapping[str, FileRow]) -> dict[str, FileRow]:
+    """Deal the files to the parts by their durations; a duration of a part of a file's tests is stretched to all.
+
+    `counts` are the tests of each file, `n_drawn` those of a run that begins with another part.
+    """
+    new = {}
+    for file, n_tests in counts.items():
+        row = rows.get(file) or FileRow(file, 0, SECONDS_PER_TEST * n_tests, is_measured=False)
+        if row.is_measured and not row.last_passed:
+            row = replace(row, seconds=row.seconds * n_tests / max(n_drawn.get(file, 0), 1))
+        new[file] = row
+    parts = balanced({file: row.seconds for file, row in new.items()})
+    return {file: replace(row, part=parts[file]) for file, row in new.items()}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """`python -m tests.shards`: the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.shards", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--number", action="store_true")
     parser.add_argument("--first", action="store_true")
+    parser.add_argument("--turn", action="store_true")
+    parser.add_argument("--deal", action="store_true")
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--estimate", action="store_true", help="add files that the table lacks")
     parser.add_argument("--status", action="store_true")
@@ -259,9 +331,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--record", metavar="FILE")
     options = parser.parse_args(arguments)
     if options.number:
-        print(number_now())
+        print(part_of_turn(turn_now()))
+    if options.turn:
+        print(turn_now())
     if options.first:
-        print(" ".join(first_now()))
+        first, dropped = first_now()
+        print(" ".join(first))
+        sentence = f"{len(first)} test files import a module that changed lately, and come first."
+        if dropped:
+            sentence += f" {len(dropped)} more do and run with their parts, for want of time: {' '.join(dropped)}."
+        print(f"{sentence} Imports through other modules are not followed.", file=sys.stderr)
+    if options.deal:
+        write_table(dealt(collect(), collect("--simulations", "0.25:0"), read_table()), read_runs())
     if options.piece:
         everything = [str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")]
         print(" ".join(piece(options.piece, everything)))
@@ -275,10 +356,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.plan:
         return _plan(collect())
     if options.status or options.strict:
-        rows, late = read_table(), due(read_table(), read_runs())
-        for file, row in sorted(rows.items()):
-            print(f"{row.last_passed or 'never':10}  {file}  {late.get(file, '')}".rstrip())
-        print(f"{len(late)} of {len(rows)} files are due.")
+        rows = read_table()
+        files = set(rows) | set(collect())
+        late = due(rows, read_runs(), files)
+        for file in sorted(files):
+            last_passed = rows[file].last_passed if file in rows else ""
+            print(f"{last_passed or 'never':10}  {file}  {late.get(file, '')}".rstrip())
+        print(f"{len(late)} of {len(files)} files are due.")
         return 1 if options.strict and late else 0
     return 0
 
