@@ -10,8 +10,9 @@ import pytest
 
 from flipcore.core.study import Study
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import SIMULATED, settled
+from tests.browser.test_main_job import SIMULATED
 from tests.browser.test_meeting import Screen
+from tests.browser.waiting import settled
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]

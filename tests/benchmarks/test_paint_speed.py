@@ -14,7 +14,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import settled
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]
 N_RUN, N_CLICKS = 400, 9

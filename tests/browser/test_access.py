@@ -9,7 +9,8 @@ from flipcore.core.study import ModelUse, Part, Study
 from flipcore.store.connection import Store
 from flipcore.store.queries.decisions import keep_decision, keep_question
 from pages import navigation
-from tests.browser.test_main_job import SIMULATED, settled
+from tests.browser.test_main_job import SIMULATED
+from tests.browser.waiting import settled
 from tests.store.queries.test_holdout import STUDY as HELD_OUT
 from tests.stores import store_with
 

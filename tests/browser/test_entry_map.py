@@ -3,7 +3,8 @@
 import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import SIMULATED, settled
+from tests.browser.test_main_job import SIMULATED
+from tests.browser.waiting import click_point, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 # where points of the first trace lie on the screen
@@ -43,14 +44,6 @@ def page(tmp_path_factory):
         assert opened.errors == []
 
 
-def clicked(page, x, y, hovered) -> None:
-    """A click after Plotly has found the point under the pointer: only then does it count as one on a point."""
-    page.mouse.move(x - 3, y - 3)
-    page.mouse.move(x, y)
-    page.locator(f"{hovered} .hoverlayer .hovertext").first.wait_for()
-    page.mouse.click(x, y)
-
-
 def said(page, words) -> None:
     page.get_by_text(words).first.wait_for()
     settled(page)
@@ -64,7 +57,7 @@ def let_go(page) -> None:
 def test_one_click_after_another_opens_the_entry_with_its_neighbours(page):
     for _ in range(2):
         for row in (0, 5):
-            clicked(page, *page.evaluate(POINTS, [row])[0], ".st-key-entry-map")
+            click_point(page, ".st-key-entry-map", lambda row=row: page.evaluate(POINTS, [row])[0])
             said(page, "Nearest in the retro set")
             let_go(page)
 
@@ -86,8 +79,12 @@ def test_a_lasso_lists_what_is_in_it_and_marks_it_in_the_bars(page):
 
 def test_a_bar_rings_its_entries_on_the_map(page):
     bars = page.locator(".st-key-closest-bars .point path")
-    heights = bars.evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
-    box = bars.nth(heights.index(max(heights))).bounding_box()
-    clicked(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, ".st-key-closest-bars")
+
+    def middle_of_the_highest():
+        heights = bars.evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
+        box = bars.nth(heights.index(max(heights))).bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    click_point(page, ".st-key-closest-bars", middle_of_the_highest)
     said(page, " entries: ")
     page.wait_for_function(f"{MAP}?._fullData?.at(-1)?.name === 'chosen'")

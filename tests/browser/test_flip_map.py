@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from flipcore.core.study import Study
-from tests.browser.test_main_job import SIMULATED, no_fault, settled
+from tests.browser.test_main_job import SIMULATED, no_fault
+from tests.browser.waiting import settled
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]

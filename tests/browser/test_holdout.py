@@ -6,7 +6,8 @@ import re
 import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import no_fault, settled, text_of
+from tests.browser.test_main_job import no_fault, text_of
+from tests.browser.waiting import click_point, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 
@@ -51,7 +52,7 @@ def test_a_point_on_the_map_is_read_with_its_neighbours(page, address):
     settled(page)
     # the picture is drawn anew when the tests are done: whichever is there is brought into sight
     page.evaluate("document.querySelector('.st-key-entry-map .nsewdrag').scrollIntoView({ block: 'center' })")
-    page.mouse.click(*page.evaluate(_POINT))
+    click_point(page, ".st-key-entry-map", lambda: page.evaluate(_POINT))
     # points lie on one another: the click may take an entry of either set
     for said in (r"^(Target|Retro) entry", r"Nearest in the (target|retro) set", r"Nearest in its own set"):
         page.get_by_text(re.compile(said)).first.wait_for()

@@ -7,7 +7,8 @@ import pytest
 
 from tests import hostile
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import no_fault, settled, text_of
+from tests.browser.test_main_job import no_fault, text_of
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 LOOKED_AT = ("html", "markdown", "formula", "controls", "right to left", "emoji", "lines", "answer", "backslashes")

@@ -11,8 +11,9 @@ from flipcore.invitations.links import ELSEWHERE, FOREIGN, REVOKED_LINK, issue, 
 from flipcore.store.connection import Store
 from tests.annotation.paraphrases.pairs import made_pairs, stored
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
-from tests.browser.test_main_job import no_fault, settled, text_of
+from tests.browser.test_main_job import no_fault, text_of
 from tests.browser.test_review import all_stored, judge
+from tests.browser.waiting import settled
 
 pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
 

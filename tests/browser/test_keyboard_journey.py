@@ -6,7 +6,8 @@ import pytest
 
 from flipcore.core.study import Study
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import SIMULATED, no_fault, settled, text_of
+from tests.browser.test_main_job import SIMULATED, no_fault, text_of
+from tests.browser.waiting import settled
 from tests.models.manners import Manner, Mannered
 from tests.stores import store_with
 

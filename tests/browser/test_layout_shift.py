@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.test_access import PAGES, database  # noqa: F401
-from tests.browser.test_main_job import settled
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 MOST = 0.1  # what web.dev calls good

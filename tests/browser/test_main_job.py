@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.browser.serving import browser_page
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SIMULATED = """
@@ -42,10 +43,6 @@ def text_of(page) -> str:
 
 def no_fault(page) -> bool:
     return page.locator("[data-testid=stException]").count() == 0
-
-
-def settled(page) -> None:
-    page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
 
 
 def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, address):

@@ -4,7 +4,8 @@ import pytest
 
 from flipcore.reports.browser_data.levels import LEVELS
 from tests.browser.serving import browser_page
-from tests.browser.test_main_job import no_fault, settled
+from tests.browser.test_main_job import no_fault
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SHOWN = ".board .level"

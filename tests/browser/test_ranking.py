@@ -4,7 +4,8 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import no_fault, settled, text_of
+from tests.browser.test_main_job import no_fault, text_of
+from tests.browser.waiting import settled
 from tests.stores import store_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]

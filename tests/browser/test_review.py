@@ -14,7 +14,8 @@ from pages.paraphrase_review.which_pairs import ORDERS
 from tests.annotation.paraphrases.pairs import SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
-from tests.browser.test_main_job import no_fault, settled, text_of
+from tests.browser.test_main_job import no_fault, text_of
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders", "allowed_callables")]
 SOURCE = "flipscope_choice · flipscope-authors"

@@ -6,7 +6,8 @@ import pytest
 
 from pages import navigation
 from tests.browser.serving import browser_page
-from tests.browser.test_main_job import no_fault, settled
+from tests.browser.test_main_job import no_fault
+from tests.browser.waiting import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 # what is shown of a study that compares nothing; a survey and a report are files more than pages
@@ -64,8 +65,6 @@ def test_a_page_shows_its_keys_its_answer_and_no_nameless_control(page, address,
     header = page.locator(".st-key-page-header").bounding_box()
     assert header is None or header["height"] < 60
     assert page.evaluate(NAMELESS) == []
-    # a light page is drawn before the browser has loaded what listens to its keys
-    page.locator("dialog dt").first.wait_for(state="attached")
     page.keyboard.press("Shift+?")
     page.get_by_role("heading", name="Keys of this page").wait_for()
     page.keyboard.press("Escape")

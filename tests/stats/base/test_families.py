@@ -105,10 +105,11 @@ def test_a_share_never_leaves_its_bounds():
         assert 0 <= found.low <= found.value <= found.high <= 1
 
 
+@pytest.mark.parametrize("n_runs", [6, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes", [[5] * 12, [12] * 6 + [1] * 18, [40] + [1] * 13])
-def test_no_limit_falls_when_an_event_is_added(sizes):
+def test_no_limit_falls_when_an_event_is_added(sizes, n_runs):
     rng, families = generator(7, len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
-    for run in range(20):
+    for run in range(n_runs):
         x = np.zeros(families.size)
         order = rng.permutation(families.size) if run % 2 else np.argsort(rng.random(len(sizes))[families], kind="stable")
         before = clustered_mean(x, families)
