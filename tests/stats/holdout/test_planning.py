@@ -11,11 +11,7 @@ from flipcore.stats.holdout.verdict import difficulty_test
 
 @pytest.mark.parametrize(
     ("p", "margin", "n"),
-    [
-        pytest.param(0.4, 0.25, 50, marks=pytest.mark.slow),
-        pytest.param(0.95, 0.1, 60, marks=pytest.mark.slow),
-        (0.7, 0.3, 25),
-    ],
+    [pytest.param(0.4, 0.25, 50, marks=pytest.mark.slow), pytest.param(0.95, 0.1, 60, marks=pytest.mark.slow), (0.7, 0.3, 25)],
 )
 def test_the_power_to_show_equivalence_is_that_of_the_rule(p, margin, n):
     rng = generator(1)
