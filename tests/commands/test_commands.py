@@ -13,10 +13,10 @@ from flipcore.__main__ import Terminal, main, parser
 from flipcore.annotation.key_review import UNANSWERABLE, errata_of, key_verdict_row
 from flipcore.commands import COMMANDS
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from tests.conftest import ROOT
+from tests.stores import copy_of, store_with
 
 STUDY = Study(
     name="small",
@@ -27,14 +27,17 @@ STUDY = Study(
 )
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("finished"), STUDY)
+
+
 @pytest.fixture
-def path(tmp_path, monkeypatch):
+def path(finished, tmp_path, monkeypatch):
+    """A copy of the finished study's database, which a command finds by itself."""
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.chdir(tmp_path)
-    store = Store.open()
-    runner.run(STUDY, store)
-    store.close()
-    return tmp_path / "flips.duckdb"
+    return copy_of(finished, tmp_path)
 
 
 def test_every_file_of_commands_is_a_command():
