@@ -1,4 +1,4 @@
-"""The commands of README and docs are those that there are, and every path they name exists."""
+"""CI runs the command of the README, and every path that README and docs name exists."""
 
 import re
 from pathlib import Path
@@ -35,13 +35,6 @@ def test_every_claim_has_a_method_with_its_formula_and_what_it_cannot_see():
     named = [name for one in doc_pages.methods() for name in one.get("claims", ())]
     assert set(named) == set(BY_NAME)
     assert [one["name"] for one in doc_pages.methods() if not (one["formula"] and one["assumes"] and one["fails"])] == []
-
-
-def test_every_study_command_of_the_readme_is_known_to_the_command_line():
-    from flipcore.__main__ import parser
-
-    named = {name for page in PAGES for name in re.findall(r"python -m flipcore (\w+)", page.read_text(encoding="utf-8"))}
-    assert named and named <= set(parser()._subparsers._group_actions[0].choices)
 
 
 def test_every_file_that_contributing_links_or_names_exists():

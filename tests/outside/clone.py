@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.outside.user import INSTALL_SECONDS, IS_WHOLE, ROOT, User, write_csv, write_script
+from tests.outside.user import INSTALL_SECONDS, IS_WHOLE, ROOT, User, make_stand_in, write_csv, write_script
 
 RUNS = Path(__file__).with_name("runs")
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -95,12 +95,9 @@ def make_environment(folder: Path) -> Path:
         install = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && .venv/bin/pip install -q ."
         subprocess.run(["bash", "-c", install], cwd=folder, check=True, timeout=INSTALL_SECONDS)
         return environment
-    write_script(environment / "bin" / "python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    write_script(environment / "bin" / "streamlit", f'#!/bin/sh\nexec {sys.executable} -m streamlit "$@"\n')
-    write_script(
-        environment / "bin" / "flipscope",
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom flipcore.launch import main\nsys.exit(main())\n",
-    )
+    make_stand_in(environment, ROOT)
+    python = environment / "bin" / "python"
+    write_script(environment / "bin" / "streamlit", f'#!/bin/sh\nexec {python} -m streamlit "$@"\n')
     return environment
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.outside.user import IS_WHOLE, User, build_wheel, install_wheel, unpack_wheel, write_launcher
+from tests.outside.user import IS_WHOLE, User, build_wheel, install_wheel, make_stand_in, unpack_wheel
 
 
 @pytest.fixture(scope="session")
@@ -12,15 +12,16 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def site(wheel, tmp_path_factory):
-    """The wheel, unpacked beside the environment's own packages."""
-    return unpack_wheel(wheel, tmp_path_factory.mktemp("site"))
+def command(wheel, tmp_path_factory):
+    """The wheel's `flipscope`, with this environment's packages."""
+    folder = tmp_path_factory.mktemp("light")
+    return make_stand_in(folder / "venv", unpack_wheel(wheel, folder / "site"))
 
 
 @pytest.fixture
-def user(tmp_path, site):
+def user(tmp_path, command):
     """Somebody with an empty folder and a home of their own."""
-    return User(tmp_path / "home", tmp_path / "work", write_launcher(tmp_path / "bin" / "flipscope", site))
+    return User(tmp_path / "home", tmp_path / "work", command)
 
 
 @pytest.fixture(scope="session")

@@ -129,6 +129,9 @@ def _git(repository: Path, *words: str) -> None:
 
 
 if __name__ == "__main__":
+    import inspect_ai  # noqa: F401  # both have to be here before anything is removed
+    import lm_eval  # noqa: F401
+
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     with tempfile.TemporaryDirectory() as scratch:

@@ -38,7 +38,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("suffix", [".csv", *(pytest.param(name, marks=pytest.mark.slow) for name in (".jsonl", ".json"))])
 def test_two_tables_of_the_current_folder_are_compared(user, suffix):
     WRITERS[suffix](user.folder / f"old{suffix}", 150)
     WRITERS[suffix](user.folder / f"new{suffix}", 60)
@@ -47,7 +47,10 @@ def test_two_tables_of_the_current_folder_are_compared(user, suffix):
     assert "Traceback" not in check.err
 
 
-@pytest.mark.parametrize(("n_new", "outcome"), [(150, "PASS"), (60, "FAIL"), (148, "UNDECIDED")])
+@pytest.mark.parametrize(
+    ("n_new", "outcome"),
+    [(148, "UNDECIDED"), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((150, "PASS"), (60, "FAIL")))],
+)
 def test_the_exit_code_says_the_verdict(user, n_new, outcome):
     write_eval(user.folder / "old.eval", 150)
     write_eval(user.folder / "new.eval", n_new)
@@ -55,6 +58,7 @@ def test_the_exit_code_says_the_verdict(user, n_new, outcome):
     assert (check.code, check.first_line.partition(":")[0]) == (CODES[outcome], outcome), check
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_zip_elsewhere_are_compared(user, tmp_path):
     """One is named relative to the folder the command runs in, the other by its whole path."""
     for name, n_right in (("old", 150), ("new", 60)):

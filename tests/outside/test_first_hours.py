@@ -148,15 +148,20 @@ def test_a_holdout_of_two_tables(whole_user):
     assert "Undecided: 2 of 4 tests show equivalence" in said
 
 
-@pytest.mark.slow
-def test_fifteen_paraphrases_that_nobody_has_reviewed_are_not_claimed(whole_user):
+def paraphrased():
+    """Fifteen questions in two wordings, of which the second changes the answer to three."""
     rows = []
     for i in range(15):
         row = {"id": i, "variant": "original", "question": f"What is {i} plus {i}?", "answer": str(2 * i)}
         rows.append(row | {"output": f"The answer is {2 * i}."})
         changed = {"variant": "reworded", "question": f"Add {i} to {i}. What do you get?"}
         rows.append(row | changed | {"output": f"The answer is {2 * i + (i < 3)}."})
-    write_csv(whole_user.folder / "asked.csv", rows)
+    return rows
+
+
+@pytest.mark.slow
+def test_fifteen_paraphrases_that_nobody_has_reviewed_are_not_claimed(whole_user):
+    write_csv(whole_user.folder / "asked.csv", paraphrased())
     imported = whole_user.flipscope("import", "asked.csv", "--map", "axis:recorded=paraphrase")
     assert "15 paraphrases wait for reviewers under Review" in said_by(imported)
     study_id = re.search(r"stats ([0-9a-f]{12})", imported.out)[1]

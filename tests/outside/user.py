@@ -8,9 +8,11 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from venv import EnvBuilder
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 120
@@ -18,10 +20,9 @@ INSTALL_SECONDS = 600
 # In CI slow tests use the wheel as pip installs it; elsewhere its files beside this environment's packages.
 IS_WHOLE = bool(os.environ.get("CI"))
 
-# What pip writes as the package's console script, for a wheel that was unpacked into a folder.
-_LAUNCHER = """#!{python}
+# What pip writes as the package's console script.
+_SCRIPT = """#!{python}
 import sys
-sys.path.insert(0, {site!r})
 from flipcore.launch import main
 sys.exit(main())
 """
@@ -75,9 +76,16 @@ def write_script(path: Path, text: str) -> Path:
     return path
 
 
-def write_launcher(path: Path, site: Path) -> Path:
-    """Write what pip would write as `flipscope`, for the package in `site`."""
-    return write_script(path, _LAUNCHER.format(python=sys.executable, site=str(site)))
+def make_stand_in(folder: Path, site: Path) -> Path:
+    """Make a virtual environment of the package in `site` and of this environment's packages, and return its `flipscope`.
+
+    It takes no network and no second. Its Python is what a command starts further processes with.
+    """
+    EnvBuilder(symlinks=True).create(folder)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    paths = [str(site), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    (packages / "stand_in.pth").write_text("\n".join(dict.fromkeys(paths)) + "\n", encoding="utf-8")
+    return write_script(folder / "bin" / "flipscope", _SCRIPT.format(python=folder / "bin" / "python"))
 
 
 class User:
