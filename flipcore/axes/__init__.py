@@ -1,4 +1,5 @@
-"""One change each: Item -> Variants. Adding an axis is one file and one name here, or an entry point `flipscope.axes`."""
+"""One change each: Item -> Variants. Adding an axis is one file and one name here, or an entry
+point `flipscope.axes`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +7,17 @@ from typing import Any
 from flipcore.core.contracts import Axis, axis_fault
 from flipcore.core.plugins import Registry, in_files
 
-_FILES = "identity options framing stored_wordings effort combined numeric_resample entity_rename bit_flip completion"
-AXES: Registry[Axis] = Registry("axis", "axes", Axis, in_files(__name__, _FILES, "AXIS", "AXES"), axis_fault)
+_FILES = (
+    "identity options framing stored_wordings effort combined numeric_resample entity_rename "
+    "bit_flip completion"
+)
+AXES: Registry[Axis] = Registry(
+    "axis",
+    "axes",
+    kind=Axis,
+    shipped=in_files(__name__, _FILES, one="AXIS", several="AXES"),
+    fault=axis_fault,
+)
 
 
 def axis_of(name: str, params: Mapping[str, Any] | None = None) -> Axis:

@@ -1,13 +1,17 @@
-"""Bit flip (PEARL, source 003): the beginning of a text with a growing share of its bits inverted; the model goes on from it.
+"""Bit flip (PEARL, source 003): the beginning of a text with a growing share of its bits inverted;
+the model goes on from it.
 
-The base is the beginning itself (0 %), so these variants ask for a continuation, not for an answer: only extractors that
-compare continuations read them. Each is asked `n_samples` times at `temperature`, whatever the study does elsewhere.
+The base is the beginning itself (0 %), so these variants ask for a continuation, not for an answer:
+only extractors that compare continuations read them. Each is asked `n_samples` times at
+`temperature`, whatever the study does elsewhere.
 
-A second task shows the whole text to be summarised. The source finds six times fewer memorized texts by it than by completion: a
-summary can be read off what is shown. An output is compared with the item's own summary, or, where it has none, with what the
-model writes of the unchanged text at temperature 0.
+A second task shows the whole text to be summarised. The source finds six times fewer memorized
+texts by it than by completion: a summary can be read off what is shown. An output is compared with
+the item's own summary, or, where it has none, with what the model writes of the unchanged text at
+temperature 0.
 
-The share of BITS is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 % changes 33.6 %.
+The share of BITS is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 %
+changes 33.6 %.
 """
 
 import math
@@ -28,12 +32,15 @@ LEVELS_PCT = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def n_flips(text: str, pct: float) -> int:
-    """How many bits `pct` percent of the UTF-8 bits of `text` are, halves rounded to even."""
+    """Number of bits in `pct` percent of the UTF-8 bits of `text`, halves rounded to even."""
     return round(8 * len(encoded(text)) * pct / 100)
 
 
-def flip_positions(n_bytes: int, n: int, rng: np.random.Generator, ascii7: bool = False) -> np.ndarray:
-    """`n` distinct bit positions (int array) in `n_bytes` bytes; with `ascii7` never a byte's top bit.
+def flip_positions(
+    n_bytes: int, n: int, rng: np.random.Generator, *, ascii7: bool = False
+) -> np.ndarray:
+    """`n` distinct bit positions (int array) in `n_bytes` bytes; with `ascii7` never a byte's top
+    bit.
 
     `rng = generator(seed)` gives the source's positions: one ``choice(n_bits, n, replace=False)``.
     """
@@ -44,29 +51,35 @@ def flip_positions(n_bytes: int, n: int, rng: np.random.Generator, ascii7: bool 
 
 
 def flip_bits(data: Sequence[int], positions: Iterable[int]) -> list[int]:
-    """The bytes of `data` with the bits at `positions` inverted; bit p is byte p // 8, most significant first."""
+    """The bytes of `data` with the bits at `positions` inverted; bit p is byte p // 8, most
+    significant first."""
     flipped = list(data)
     for position in positions:
         flipped[position // 8] ^= 1 << (7 - position % 8)
     return flipped
 
 
-def flipped_text(text: str, pct: float, rng: np.random.Generator, ascii7: bool = False) -> tuple[str, float]:
-    """`text` with `pct` percent of its bits flipped, and the share of its characters that a flip touched.
+def flipped_text(
+    text: str, pct: float, rng: np.random.Generator, *, ascii7: bool = False
+) -> tuple[str, float]:
+    """`text` with `pct` percent of its bits flipped, and the share of its characters that a flip
+    touched.
 
-    Bytes that are no longer UTF-8 become U+FFFD. At 0 % (or in an empty text) nothing changes and nothing is drawn.
+    Bytes that are no longer UTF-8 become U+FFFD. At 0 % (or in an empty text) nothing changes and
+    nothing is drawn.
     """
     n = n_flips(text, pct)
     if n == 0:
         return text, 0.0
     data = encoded(text)
-    positions = flip_positions(len(data), n, rng, ascii7)
+    positions = flip_positions(len(data), n, rng=rng, ascii7=ascii7)
     flipped = bytes(flip_bits(data, positions.tolist())).decode("utf-8", errors="replace")
     return flipped, share_of_characters_changed(text, positions)
 
 
 def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
-    """Share of the characters of `text` with at least one flipped bit; 1 - (1 - k)^8 is expected for ASCII. NaN if empty."""
+    """Share of the characters of `text` with at least one flipped bit; 1 - (1 - k)^8 is expected
+    for ASCII. NaN if empty."""
     if not text:
         return math.nan
     first_byte = np.cumsum([0] + [len(encoded(character)) for character in text])
@@ -75,12 +88,17 @@ def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
 
 
 def split_80_20(text: str, share: float = 0.8) -> tuple[str, str]:
-    """Prompt and reference: cut at the word boundary nearest to `share` of the characters; the reference keeps no space.
+    """Prompt and reference: cut at the word boundary nearest to `share` of the characters; the
+    reference keeps no space.
 
     A text of one word cannot be cut and comes back as (text, "").
     """
     target = share * len(text)
-    boundaries = [index for index in range(1, len(text)) if text[index].isspace() and not text[index - 1].isspace()]
+    boundaries = [
+        index
+        for index in range(1, len(text))
+        if text[index].isspace() and not text[index - 1].isspace()
+    ]
     if not boundaries:
         return text, ""
     cut = min(boundaries, key=lambda index: (abs(index - target), index))
@@ -89,7 +107,8 @@ def split_80_20(text: str, share: float = 0.8) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class BitFlip(Axis):
-    """`levels_pct` in percent of the bits, 0 first; `ascii7` never flips a byte's top bit, so that the text stays ASCII."""
+    """`levels_pct` in percent of the bits, 0 first; `ascii7` never flips a byte's top bit, so that
+    the text stays ASCII."""
 
     levels_pct: tuple = param(LEVELS_PCT, "levels (% of bits)")
     n_samples: int = param(10, "samples a level")
@@ -97,7 +116,9 @@ class BitFlip(Axis):
     ascii7: bool = False
     name: ClassVar[str] = "bit_flip"
     title: ClassVar[str] = "Flipped bits (PEARL)"
-    about: ClassVar[str] = "A growing share of the text's bits is inverted: memory breaks off abruptly, skill fades."
+    about: ClassVar[str] = (
+        "A growing share of the text's bits is inverted: memory breaks off abruptly, skill fades."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
     harmless: ClassVar[bool] = False
     rewrites: ClassVar[bool] = True
@@ -107,23 +128,35 @@ class BitFlip(Axis):
 
     def __post_init__(self) -> None:
         levels = self.levels_pct
-        if len(levels) < 2 or levels[0] != 0 or any(b <= a for a, b in pairwise(levels)) or levels[-1] > 100:
-            raise BadInput(f"{self.title} has levels_pct = {list(levels)}; give at least two rising shares up to 100, 0 first.")
+        if (
+            len(levels) < 2
+            or levels[0] != 0
+            or any(b <= a for a, b in pairwise(levels))
+            or levels[-1] > 100
+        ):
+            raise BadInput(
+                f"{self.title} has levels_pct = {list(levels)}; give at least two rising shares up "
+                "to 100, 0 first."
+            )
         if not 1 <= self.n_samples <= 1000:
-            raise BadInput(f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000.")
+            raise BadInput(
+                f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         stem, reference = self.split(item)
         variants = []
         for level in self.levels_pct:
-            text, share = flipped_text(stem, level, rng, self.ascii7)
+            text, share = flipped_text(stem, level, rng=rng, ascii7=self.ascii7)
             variants.append(
                 Variant(
                     item.item_id,
                     self.name,
-                    f"bits-{level:g}%" if level else BASE,
-                    Prompt((("stem", text), *self.cue)),
-                    None,
+                    key=f"bits-{level:g}%" if level else BASE,
+                    prompt=Prompt((("stem", text), *self.cue)),
+                    target=None,
                     layout=CONTINUATION,
                     params={
                         "level_pct": float(level),
@@ -138,10 +171,13 @@ class BitFlip(Axis):
         return collapsed(variants)  # two levels of a very short text can flip no bit at all
 
     def split(self, item) -> tuple[str, dict]:
-        """What is shown, and as a param what the output is compared with."""
+        """The text shown, and as a param the reference that the output is compared with."""
         begin, end = split_80_20(item.question)
         if not end:
-            raise BadInput(f"{item.item_id} is too short to be cut: it has no end that could be left to complete.")
+            raise BadInput(
+                f"{item.item_id} is too short to be cut: it has no end that could be left to "
+                "complete."
+            )
         return begin, {"reference": end}
 
 
@@ -151,14 +187,18 @@ class BitFlipSummary(BitFlip):
 
     name: ClassVar[str] = "bit_flip_summary"
     title: ClassVar[str] = "Flipped bits, summarised (PEARL)"
-    about: ClassVar[str] = "The whole text with a growing share of its bits inverted; the model writes its summary."
+    about: ClassVar[str] = (
+        "The whole text with a growing share of its bits inverted; the model writes its summary."
+    )
     task: ClassVar[str] = "summary"
     cue: ClassVar[tuple] = (("cue", "\n\nSummary:"),)
 
     def split(self, item) -> tuple[str, dict]:
         summary = str(item.meta.get("summary") or "").strip()
-        whole = item.question + "".join(text for _, text in self.cue)
-        return item.question, {"reference": summary} if summary else {"reference_prompt": whole}
+        full_prompt = item.question + "".join(text for _, text in self.cue)
+        return item.question, {"reference": summary} if summary else {
+            "reference_prompt": full_prompt
+        }
 
 
 AXES = (BitFlip(), BitFlipSummary())

@@ -1,8 +1,10 @@
-"""Question completion: the first half of an item as published; a model that read it often enough goes on word for word.
+"""Question completion: the first half of an item as published; a model that read it often enough
+goes on word for word.
 
-It needs no log-probabilities, so it serves models behind an API. A choice's options are part of the text. Asked once, at temperature
-0. Golchin and Surdeanu (arXiv:2308.08493) give their guided instruction the name of the data set, too; here nothing but the text is
-shown, so that controls are asked alike.
+It needs no log-probabilities, so it serves models behind an API. A choice's options are part of the
+text. Asked once, at temperature 0. Golchin and Surdeanu (arXiv:2308.08493) give their guided
+instruction the name of the data set, too; here nothing but the text is shown, so that controls are
+asked alike.
 """
 
 from dataclasses import dataclass
@@ -17,24 +19,34 @@ from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
 from flipcore.text.prompts import LAYOUTS, labels_of
 
 HALF = 0.5
-INSTRUCTION = "This is the first half of a text. Continue it word for word. Write only the words that come next.\n\n"
+INSTRUCTION = (
+    "This is the first half of a text. Continue it word for word. Write only the words "
+    "that come "
+    "next.\n\n"
+)
 _ROOM_STEP, _MOST = 16, 1024  # tokens; requests of like length are answered in one batch
 
 
 @dataclass(frozen=True)
 class Completion(Axis):
-    """`instruction` stands before the half; without one, as for a model that only continues texts, the layout's own words do."""
+    """`instruction` stands before the half; without one, as for a model that only continues texts,
+    the layout's own words do."""
 
     instruction: str = param(INSTRUCTION, "instruction (none for a base model)")
     name: ClassVar[str] = "completion"
     title: ClassVar[str] = "Question completion"
-    about: ClassVar[str] = "The first half of the item is shown, to be continued word for word: what was read often is."
+    about: ClassVar[str] = (
+        "The first half of the item is shown, to be continued word for word: what was read often "
+        "is."
+    )
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
     harmless: ClassVar[bool] = False
     rewrites: ClassVar[bool] = True
     asks: ClassVar[str] = CONTINUATION
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         labels = labels_of("upper", len(item.options)) if item.options else ()
         lines = [f"{label}. {option}" for label, option in zip(labels, item.options, strict=True)]
         begin, end = split_80_20("\n".join([item.question, *lines]), HALF)
@@ -43,14 +55,33 @@ class Completion(Axis):
         front = ("instruction", self.instruction) if self.instruction else ("lead", lead)
         params: dict = {"refusal": "short", "why": "It is one word, which has no second half."}
         if end:
-            params = {"reference": end, "n_words": len(end.split()), "room": _room(end), "n_samples": 1, "temperature": 0.0}
+            params = {
+                "reference": end,
+                "n_words": len(end.split()),
+                "room": _room(end),
+                "n_samples": 1,
+                "temperature": 0.0,
+            }
         parts = tuple(part for part in (front, ("stem", begin)) if part[1])
         order = tuple(range(len(item.options)))
-        return [Variant(item.item_id, self.name, BASE, Prompt(parts), None, order, labels, CONTINUATION, params=params)]
+        return [
+            Variant(
+                item.item_id,
+                self.name,
+                key=BASE,
+                prompt=Prompt(parts),
+                target=None,
+                order=order,
+                labels=labels,
+                layout=CONTINUATION,
+                params=params,
+            )
+        ]
 
 
 def _room(reference: str) -> int:
-    """Tokens that hold the reference: two a word, or one a third byte, which scripts without blanks need."""
+    """Tokens that hold the reference: two a word, or one a third byte, which scripts without blanks
+    need."""
     n = 8 + max(2 * len(reference.split()), len(reference.encode("utf-8", "surrogatepass")) // 3)
     return min(_MOST, _ROOM_STEP * -(-n // _ROOM_STEP))
 

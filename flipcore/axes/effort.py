@@ -13,8 +13,8 @@ from flipcore.core.records import EFFORTS, Item, Variant
 
 @dataclass(frozen=True)
 class Effort(Axis):
-    """The base has the study's own effort. What is read must be written: a first token comes before any reasoning. A model that
-    takes no effort has absent readouts, never the same answer twice."""
+    """The base has the study's own effort. What is read must be written: a first token comes before
+    any reasoning. A model that takes no effort has absent readouts, never the same answer twice."""
 
     levels: tuple[str, ...] = param(("low", "high"), choices=EFFORTS)
     name: ClassVar[str] = "effort"
@@ -23,13 +23,21 @@ class Effort(Axis):
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def __post_init__(self) -> None:
-        unknown = [one for one in self.levels if one not in EFFORTS]
+        unknown = [level for level in self.levels if level not in EFFORTS]
         if unknown or not self.levels:
-            raise BadInput(f"An effort is one of {', '.join(EFFORTS)}, not {unknown[0] if unknown else 'nothing'!r}.")
+            raise BadInput(
+                f"An effort is one of {', '.join(EFFORTS)}, not "
+                f"{unknown[0] if unknown else 'nothing'!r}."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        changed = [variant(item, self.name, one, layout, params={"effort": one}) for one in self.levels]
-        return collapsed([base(item, self.name, layout), *changed])
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        changed = [
+            variant(item, self.name, key=level, layout=layout, params={"effort": level})
+            for level in self.levels
+        ]
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 AXIS = Effort()

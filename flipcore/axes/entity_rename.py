@@ -1,9 +1,10 @@
 """Entity rename (source 000): the same story about other people; the target stays.
 
-The renaming is one to one and holds for the whole question, possessives and plurals included. A new name has the gender of the
-old one, occurs nowhere in the text, begins with another letter and is like no other name in it. An item whose names matter,
-or whose names cannot be told apart with certainty, is refused with a class and keeps its base prompt. `params["names"]` lists
-[old, new] pairs.
+The renaming is one to one and holds for the whole question, possessives and plurals included. A new
+name has the gender of the old one, occurs nowhere in the text, begins with another letter and is
+like no other name in it. An item whose names matter, or whose names cannot be told apart with
+certainty, is refused with a class and keeps its base prompt. `params["names"]` lists [old, new]
+pairs.
 """
 
 import re
@@ -27,14 +28,17 @@ _ABOUT_LETTERS = re.compile(
     re.IGNORECASE,
 )
 _REAL = re.compile(
-    r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
-    r"novel|opera|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|"
+    r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century"
+    r"|philosoph\w+|president|"
+    r"novel|opera|poem|poet|author|character|film|song|according "
+    r"to|theor\w+|scientist|historian|\d{4}|wrote|"
     r"war|composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b|"
     r"[“\"](?:The|A|An) [A-Z]",
     re.IGNORECASE,
 )
 _FORMAL = re.compile(
-    r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b", re.IGNORECASE
+    r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b",
+    re.IGNORECASE,
 )
 _ALIKE = 0.8
 
@@ -49,59 +53,93 @@ class Renaming:
 
 def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     """One consistent renaming of an item's people; deterministic given the generator."""
-    whole = "\n".join([item.question, *item.options])
+    full_text = "\n".join([item.question, *item.options])
     persons = people.people(item.question)
-    refusal = _refusal(item, persons, whole)
+    refusal = _refusal(item, persons, full_text=full_text)
     if refusal:
         return refusal
-    new_names = _new_names(persons, whole, rng)
+    new_names = _new_names(persons, full_text, rng=rng)
     if new_names is None:
         return Refusal("no name left", "Every name of the lists is too like one of the text.")
     question = _renamed(item.question, new_names)
     leftovers = [
         old
         for old in new_names
-        if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if people.is_doubtful(old) else re.IGNORECASE)
+        if re.search(
+            rf"(?<!\w){re.escape(old)}(?!\w)",
+            question,
+            0 if people.is_doubtful(old) else re.IGNORECASE,
+        )
     ]
     if leftovers:
-        return Refusal("name in another form", f"{leftovers[0]} also stands in the text in a form that is not replaced.")
+        return Refusal(
+            "name in another form",
+            f"{leftovers[0]} also stands in the text in a form that is not replaced.",
+        )
     return Renaming(question, tuple(new_names.items()))
 
 
-def _refusal(item: Item, persons: Sequence[people.Person], whole: str) -> Refusal | None:
+def _refusal(item: Item, persons: Sequence[people.Person], full_text: str) -> Refusal | None:
     """The class of what stands in the way, or None."""
     if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
-    if _ABOUT_LETTERS.search(whole):
-        return Refusal("the name itself matters", "The text speaks of letters or names, so another name may change the answer.")
+    if _ABOUT_LETTERS.search(full_text):
+        return Refusal(
+            "the name itself matters",
+            "The text speaks of letters or names, so another name may change the answer.",
+        )
     if item.kind == "choice":
-        if _FORMAL.search(whole):
-            return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
+        if _FORMAL.search(full_text):
+            return Refusal(
+                "the name itself matters", "A formula may stand for the name by its first letter."
+            )
         unsure = (
-            _REAL.search(whole)
-            or any(one.is_surname or not people.is_given_name(one.name) for one in persons)
-            or not people.acts_alone(item.question, [one.name for one in persons])
+            _REAL.search(full_text)
+            or any(person.is_surname or not people.is_given_name(person.name) for person in persons)
+            or not people.acts_alone(item.question, [person.name for person in persons])
         )
         if unsure:
-            return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
-        if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in persons for option in item.options):
-            return Refusal("name in an option", "An option names the person, and options are read as the item has them.")
-    twins = _one_person_twice([one.name for one in persons], whole)
+            return Refusal(
+                "may be a real person",
+                "The question may be about somebody who lived; another name would be wrong.",
+            )
+        names = [person.name for person in persons]
+        if any(_stands_in_option(name, item.options) for name in names):
+            return Refusal(
+                "name in an option",
+                "An option names the person, and options are read as the item has them.",
+            )
+    twins = _one_person_twice([person.name for person in persons], full_text)
     if twins:
         return Refusal("two forms of one name", f"{twins[0]} and {twins[1]} may be one person.")
     return None
 
 
-def _one_person_twice(names: Sequence[str], whole: str) -> tuple[str, str] | None:
+def _stands_in_option(name: str, options: Sequence[str]) -> bool:
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return any(pattern.search(option) for option in options)
+
+
+def _one_person_twice(names: Sequence[str], full_text: str) -> tuple[str, str] | None:
     """Two names of the text that may mean one person: a short form, or a slip of spelling."""
-    words = {token.text for token in people.tokens(whole)} - people.NO_PEOPLE
+    words = {token.text for token in people.tokens(full_text)} - people.NO_PEOPLE
     for name in names:
         for word in sorted(words - {name, name + "s"}):
             short, long = sorted((name, word), key=len)
             same = people.NICKNAMES.get(name, name) == people.NICKNAMES.get(word, word)
-            slip = not (people.is_given_name(name) and people.is_given_name(word)) and len(short) > 3 and _alike(name, word)
-            together = re.search(rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", whole)
-            if not together and (same or slip or (people.is_given_name(word) and len(short) > 2 and long.startswith(short))):
+            slip = (
+                not (people.is_given_name(name) and people.is_given_name(word))
+                and len(short) > 3
+                and _alike(name, word)
+            )
+            together = re.search(
+                rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", full_text
+            )
+            if not together and (
+                same
+                or slip
+                or (people.is_given_name(word) and len(short) > 2 and long.startswith(short))
+            ):
                 return name, word
     return None
 
@@ -110,30 +148,36 @@ def _alike(a: str, b: str) -> bool:
     return SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio() >= _ALIKE
 
 
-def _new_names(persons: Sequence[people.Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
+def _new_names(
+    persons: Sequence[people.Person], full_text: str, rng: np.random.Generator
+) -> dict[str, str] | None:
     """A new name for each person; None when a list has none that fits."""
-    words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", whole)}
-    capitals = {token.text for token in people.tokens(whole)}
+    words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", full_text)}
+    capitals = {token.text for token in people.tokens(full_text)}
     new_names: dict[str, str] = {}
-    for one in persons:
-        names = people.pool("surname" if one.is_surname else one.gender)
+    for person in persons:
+        names = people.pool("surname" if person.is_surname else person.gender)
         new = next(
             (
                 names[i]
                 for i in rng.permutation(len(names))
-                if _fits(names[i], one.name, words, capitals | set(new_names.values()))
+                if _fits(
+                    names[i], person.name, words=words, names=capitals | set(new_names.values())
+                )
             ),
             None,
         )
         if new is None:
             return None
-        new_names[one.name] = new
+        new_names[person.name] = new
     return new_names
 
 
 def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
     low = new.lower()
-    if low[0] == old[0].lower() or any(low.startswith(word) or word.startswith(low) for word in words):
+    if low[0] == old[0].lower() or any(
+        low.startswith(word) or word.startswith(low) for word in words
+    ):
         return False
     return not any(
         _alike(new, name)
@@ -145,9 +189,12 @@ def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
 
 
 def _renamed(text: str, new_names: Mapping[str, str]) -> str:
-    """All names replaced at once. `James'` and `Jameses` follow, and a plural without apostrophe (`the Smiths`)."""
+    """All names replaced at once. `James'` and `Jameses` follow, and a plural without apostrophe
+    (`the Smiths`)."""
     names = "|".join(re.escape(old) for old in sorted(new_names, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)")
+    pattern = re.compile(
+        rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)"
+    )
 
     def replacement(match: re.Match) -> str:
         ending = match[2] or ""
@@ -173,14 +220,31 @@ class EntityRename(Axis):
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= 100:
-            raise BadInput(f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100.")
+            raise BadInput(
+                f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         def renamed(number: int, rewrite: Renaming) -> Variant:
             params = {"names": [list(pair) for pair in rewrite.names]}
-            return variant(item, self.name, f"rename-{number}", layout, question=rewrite.question, params=params)
+            return variant(
+                item,
+                self.name,
+                key=f"rename-{number}",
+                layout=layout,
+                question=rewrite.question,
+                params=params,
+            )
 
-        return rewritten_or_base(item, self.name, layout, [renaming(item, rng) for _ in range(self.n)], renamed)
+        return rewritten_or_base(
+            item,
+            self.name,
+            layout=layout,
+            rewrites=[renaming(item, rng) for _ in range(self.n)],
+            variant_of=renamed,
+        )
 
 
 AXIS = EntityRename()

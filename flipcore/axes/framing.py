@@ -1,8 +1,9 @@
-"""What stands around a question, which stays as it is: the layout of its words, a sentence that says in which form to answer, the system
-message, and examples before it: with or without (few shots; source 002, 2.2.1), and in another order or choice.
+"""Changes around a question, which stays as it is: the layout of its words, a sentence that says
+in which form to answer, the system message, and examples before it: with or without (few
+shots; source 002, 2.2.1), and in another order or choice.
 
-Few shots are one of the source's ways to get more out of a weak model from before the benchmark. The examples are the same for all items of
-a role, but that no item is its own example.
+Few shots are one of the source's ways to get more out of a weak model from before the benchmark.
+The examples are the same for all items of a role, but that no item is its own example.
 """
 
 from dataclasses import dataclass, replace
@@ -26,12 +27,14 @@ class PromptFormat(Axis):
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text", CODE})
 
     def __post_init__(self) -> None:
-        for one in self.layouts:
-            layout_by_name(one)
+        for name in self.layouts:
+            layout_by_name(name)
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        changed = [variant(item, self.name, one, one) for one in self.layouts]
-        return collapsed([base(item, self.name, layout), *changed])
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        changed = [variant(item, self.name, key=name, layout=name) for name in self.layouts]
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 # form -> kind of item -> the sentence
@@ -57,21 +60,30 @@ INSTRUCTION = "instruction"  # the part of a prompt that holds the sentence
 
 @dataclass(frozen=True)
 class AnswerFormat(Axis):
-    forms: tuple[str, ...] = param(("bare", "sentence"), "forms", tuple(FORMS))
+    forms: tuple[str, ...] = param(("bare", "sentence"), "forms", choices=tuple(FORMS))
     name: ClassVar[str] = "answer_format"
     title: ClassVar[str] = "Answer-format instruction"
     about: ClassVar[str] = "The same question with a sentence that says in which form to answer."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
 
     def __post_init__(self) -> None:
-        unknown = [one for one in self.forms if one not in FORMS]
+        unknown = [form for form in self.forms if form not in FORMS]
         if unknown or not self.forms:
-            raise BadInput(f"An answer format is one of {', '.join(FORMS)}, not {unknown[0] if unknown else 'nothing'!r}.")
+            raise BadInput(
+                f"An answer format is one of {', '.join(FORMS)}, not "
+                f"{unknown[0] if unknown else 'nothing'!r}."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        plain = base(item, self.name, layout)
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        plain = base(item, self.name, layout=layout)
         changed = [
-            replace(plain, key=form.replace(" ", "-"), prompt=with_instruction(plain.prompt, FORMS[form][item.kind]))
+            replace(
+                plain,
+                key=form.replace(" ", "-"),
+                prompt=with_instruction(plain.prompt, FORMS[form][item.kind]),
+            )
             for form in self.forms
         ]
         return collapsed([plain, *changed])
@@ -89,25 +101,35 @@ MOST_TEXTS = 10
 
 @dataclass(frozen=True)
 class SystemPrompt(Axis):
-    """The base has the study's own system prompt, which is none unless it says one; `params["system"]` then stands in its place."""
+    """The base has the study's own system prompt, which is none unless it says one;
+    `params["system"]` then stands in its place."""
 
     texts: tuple[str, ...] = param(("You are a helpful assistant.",), "system prompts")
     name: ClassVar[str] = "system_prompt"
     title: ClassVar[str] = "System prompt"
-    about: ClassVar[str] = "The same question behind another system prompt, or behind none where the study has its own."
+    about: ClassVar[str] = (
+        "The same question behind another system prompt, or behind none where the study has its "
+        "own."
+    )
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.texts) <= MOST_TEXTS or not all(one.strip() for one in self.texts):
-            raise BadInput(f"System prompts: give from 1 to {MOST_TEXTS} texts, none of them empty.")
+        if not 1 <= len(self.texts) <= MOST_TEXTS or not all(text.strip() for text in self.texts):
+            raise BadInput(
+                f"System prompts: give from 1 to {MOST_TEXTS} texts, none of them empty."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        plain = base(item, self.name, layout)
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        plain = base(item, self.name, layout=layout)
         texts = {f"system-{i}": text for i, text in enumerate(self.texts, start=1)} | (
             {"none": ""} if material.has_system else {}
         )
         changed = [
-            replace(plain, key=key, prompt=replace(plain.prompt, system=text), params={"system": text})
+            replace(
+                plain, key=key, prompt=replace(plain.prompt, system=text), params={"system": text}
+            )
             for key, text in texts.items()
         ]
         return [plain, *changed] if material.has_system else collapsed([plain, *changed])
@@ -121,59 +143,93 @@ class FewShot(Axis):
     n: int = param(5, "how many")
     name: ClassVar[str] = "few_shot"
     title: ClassVar[str] = "Examples before the question"
-    about: ClassVar[str] = "Other questions of the same set, with their right answers, stand before the question."
+    about: ClassVar[str] = (
+        "Other questions of the same set, with their right answers, stand before the question."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= MOST:
             raise BadInput(f"Few shots need from 1 to {MOST} examples; {self.n} were asked for.")
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        """The base and one variant with `n` examples; without that many other answered items of the kind only the base."""
-        plain = base(item, self.name, layout)
-        others = [
-            one
-            for one in material.examples.get(item.item_id, ())
-            if one.item_id != item.item_id and one.kind == item.kind and one.target is not None
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        """The base and one variant with `n` examples; without that many other answered items of the
+        kind only the base."""
+        plain = base(item, self.name, layout=layout)
+        examples = [
+            example
+            for example in material.examples.get(item.item_id, ())
+            if example.item_id != item.item_id
+            and example.kind == item.kind
+            and example.target is not None
         ][: self.n]
-        if len(others) < self.n:
+        if len(examples) < self.n:
             return [plain]
-        shots = "".join(_shot(one, layout) for one in others)
+        shots = "".join(_shot(example, layout) for example in examples)
         prompt = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
         return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=prompt)])
 
 
 def _shot(item: Item, layout: str) -> str:
-    """The question as the layout shows it, with its answer: a label, or the worked solution of a problem."""
-    example = variant(item, FewShot.name, "shot", layout)
+    """The question as the layout shows it, with its answer: a label, or the worked solution of a
+    problem."""
+    example = variant(item, FewShot.name, key="shot", layout=layout)
     if item.kind == "choice" and item.target is not None:
         return f"{example.prompt.text} {example.labels[int(item.target)]}\n\n"
     return f"{example.prompt.text} {item.solution.strip() or item.target}\n\n"
 
 
-WHY_NOT = "The study's own prompt shows fewer than two examples, so there is no order to change. Give it examples."
+WHY_NOT = (
+    "The study's own prompt shows fewer than two examples, so there is no order to change. "
+    "Give it "
+    "examples."
+)
 
 
 @dataclass(frozen=True)
 class ExampleOrder(Axis):
-    """A variant says in `params["examples"]` what is to be done; the study's prompt does it (`runs.own_prompts`)."""
+    """A variant says in `params["examples"]` what is to be done; the study's prompt does it
+    (`runs.own_prompts`)."""
 
     orders: int = param(2, "other orders")
     choices: int = param(1, "other examples")
     name: ClassVar[str] = "example_order"
     title: ClassVar[str] = "Order and choice of the examples"
-    about: ClassVar[str] = "The examples of the study's own prompt in another order, or others of the same split."
+    about: ClassVar[str] = (
+        "The examples of the study's own prompt in another order, or others of the same split."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
 
     def __post_init__(self) -> None:
-        if not 0 <= self.orders <= MOST or not 0 <= self.choices <= MOST or not self.orders + self.choices:
-            raise BadInput(f"Order and choice of the examples take from 0 to {MOST} orders and choices, and one at least.")
+        if (
+            not 0 <= self.orders <= MOST
+            or not 0 <= self.choices <= MOST
+            or not self.orders + self.choices
+        ):
+            raise BadInput(
+                f"Order and choice of the examples take from 0 to {MOST} orders and choices, and "
+                "one at least."
+            )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         if material.n_examples < 2:
-            return [base(item, self.name, layout, params={"refusal": "no examples", "why": WHY_NOT})]
-        plain = base(item, self.name, layout)
-        keys = [*(f"order-{i + 1}" for i in range(self.orders)), *(f"choice-{i + 1}" for i in range(self.choices))]
+            return [
+                base(
+                    item,
+                    self.name,
+                    layout=layout,
+                    params={"refusal": "no examples", "why": WHY_NOT},
+                )
+            ]
+        plain = base(item, self.name, layout=layout)
+        keys = [
+            *(f"order-{i + 1}" for i in range(self.orders)),
+            *(f"choice-{i + 1}" for i in range(self.choices)),
+        ]
         return [plain, *(replace(plain, key=key, params={"examples": key}) for key in keys)]
 
 

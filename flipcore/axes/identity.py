@@ -1,4 +1,5 @@
-"""Identity: the base prompt asked again. What flips here is noise, and stands as a floor under every other axis."""
+"""Identity: the base prompt asked again. What flips here is noise, and stands as a floor under
+every other axis."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,11 +15,15 @@ from flipcore.core.records import Item, Variant
 class Identity(Axis):
     name: ClassVar[str] = "identity"
     title: ClassVar[str] = "Same prompt again (noise floor)"
-    about: ClassVar[str] = "The same prompt sent again as further samples: what flips here is noise, not the wording."
+    about: ClassVar[str] = (
+        "The same prompt sent again as further samples: what flips here is noise, not the wording."
+    )
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        return [base(item, self.name, layout)]
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        return [base(item, self.name, layout=layout)]
 
 
 AXIS = Identity()

@@ -1,10 +1,13 @@
 """The same options in other places, under other labels, or before their question.
 
-Cyclic shifts visit every position; random permutations mix more. Moving an option that names places or other options ("A and B", "both of
+Cyclic shifts visit every position; random permutations mix more. Moving an option that names places
+or other options ("A and B", "both of
 the above", "none of these") changes what it says, so the change would not be harmless. Two kinds:
-- an option that names others by their label ("A and B", "b and c", "only A") goes wrong under any other order and any other
+- an option that names others by their label ("A and B", "b and c", "only A") goes wrong under any
+other order and any other
   labels: such an item is neither reordered nor relabelled;
-- one that means all or some of the others ("none of these") stays in its place at the end while the others move; where such
+- one that means all or some of the others ("none of these") stays in its place at the end while the
+others move; where such
   an option does not stand at the end, the item is not reordered.
 """
 
@@ -12,7 +15,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,42 +27,64 @@ from flipcore.text.prompts import LABEL_SETS, labels_of
 
 _LABEL = r"[\"'(\[]*(?:{labels})[\"')\].]*"
 _JOIN = r"\s*(?:,\s*(?:and|or|nor)\b|,|&|\band\b|\bor\b|\bnor\b|\bbut not\b|/)\s*"
-_HEAD = r"(?:(?:both|either|neither|only|all of|options?|answers?|choices?|statements? in|responses?)\s+)*"
+_HEAD = (
+    r"(?:(?:both|either|neither|only|all of|options?|answers?|choices?|statements? "
+    r"in|responses?)\s+)*"
+)
 _TAIL = (
-    r"(?:\s+(?:only|alone|both|above|together|but not [a-z]|are (?:both )?(?:correct|true|right)|is (?:correct|true)))*\s*[.!]?"
+    r"(?:\s+(?:only|alone|both|above|together|but not [a-z]|are (?:both "
+    r")?(?:correct|true|right)|is (?:correct|true)))*\s*[.!]?"
 )
 _OTHERS = re.compile(
-    r"\W*(?:(?:all|both|none|neither|either|any|some|each|one|two|three|more than one|only one|most|not any)\b(?:\s+(?:two|three|"
+    r"\W*(?:(?:all|both|none|neither|either|any|some|each|one|two|three|more than one|only "
+    r"one|most|not any)\b(?:\s+(?:two|three|"
     r"four|one))?\s*(?:of\s+)?(?:the\s+|these\s+|those\s+)?(?:other\s+)?"
-    r"(?:above|below|these|those|them|others?|options?|choices?|answers?|alternatives?|listed|foregoing|previous|preceding|"
-    r"given|mentioned)\b.{0,40}|(?:all|none|both|neither)\W*|the\s+(?:above|foregoing)\b.{0,30}|above"
-    r"|.{0,40}\b(?:of the above|of these options|of these answers|of the (?:other )?(?:options|choices|answers))\b.{0,40})",
+    r"(?:above|below|these|those|them|others?|options?|choices?|answers?|alternatives?|listed"
+    r"|foregoing|previous|preceding|"
+    r"given|mentioned)\b.{0,40}|(?:all|none|both|neither)\W*|the\s+(?:above|foregoing)\b.{0,30}"
+    r"|above"
+    r"|.{0,40}\b(?:of the above|of these options|of these answers|of the (?:other "
+    r")?(?:options|choices|answers))\b.{0,40})",
     re.IGNORECASE | re.DOTALL,
 )
-_EXCEPT = re.compile(r"\b(?:of|the)\b.*\b(?:above|these|options|choices|answers)\b.*\b(?:except|but)\s+[\"'(]*[A-Z]\b")
-BY_LABEL = "One of its options names others by their label, so another order or other labels would change what it says."
-NOT_LAST = "One of its options means the others and does not stand at the end, so another order would change what it says."
+_EXCEPT = re.compile(
+    r"\b(?:of|the)\b.*\b(?:above|these|options|choices|answers)\b.*\b(?:except"
+    r"|but)\s+[\"'(]*[A-Z]\b"
+)
+BY_LABEL = (
+    "One of its options names others by their label, so another order or other labels "
+    "would change "
+    "what it says."
+)
+NOT_LAST = (
+    "One of its options means the others and does not stand at the end, so another order "
+    "would "
+    "change what it says."
+)
 
 
 @dataclass(frozen=True)
 class Referring:
-    """Of one item: `by_label` options name others by label, `others` mean all or some of the others (both: own indices)."""
+    """Options of one item that speak of options, by own index: `by_label` name others by label,
+    `about_others` mean all or some of the others."""
 
     n_options: int
     by_label: tuple[int, ...]
-    others: tuple[int, ...]
+    about_others: tuple[int, ...]
 
     @property
     def movable(self) -> tuple[int, ...]:
         """Own indices of the options that may change places."""
-        return tuple(i for i in range(self.n_options) if i not in self.others)
+        return tuple(i for i in range(self.n_options) if i not in self.about_others)
 
     @property
     def why_not_reordered(self) -> str:
         """A sentence, or "" where the options may be reordered."""
         if self.by_label:
             return BY_LABEL
-        at_the_end = self.others == tuple(range(self.n_options - len(self.others), self.n_options))
+        at_the_end = self.about_others == tuple(
+            range(self.n_options - len(self.about_others), self.n_options)
+        )
         return "" if at_the_end else NOT_LAST
 
     @property
@@ -68,63 +93,93 @@ class Referring:
 
 
 def referring(options: Sequence[str]) -> Referring:
-    """Which options of an item refer to places or to other options."""
+    """Find the options of an item that refer to places or to other options."""
     pattern = _by_label(len(options))
     plain = [" ".join(option.split()) for option in options]
-    by_label = tuple(i for i, option in enumerate(plain) if pattern.fullmatch(option) or _EXCEPT.search(option))
-    others = tuple(i for i, option in enumerate(options) if i not in by_label and _OTHERS.fullmatch(option.strip()))
-    if len(others) == len(options) or {option.strip(" .").casefold() for option in options} <= _PLAIN:
-        others = ()  # "all", "both", "none" as answers in their own right
-    return Referring(len(options), by_label, others)
+    by_label = tuple(
+        i for i, option in enumerate(plain) if pattern.fullmatch(option) or _EXCEPT.search(option)
+    )
+    about_others = tuple(
+        i
+        for i, option in enumerate(options)
+        if i not in by_label and _OTHERS.fullmatch(option.strip())
+    )
+    if (
+        len(about_others) == len(options)
+        or {option.strip(" .").casefold() for option in options} <= _PLAIN
+    ):
+        about_others = ()  # "all", "both", "none" as answers in their own right
+    return Referring(len(options), by_label, about_others=about_others)
 
 
-_PLAIN = frozenset({"all", "both", "none", "neither", "some", "either", "yes", "no", "one", "two", "three"})
+_PLAIN = frozenset(
+    {"all", "both", "none", "neither", "some", "either", "yes", "no", "one", "two", "three"}
+)
 
 
 def _by_label(n_options: int) -> re.Pattern:
     """Two or more labels joined, or one after "only" or "option"."""
     letters = "".join(LABEL_SETS["upper"][:n_options] + LABEL_SETS["lower"][:n_options])
-    letters = letters.replace("I", "").replace("i", "")  # "I only" and "I and II" name statements of the question
-    one = _LABEL.format(labels=f"[{letters}]")
-    several = rf"{_HEAD}{one}(?:{_JOIN}{_HEAD}{one})+{_TAIL}"
-    single = rf"(?:only|options?|answers?|choices?)\s+{one}{_TAIL}|{one}\s+(?:only|alone)\s*\.?"
-    return re.compile(rf"(?:{several}|{single})", re.IGNORECASE)
+    letters = letters.replace("I", "").replace(
+        "i", ""
+    )  # "I only" and "I and II" name statements of the question
+    label = _LABEL.format(labels=f"[{letters}]")
+    labels = rf"{_HEAD}{label}(?:{_JOIN}{_HEAD}{label})+{_TAIL}"
+    single = rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"
+    return re.compile(rf"(?:{labels}|{single})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class OptionOrder(Axis):
-    """`n` variants in all, the base included: at most as many as there are rotations, or permutations."""
+    """`n` variants in all, the base included: at most as many as there are rotations, or
+    permutations."""
 
-    kind: str = param("cyclic", "orders", ("cyclic", "random"))
+    kind: str = param("cyclic", "orders", choices=("cyclic", "random"))
     n: int = param(4, "how many")
     name: ClassVar[str] = "option_order"
     title: ClassVar[str] = "Option order"
-    about: ClassVar[str] = "The same options in another order; answers are compared as options, not as letters."
+    about: ClassVar[str] = (
+        "The same options in another order; answers are compared as options, not as letters."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
     def __post_init__(self) -> None:
         if self.kind not in ("cyclic", "random") or not 2 <= self.n <= 1000:
             raise BadInput(
-                f"Option order has kind {self.kind!r} and n = {self.n}; it takes cyclic or random, and n from 2 to 1000."
+                f"Option order has kind {self.kind!r} and n = {self.n}; it takes cyclic or random, "
+                "and n from 2 to 1000."
             )
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         refers = referring(item.options)
         if refers.why_not_reordered:
-            return [base(item, self.name, layout, params={"refusal": "refers", "why": refers.why_not_reordered})]
+            refusal = {"refusal": "refers", "why": refers.why_not_reordered}
+            return [base(item, self.name, layout=layout, params=refusal)]
         size = len(refers.movable)
         if self.kind == "cyclic":
-            orders = [tuple((i + shift) % size for i in range(size)) for shift in _spread(size, self.n)]
-            keys = [f"rotate-{shift}" for shift in _spread(size, self.n)]
+            shifts = _spread(size, self.n)
+            orders = [(*range(shift, size), *range(shift)) for shift in shifts]
+            keys = [f"rotate-{shift}" for shift in shifts]
         else:
-            orders = _shuffled(size, self.n, rng)
+            orders = _shuffled(size, self.n, rng=rng)
             keys = [f"shuffle-{i + 1}" for i in range(len(orders))]
-        params = {"kept_last": [item.options[i] for i in refers.others]} if refers.others else {}
+        params: dict[str, Any] = {}
+        if refers.about_others:
+            params["kept_last"] = [item.options[i] for i in refers.about_others]
         changed = [
-            variant(item, self.name, key, layout, order=(*order, *refers.others), params=params)
+            variant(
+                item,
+                self.name,
+                key=key,
+                layout=layout,
+                order=(*order, *refers.about_others),
+                params=params,
+            )
             for key, order in zip(keys, orders, strict=True)
         ]
-        return collapsed([base(item, self.name, layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 def _spread(size: int, n: int) -> list[int]:
@@ -144,26 +199,41 @@ def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ..
 
 @dataclass(frozen=True)
 class LabelSet(Axis):
-    sets: tuple[str, ...] = param(("lower", "digits"), "label sets", tuple(LABEL_SETS))
+    sets: tuple[str, ...] = param(("lower", "digits"), "label sets", choices=tuple(LABEL_SETS))
     name: ClassVar[str] = "label_set"
     title: ClassVar[str] = "Label set"
     about: ClassVar[str] = "The same options in the same order under other labels."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
     def __post_init__(self) -> None:
-        for one in self.sets:
-            labels_of(one, 0)
+        for label_set in self.sets:
+            labels_of(label_set, 0)
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        size, why = len(item.options), referring(item.options).why_not_relabelled
-        if why:
-            return [base(item, self.name, layout, params={"refusal": "refers", "why": why})]
-        changed = [variant(item, self.name, one, layout, labels=labels_of(one, size)) for one in self.sets]
-        return collapsed([base(item, self.name, layout), *changed])
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        size, reason = len(item.options), referring(item.options).why_not_relabelled
+        if reason:
+            return [
+                base(item, self.name, layout=layout, params={"refusal": "refers", "why": reason})
+            ]
+        changed = [
+            variant(
+                item, self.name, key=label_set, layout=layout, labels=labels_of(label_set, size)
+            )
+            for label_set in self.sets
+        ]
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
-POINTS = re.compile(r"\b(?:below|above|following|preceding|previous|next|last|first)\b", re.IGNORECASE)
-WHY_NOT = "The question points to the options by their place, or its sentence goes on in them, so it is not moved."
+POINTS = re.compile(
+    r"\b(?:below|above|following|preceding|previous|next|last|first)\b", re.IGNORECASE
+)
+WHY_NOT = (
+    "The question points to the options by their place, or its sentence goes on in them, so "
+    "it is "
+    "not moved."
+)
 
 
 @dataclass(frozen=True)
@@ -173,12 +243,20 @@ class QuestionPosition(Axis):
     about: ClassVar[str] = "The question stands behind the options, not before them."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
         if POINTS.search(item.question) or not item.question.rstrip().endswith("?"):
-            return [base(item, self.name, layout, params={"refusal": "points", "why": WHY_NOT})]
-        plain = base(item, self.name, layout)
+            return [
+                base(item, self.name, layout=layout, params={"refusal": "points", "why": WHY_NOT})
+            ]
+        plain = base(item, self.name, layout=layout)
         parts = dict(plain.prompt.parts)
-        moved_parts = (("options", f"{parts['options']}\n"), ("stem", parts["stem"].rstrip("\n")), ("cue", parts["cue"]))
+        moved_parts = (
+            ("options", f"{parts['options']}\n"),
+            ("stem", parts["stem"].rstrip("\n")),
+            ("cue", parts["cue"]),
+        )
         changed = replace(plain, key="behind", prompt=Prompt(moved_parts, plain.prompt.system))
         return collapsed([plain, changed])
 

@@ -98,7 +98,7 @@ def test_words_months_and_places_are_no_people(text):
 )
 def test_what_is_not_certain_is_refused_with_a_class(text, kind):
     one = renamed(text)
-    assert one.kind == kind and one.why.endswith(".")
+    assert one.kind == kind and one.reason.endswith(".")
 
 
 @pytest.mark.parametrize(

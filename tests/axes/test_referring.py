@@ -65,7 +65,7 @@ def test_where_it_does_not_stand_last_the_item_is_not_reordered():
     ],
 )
 def test_words_that_only_look_like_it_are_left_alone(options):
-    assert referring(options).why_not_reordered == "" and referring(options).others == ()
+    assert referring(options).why_not_reordered == "" and referring(options).about_others == ()
 
 
 def test_an_item_without_such_options_is_asked_as_before():
@@ -73,7 +73,7 @@ def test_an_item_without_such_options_is_asked_as_before():
     assert orders == [(0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2)]
     for name in ("pocket_choice", "flipscope_choice"):
         items = load_report(ItemSource(name)).items
-        assert items and not [one for one in items if referring(one.options).others or referring(one.options).by_label]
+        assert items and not [one for one in items if referring(one.options).about_others or referring(one.options).by_label]
 
 
 @pytest.mark.stand_in("test_an_item_without_such_options_is_asked_as_before")
@@ -86,6 +86,6 @@ def test_a_few_percent_of_mmlu_are_kept_harmless(shared_data):
             found = referring(row[1:5])
             n += 1
             counts["still"] += bool(found.why_not_reordered)
-            counts["last"] += bool(found.others) and not found.why_not_reordered
+            counts["last"] += bool(found.about_others) and not found.why_not_reordered
     assert n > 6000
     assert 0.004 * n <= counts["still"] <= 0.015 * n and 0.015 * n <= counts["last"] <= 0.045 * n

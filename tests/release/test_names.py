@@ -29,6 +29,7 @@ def test_the_top_level_is_the_agreed_list():
         ".pre-commit-config.yaml",
         "LICENSE",
         "pyproject.toml",
+        "ruff-finished.toml",
         ".ci",
         ".streamlit",
         ".gitignore",

@@ -1,1 +1,1 @@
-"""How a word problem is given other numbers: its chain of steps, what may change, and new draws."""
+"""Other numbers for a word problem: its chain of steps, the numbers that may change, new draws."""

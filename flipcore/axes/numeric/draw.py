@@ -1,8 +1,9 @@
-"""New numbers for a word problem, drawn until every step of its chain stays of the same kind, and the question rewritten."""
+"""New numbers for a word problem, drawn until every step of its chain stays of the same kind, and
+the question rewritten."""
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -14,9 +15,16 @@ from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
 from flipcore.axes.variants import Refusal
 
-N_ALL, N_SOME, N_SINGLE, N_PAIRS = 40, 120, 80, 300  # tries with all values changed, with some, with one, with one or two
-N_LOOSE = 60  # tries for one in which all numbers keep their order, once there is one in which the stated ones do
-DOWN = 0.6  # how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
+N_ALL, N_SOME, N_SINGLE, N_PAIRS = (
+    40,
+    120,
+    80,
+    300,
+)  # tries with all values changed, with some, with one, with one or two
+# tries for one in which all numbers keep their order, once there is one in which the stated ones do
+N_LOOSE = 60
+# how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
+DOWN = 0.6
 SPREAD = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
 _BOUNDS = (
@@ -33,7 +41,8 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Resample:
-    """A rewritten question with its own gold; `operands` are (old, new) pairs of the changed numbers."""
+    """A rewritten question with its own gold; `operands` are (old, new) pairs of the changed
+    numbers."""
 
     question: str
     target: Fraction
@@ -44,67 +53,87 @@ class Resample:
 def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
     """One rewriting with new numbers; deterministic given the generator."""
     problem = structure(question, solution)
-    return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng)
+    return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng=rng)
 
 
 def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Resample | Refusal:
     """One rewriting of a problem whose structure is known."""
-    before = results(problem.steps, problem.readings[0], {})
+    before = results(problem.steps, problem.readings[0], draw={})
     n_drawn = n_unchanged = n_ambiguous = n_loose = 0
     loose = None
     for draw in _draws(problem, rng):
         n_drawn += 1
         try:
-            rows = [results(problem.steps, reading, draw) for reading in problem.readings]
+            rows = [results(problem.steps, reading, draw=draw) for reading in problem.readings]
         except ZeroDivisionError:
             continue
         if len({row[-1] for row in rows}) > 1:
             n_ambiguous += 1
         elif rows[0][-1] == before[-1]:
             n_unchanged += 1
-        elif all(_acceptable(problem, draw, before, row) for row in rows):
-            if _in_order(problem, before, draw, rows[0]):
-                return _rewrite(question, problem, draw, rows[0])
+        elif all(_acceptable(problem, draw, before=before, after=row) for row in rows):
+            if _in_order(problem, before, draw=draw, after=rows[0]):
+                return _rewrite(question, problem, draw=draw, after=rows[0])
             loose, n_loose = loose or (draw, rows[0]), n_loose + 1
         if n_loose > N_LOOSE:
             break
     if loose:
         return _rewrite(question, problem, *loose)
     if n_unchanged > n_drawn // 2:
-        return Refusal("gold never changes", "The gold does not depend on the numbers that may change.")
+        return Refusal(
+            "gold never changes", "The gold does not depend on the numbers that may change."
+        )
     if n_ambiguous > n_drawn // 2:
-        return Refusal("ambiguous reading", "Two admissible interpretations of the chain give different golds.")
-    return Refusal("no plausible draw", "No draw kept every step whole, positive and of the same kind.")
+        return Refusal(
+            "ambiguous reading", "Two admissible interpretations of the chain give different golds."
+        )
+    return Refusal(
+        "no plausible draw", "No draw kept every step whole, positive and of the same kind."
+    )
 
 
 def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction, Fraction]]:
-    """Draws that fit the story, the boldest first: all values, some, each alone, one or two. First those that keep the order
-    of all stated numbers, then those that keep it among amounts of money, among shares and among the rest."""
+    """Draws that fit the story, the boldest first: all values, some, each alone, one or two. First
+    those that keep the order of all stated numbers, then those that keep it among amounts of money,
+    among shares and among the rest."""
     for order in (problem.order, problem.order_by_kind):
         for values, coarse in _plans(problem.groups, rng):
-            draw = _mended(problem, {value: _new_value(value, problem.stated[value], rng, coarse) for value in values}, order)
+            draw = _mended(
+                problem,
+                {
+                    value: _new_value(value, problem.stated[value], rng=rng, coarse=coarse)
+                    for value in values
+                },
+                order=order,
+            )
             if draw is not None:
                 yield draw
 
 
-def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tuple[Sequence[Fraction], bool]]:
-    """Which values to change, and whether to keep them as round as they were."""
+def _plans(
+    groups: Sequence[Fraction], rng: np.random.Generator
+) -> Iterator[tuple[Sequence[Fraction], bool]]:
+    """Values to change together, and True where they stay as round as they were."""
 
     def some(n: int) -> list[Fraction]:
         return [groups[i] for i in rng.permutation(len(groups))[:n]]
 
     yield from ((groups, True) for _ in range(N_ALL))
     yield from ((some(int(rng.integers(1, len(groups) + 1))), bool(i % 2)) for i in range(N_SOME))
-    yield from (([value], False) for value in some(len(groups)) for _ in range(N_SINGLE))
+    for value in some(len(groups)):
+        yield from (([value], False) for _ in range(N_SINGLE))
     yield from ((some(2), False) for _ in range(N_PAIRS))
 
 
-def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, coarse: bool) -> Fraction:
-    """A number of the same kind: as round if `coarse`, with as many decimals, of the same order, within its unit's bounds."""
+def _new_value(
+    value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, *, coarse: bool
+) -> Fraction:
+    """A number of the same kind: as round if `coarse`, with as many decimals, of the same order,
+    within its unit's bounds."""
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
-    whole = value / grain
+    n_grains = value / grain
     for step in (1000, 500, 100, 50, 10, 5) if coarse else (1000, 100, 10):
-        if whole % step == 0 and whole >= (2 if coarse else 10) * step:
+        if n_grains % step == 0 and n_grains >= (2 if coarse else 10) * step:
             grain *= step
             break
     count = int(value / grain)
@@ -116,27 +145,44 @@ def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Genera
         return value
     if not coarse and grain < 1 and rng.integers(2):
         return value + int(rng.integers(-int(value) // 2, int(value) + 2))  # the same cents
-    sides = [side for side in (range(low, min(count, high + 1)), range(max(count + 1, low), high + 1)) if side]
-    side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1] if sides else range(low, high + 1)
-    return grain * side[int(rng.integers(len(side)))]  # what `rng.choice` draws, without writing the whole range out
+    sides = [
+        side
+        for side in (range(low, min(count, high + 1)), range(max(count + 1, low), high + 1))
+        if side
+    ]
+    if not sides:
+        side = range(low, high + 1)
+    else:
+        side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1]
+    # Draws what `rng.choice` draws, without writing the whole range out.
+    return grain * side[int(rng.integers(len(side)))]
 
 
 def _most(mention: Mention) -> Fraction:
-    """The largest plausible number for the unit that follows, given that the stated one was plausible."""
-    return Fraction(95 if mention.value < 100 else 400) if mention.percent else _bound(mention.unit, mention.value)
+    """The largest plausible number for the unit that follows, given that the stated one was
+    plausible."""
+    if mention.percent:
+        return Fraction(95 if mention.value < 100 else 400)
+    return _bound(mention.unit, mention.value)
 
 
 @cache
 def _bound(unit: str, value: Fraction) -> Fraction:
     return next(
-        (Fraction(bound) for pattern, bound, limit in _BOUNDS if re.match(pattern, unit) and value <= limit), Fraction(10**9)
+        (
+            Fraction(bound)
+            for pattern, bound, limit in _BOUNDS
+            if re.match(pattern, unit) and value <= limit
+        ),
+        Fraction(10**9),
     )
 
 
 def _mended(
     problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
-    """The draw with the story's own relations restored; None where that cannot be, or one of the pairs in `order` loses it."""
+    """The draw with the story's own relations restored; None where that cannot be, or one of the
+    pairs in `order` loses it."""
 
     def new(value: Fraction) -> Fraction:
         return draw.get(value, value)
@@ -151,19 +197,30 @@ def _mended(
             draw[b] = new(c) - new(a) if kind == "+" else new(c) / new(a)
         else:
             return None
-    if any((new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c) for kind, a, b, c in problem.relations):
+    if any(
+        (new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c)
+        for kind, a, b, c in problem.relations
+    ):
         return None
-    if not any(old != value for old, value in draw.items()) or not all(_fits(problem, old, draw[old]) for old in draw):
+    if not any(old != value for old, value in draw.items()) or not all(
+        _fits(problem, old, new=draw[old]) for old in draw
+    ):
         return None
     if any(new(a) >= new(b) for a, b in order):
         return None
-    if any(
-        (value < edge) != (new(value) < edge) or (value > edge) != (new(value) > edge)
-        for edge in problem.limits
-        for value in problem.stated
-    ):
+    changed_places = [(value, new(value)) for value in problem.stated]
+    if not _keeps_limits(problem, changed_places):
         return None
     return draw
+
+
+def _keeps_limits(problem: Structure, pairs: Iterable[tuple[Fraction, Fraction]]) -> bool:
+    """Tell whether no (old, new) pair crosses a limit of the problem."""
+    for old, new in pairs:
+        for edge in problem.limits:
+            if (old < edge) != (new < edge) or (old > edge) != (new > edge):
+                return False
+    return True
 
 
 def _fits(problem: Structure, old: Fraction, new: Fraction) -> bool:
@@ -180,41 +237,52 @@ def _fits(problem: Structure, old: Fraction, new: Fraction) -> bool:
 
 
 def _acceptable(
-    problem: Structure, draw: Mapping[Fraction, Fraction], before: Sequence[Fraction], after: Sequence[Fraction]
+    problem: Structure,
+    draw: Mapping[Fraction, Fraction],
+    before: Sequence[Fraction],
+    after: Sequence[Fraction],
 ) -> bool:
-    """All results plausible, the gold above and below the same stated numbers as before, nothing across a limit, and results
-    in their order where the question compares."""
+    """All results plausible, the gold above and below the same stated numbers as before, nothing
+    across a limit, and results in their order where the question compares."""
     if not all(_plausible(old, new) for old, new in zip(before, after, strict=True)):
         return False
-    if any(
-        (old < edge) != (new < edge) or (old > edge) != (new > edge)
-        for edge in problem.limits
-        for old, new in zip(before, after, strict=True)
-    ):
+    if not _keeps_limits(problem, zip(before, after, strict=True)):
         return False
     counts = [mention.value for mention in problem.mentions if not mention.percent]
     if any((before[-1] < value) != (after[-1] < draw.get(value, value)) for value in counts):
         return False
     if not problem.keeps_order:
         return True
-    return all(
-        (before[i] < before[j]) == (after[i] < after[j]) and (before[i] > before[j]) == (after[i] > after[j])
-        for i in range(len(after))
-        for j in range(i)
-    )
+    for i, j in itertools.combinations(range(len(after)), 2):
+        if (before[i] < before[j]) != (after[i] < after[j]):
+            return False
+        if (before[i] > before[j]) != (after[i] > after[j]):
+            return False
+    return True
 
 
 def _in_order(
-    problem: Structure, before: Sequence[Fraction], draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]
+    problem: Structure,
+    before: Sequence[Fraction],
+    draw: Mapping[Fraction, Fraction],
+    after: Sequence[Fraction],
 ) -> bool:
-    """Stated numbers and results all keep their order: nobody answers more questions than there are."""
+    """Stated numbers and results all keep their order: nobody answers more questions than there
+    are."""
     stated = {mention.value for mention in problem.mentions if not mention.percent}
-    pairs = sorted([(value, draw.get(value, value)) for value in stated] + list(zip(before, after, strict=True)))
-    return all(old_a == old_b or new_a < new_b for (old_a, new_a), (old_b, new_b) in itertools.pairwise(pairs))
+    pairs = sorted(
+        [(value, draw.get(value, value)) for value in stated]
+        + list(zip(before, after, strict=True))
+    )
+    return all(
+        old_a == old_b or new_a < new_b
+        for (old_a, new_a), (old_b, new_b) in itertools.pairwise(pairs)
+    )
 
 
 def _plausible(old: Fraction, new: Fraction) -> bool:
-    """Whole stays whole, decimals do not grow, the sign is kept, a proper fraction stays below 1, the order stays."""
+    """Whole stays whole, decimals do not grow, the sign is kept, a proper fraction stays below 1,
+    the order stays."""
     if (old > 0) != (new > 0) or (old < 0) != (new < 0) or (old < 1) != (new < 1):
         return False
     if old and not Fraction(1, SPREAD) <= new / old <= SPREAD:
@@ -224,27 +292,45 @@ def _plausible(old: Fraction, new: Fraction) -> bool:
     return (old * 100).denominator > 1 or (new * 100).denominator == 1
 
 
-def _rewrite(question: str, problem: Structure, draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]) -> Resample:
-    """The question with every mention of a changed group rewritten in the style it had, and `a` or `an` before it."""
-    text, at = [], 0
+def _rewrite(
+    question: str, problem: Structure, draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]
+) -> Resample:
+    """The question with every mention of a changed group rewritten in the style it had, and `a` or
+    `an` before it."""
+    text, end = [], 0
     for mention in problem.mentions:
         new = draw.get(mention.value, mention.value)
         if new != mention.value:
             numeral = _in_style(mention, new)
-            text += [_with_article(question[at : mention.start], numeral), numeral]
-            at = mention.end
+            text += [_with_article(question[end : mention.start], numeral), numeral]
+            end = mention.end
     changed = tuple((old, new) for old, new in draw.items() if old != new)
-    return Resample("".join([*text, question[at:]]), after[-1], changed, tuple(str(value) for value in after))
+    return Resample(
+        "".join([*text, question[end:]]),
+        after[-1],
+        operands=changed,
+        steps=tuple(str(value) for value in after),
+    )
 
 
 def _with_article(before: str, numeral: str) -> str:
-    vowel = bool(re.match(r"8|11(?!\d\d\b)|18(?!\d\d\b)|eight|eleven|eighteen", numeral, re.IGNORECASE))
-    return re.sub(r"\b([Aa])n?(\s)$", lambda match: match[1] + ("n" if vowel else "") + match[2], before)
+    vowel = bool(
+        re.match(r"8|11(?!\d\d\b)|18(?!\d\d\b)|eight|eleven|eighteen", numeral, re.IGNORECASE)
+    )
+    return re.sub(
+        r"\b([Aa])n?(\s)$", lambda match: match[1] + ("n" if vowel else "") + match[2], before
+    )
 
 
 def _in_style(mention: Mention, new: Fraction) -> str:
     if mention.text[0].isalpha() and new in _SPELLED:
         word = _SPELLED[int(new)]
         return word.capitalize() if mention.text[0].isupper() else word
-    has_separators = "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
-    return f"{float(new):,.{mention.decimals}f}" if has_separators else f"{float(new):.{mention.decimals}f}"
+    has_separators = (
+        "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
+    )
+    return (
+        f"{float(new):,.{mention.decimals}f}"
+        if has_separators
+        else f"{float(new):.{mention.decimals}f}"
+    )

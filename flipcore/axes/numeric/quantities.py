@@ -8,42 +8,57 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 _UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen "
     "eighteen nineteen"
 ).split()
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
-WORDS = (
-    {word: value for value, word in enumerate(_UNITS)}
-    | _TENS
-    | {f"{ten}-{unit}": value + one for ten, value in _TENS.items() for one, unit in enumerate(_UNITS[:10]) if one}
+_TENS = dict(
+    zip(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        range(20, 100, 10),
+        strict=True,
+    )
 )
+WORDS = {word: value for value, word in enumerate(_UNITS)} | _TENS
+for _ten, _value in _TENS.items():
+    WORDS |= {f"{_ten}-{_UNITS[digit]}": _value + digit for digit in range(1, 10)}
 
 _NUMBER = re.compile(
-    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|(?<![\w])\d*\.?\d+)"
+    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: "
+    r"\d{3})+(?!\d)|(?<![\w])\d*\.?\d+)"
     r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*(?::\d\d|o'?clock\b|[ap]\.?\s?m\b)", re.IGNORECASE)
-_UNIT_AFTER = re.compile(r"[\s-]*(?:more |fewer |less |other |different |additional |new |full |whole )?([A-Za-z]+)")
+_UNIT_AFTER = re.compile(
+    r"[\s-]*(?:more |fewer |less |other |different |additional |new |full |whole )?([A-Za-z]+)"
+)
 _LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
 _NAME_BEFORE = re.compile(
-    r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
-    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
+    r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight"
+    r"|floor|"
+    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october"
+    r"|november|"
     r"december)\s*#?\s*)$",
     re.IGNORECASE,
 )
 _MEASURES = (
-    r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet|inch(?:es)?|yards?|"
-    r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?|pints?|cups?|dollars?|"
+    r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet"
+    r"|inch(?:es)?|yards?|"
+    r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?"
+    r"|pints?|cups?|dollars?|"
     r"quarters?|nickels?|dimes?|cents?|pennies|pence)"
 )
 _DEFINED_AFTER = re.compile(
-    rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b", re.IGNORECASE
+    rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b",
+    re.IGNORECASE,
 )
 _FACT_AFTER = re.compile(
-    r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?|ears?|"
-    r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets|continents|"
+    r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?"
+    r"|ears?|"
+    r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets"
+    r"|continents|"
     r"players on a|suits|innings|holes? of golf)\b",
     re.IGNORECASE,
 )
@@ -52,7 +67,8 @@ _MONTHS = r"january|february|march|april|june|july|august|september|october|nove
 
 @dataclass(frozen=True)
 class Mention:
-    """One number in the question. `frozen` is why it must stay, empty where it may change. `decimals` as written."""
+    """One number in the question. `frozen` is why it must stay, empty where it may change.
+    `decimals` as written."""
 
     start: int
     end: int
@@ -70,42 +86,49 @@ def mentions(question: str) -> list[Mention]:
     numbers = []
     for match in _NUMBER.finditer(question):
         text = match.group()
-        value = Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
+        value = (
+            Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
+        )
         before, after = question[: match.start()], question[match.end() :]
         percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
-        money = bool(re.search(r"[$€£]\s?$", before) or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after))
+        money = bool(
+            re.search(r"[$€£]\s?$", before)
+            or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after)
+        )
         unit = _UNIT_AFTER.match(after)
         decimals = len(text.split(".")[1]) if "." in text else 0
         numbers.append(
             Mention(
                 match.start(),
                 match.end(),
-                text,
-                value,
-                percent,
-                money,
-                decimals,
-                unit[1].lower() if unit and not percent else "",
-                _frozen(text, value, before, after),
+                text=text,
+                value=value,
+                percent=percent,
+                money=money,
+                decimals=decimals,
+                unit=unit[1].lower() if unit and not percent else "",
+                frozen=_frozen(text, value, before=before, after=after),
             )
         )
     return numbers
 
 
 def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
-    """Why the number between `before` and `after` must stay as it is."""
+    """Reason for which the number between `before` and `after` must stay; "" for none."""
     tail = before[-40:]
     if value in (0, 1):
         return "zero or one"
     if (
         re.match(
-            r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh|eighth|tenth)s?\b",
+            r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh"
+            r"|eighth|tenth)s?\b",
             after,
             re.IGNORECASE,
         )
         or re.search(r"/\s?$", tail)
         or re.match(
-            r"\s+(?:half|halves|thirds?|fourths?|quarters? of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
+            r"\s+(?:half|halves|thirds?|fourths?|quarters? "
+            r"of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
             after,
             re.IGNORECASE,
         )
@@ -115,21 +138,29 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "ordinal"
     if _CLOCK.match(after) or re.search(r"\d:$", tail):
         return "clock time"
-    if value.denominator == 1 and 1700 <= value <= 2100 and "," not in text and not re.search(r"\$\s?$", tail):
+    if (
+        value.denominator == 1
+        and 1700 <= value <= 2100
+        and "," not in text
+        and not re.search(r"\$\s?$", tail)
+    ):
         return "year"
-    if re.search(rf"\b(?:{_MONTHS}|may)\.?\s+$", tail, re.IGNORECASE) or re.match(rf"\s+(?:{_MONTHS})\b", after, re.IGNORECASE):
+    if re.search(rf"\b(?:{_MONTHS}|may)\.?\s+$", tail, re.IGNORECASE) or re.match(
+        rf"\s+(?:{_MONTHS})\b", after, re.IGNORECASE
+    ):
         return "date"
     if _NAME_BEFORE.search(tail) and not re.search(r"\bin\s+$", tail):
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"
-    return _part_of_something(value, tail, after)
+    return _part_of_something(value, tail, after=after)
 
 
 def _part_of_something(value: Fraction, tail: str, after: str) -> str:
-    """Why a number that counts nothing by itself must stay: it belongs to a thing, a fact, a range or a ratio."""
+    """Reason for which a number that belongs to a thing, a fact, a range or a ratio must stay."""
     if re.match(
-        rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) (?:that|this|a) )?month\b",
+        rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) "
+        r"(?:that|this|a) )?month\b",
         after,
         re.IGNORECASE,
     ):
@@ -138,7 +169,9 @@ def _part_of_something(value: Fraction, tail: str, after: str) -> str:
         re.search(r"\$$", tail) or re.match(r"\s(?:dollars?|cents?) ", after)
     ):
         return "name of a thing"
-    if re.match(r"\sdays?\b", after) and re.search(r"\b(?:other|remaining) (?:\w+ )?days\b|\brest of the week\b", after):
+    if re.match(r"\sdays?\b", after) and re.search(
+        r"\b(?:other|remaining) (?:\w+ )?days\b|\brest of the week\b", after
+    ):
         return "part of a week"
     if _FACT_AFTER.match(after) and value.denominator == 1 and value <= 50:
         return "fact of nature or of a game"
@@ -148,7 +181,9 @@ def _part_of_something(value: Fraction, tail: str, after: str) -> str:
         return "range"
     if re.match(r"\s?:\s?\d", after) or re.search(r"\d\s?:\s?$", tail):
         return "ratio"
-    if re.match(r"\s?-?\s?(?:digit|dimensional|sided|way|star)\b", after, re.IGNORECASE) or re.match(r"[A-Za-z]", after):
+    if re.match(
+        r"\s?-?\s?(?:digit|dimensional|sided|way|star)\b", after, re.IGNORECASE
+    ) or re.match(r"[A-Za-z]", after):
         return "part of a name"
     if _LIST_AFTER.match(after):
         return "before a list"

@@ -1,4 +1,5 @@
-"""What of a word problem's numbers may change: its calculator chain traced to the question, or the class of a refusal.
+"""The numbers of a word problem that may change: its calculator chain traced to the question, or
+class of a refusal.
 
 The guards were each added after a wrong gold or a contradictory story was seen.
 """
@@ -6,40 +7,67 @@ The guards were each added after a wrong gold or a contradictory story was seen.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from flipcore.axes.numeric.chains import MIXED, PROSE, Step, gold, steps
 from flipcore.axes.numeric.quantities import Mention, mentions
-from flipcore.axes.numeric.tracing import Reading, Source, distinct, probes, readings, results, sources
+from flipcore.axes.numeric.tracing import (
+    Reading,
+    Source,
+    distinct,
+    probes,
+    readings,
+    results,
+    sources,
+)
 from flipcore.axes.variants import Refusal
 
 _DEALS = re.compile(
     r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
     r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
     r"(?!day|week|month|hour|year|night|morning)\w+|"
-    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? of)\b",
+    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? "
+    r"of)\b",
     re.IGNORECASE,
 )
-_ALGEBRA = re.compile(r"\b[Ll]et(?:['’]s let)? [A-Za-z]\b|(?<![A-Za-z'’$])\d*[A-Za-z]\s?=(?!=)|[-+=*/(]\s?\d*[yzYZ]\b")
+_ALGEBRA = re.compile(
+    r"\b[Ll]et(?:['’]s let)? [A-Za-z]\b|(?<![A-Za-z'’$])\d*[A-Za-z]\s?=(?!=)|[-+=*/(]\s?\d*[yzYZ]\b"
+)
 _ROUNDS = re.compile(
-    r"\b(?:round(?:ed|s)?|nearest|remainder when|whole number|how many full|at least how many)\b", re.IGNORECASE
+    r"\b(?:round(?:ed|s)?|nearest|remainder when|whole number|how many full|at least how many)\b",
+    re.IGNORECASE,
 )
 _COMPARES = re.compile(
-    r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best|"
-    r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest|youngest|"
-    r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared to)\b",
+    r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best"
+    r"|"
+    r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest"
+    r"|youngest|"
+    r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared "
+    r"to)\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
 class Structure:
-    """What was understood of a problem before any number is drawn: every reading in `readings` must give the same gold,
-    `groups` are the values that may change, `relations` what holds among the stated numbers and must go on to hold, `limits`
-    the values that nothing may cross; `keeps_order` says that the results must keep their order."""
+    """A problem as understood before any number is drawn.
+
+    Attributes
+    ----------
+    readings
+        Assignments of a source to every literal; all must give the same gold.
+    groups
+        Values that may change.
+    relations
+        Sums and products among the stated numbers that must go on to hold.
+    limits
+        Values that nothing may cross.
+    keeps_order
+        True where the results must keep their order.
+    """
 
     steps: Sequence[Step]
     mentions: Sequence[Mention]
@@ -64,12 +92,16 @@ class Structure:
 
     @cached_property
     def order_by_kind(self) -> list[tuple[Fraction, Fraction]]:
-        """The same among amounts of money, among shares and among the rest, parts of a fraction left out."""
+        """The same among amounts of money, among shares and among the rest, parts of a fraction
+        left out."""
         kinds: dict[tuple[bool, bool], set[Fraction]] = {}
         for mention in self.mentions:
             if mention.frozen != "fraction":
                 kinds.setdefault((mention.percent, mention.money), set()).add(mention.value)
-        return [pair for values in kinds.values() for pair in itertools.pairwise(sorted(values))]
+        pairs: list[tuple[Fraction, Fraction]] = []
+        for values in kinds.values():
+            pairs += itertools.pairwise(sorted(values))
+        return pairs
 
 
 def structure(question: str, solution: str) -> Structure | Refusal:
@@ -78,13 +110,23 @@ def structure(question: str, solution: str) -> Structure | Refusal:
     if not numbers:
         return Refusal("no numbers", "The question states no number.")
     if _DEALS.search(question):
-        return Refusal("non-linear keyword", "The question buys one and gets one free, or counts every second one.")
+        return Refusal(
+            "non-linear keyword",
+            "The question buys one and gets one free, or counts every second one.",
+        )
     if _ALGEBRA.search(re.sub(r"<<.*?>>", "", solution)):
-        return Refusal("algebra or mental step", "The solution works with an unknown; its steps hold for these numbers only.")
+        return Refusal(
+            "algebra or mental step",
+            "The solution works with an unknown; its steps hold for these numbers only.",
+        )
     refusal: Refusal | None = None
-    ways = [(take, mental) for mental in (False, True) for take in (MIXED, PROSE)]
+    # The strictest way first: with counts that the solution finds in its head only as a last
+    # resort, and never where the question rounds.
+    ways = [(MIXED, False), (PROSE, False), (MIXED, True), (PROSE, True)]
     for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
-        attempt = _traced(question, solution, target, numbers, take, mental)
+        attempt = _traced(
+            question, solution, target=target, numbers=numbers, take=take, mental=mental
+        )
         if isinstance(attempt, Structure):
             return attempt
         refusal = refusal or attempt
@@ -92,7 +134,13 @@ def structure(question: str, solution: str) -> Structure | Refusal:
 
 
 def _traced(
-    question: str, solution: str, target: Fraction | None, numbers: list[Mention], take: str, mental: bool
+    question: str,
+    solution: str,
+    target: Fraction | None,
+    numbers: list[Mention],
+    take: str,
+    *,
+    mental: bool,
 ) -> Structure | Refusal:
     """One way of taking the chain from the solution."""
     try:
@@ -104,70 +152,105 @@ def _traced(
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    chain, traced = sources(chain[: last + 1], numbers, question, list_lengths(question), mental=mental)
-    if any(not options for step in traced for options in step):
-        return Refusal("literal cannot be traced", "A number of the solution is neither in the question nor licensed.")
+    chain, traced = sources(
+        chain[: last + 1], numbers, question=question, counts=list_lengths(question), mental=mental
+    )
+    if not all(all(row) for row in traced):
+        return Refusal(
+            "literal cannot be traced",
+            "A number of the solution is neither in the question nor licensed.",
+        )
     try:
-        admissible = readings(chain, traced, Counter(mention.value for mention in numbers))
+        admissible = readings(chain, traced, n_stated=Counter(mention.value for mention in numbers))
     except OverflowError:
         return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
     if not admissible:
         return Refusal("dangling intermediate result", "An intermediate result is used nowhere.")
-    return _structure_of(question, chain, numbers, admissible)
+    return _structure_of(question, chain, numbers=numbers, admissible=admissible)
 
 
-def _structure_of(question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
-    """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
-    in_chain = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
+def _structure_of(
+    question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]
+) -> Structure | Refusal:
+    """The value groups that may change: they move the gold alike under every reading, and are
+    frozen nowhere."""
+    in_chain = sorted({source.key for source in _sources_of_kind("question", admissible)})
     frozen = (
         frozen_values(question, numbers)
-        | _mental_producers(chain, admissible, numbers)
+        | _mental_producers(chain, admissible, numbers=numbers)
         | parts_of_totals(numbers, set(in_chain))
-        | spelled_by_steps(chain, admissible, numbers)
+        | spelled_by_steps(chain, admissible, mentions=numbers)
         | same_spans(numbers)
     )
-    edges = limits(question, numbers, set(in_chain))
+    edges = limits(question, numbers, computed_with=set(in_chain))
     moves = _behind(len(chain) - 1, admissible)
-    free = [value for value in in_chain if value in moves and value not in frozen and value not in edges]
-    different = distinct(chain, admissible, free)
+    free = [
+        value for value in in_chain if value in moves and value not in frozen and value not in edges
+    ]
+    different = distinct(chain, admissible, groups=free)
     if not free:
-        return Refusal("no resamplable number", "Every number is frozen or part of the structure of the story.")
-    agreed = [value for value in free if _agree(chain, different, value)]
+        return Refusal(
+            "no resamplable number", "Every number is frozen or part of the structure of the story."
+        )
+    agreed = [value for value in free if _agree(chain, different, value=value)]
     if not agreed:
-        return Refusal("ambiguous reading", "Two admissible interpretations of the chain give different golds.")
+        return Refusal(
+            "ambiguous reading", "Two admissible interpretations of the chain give different golds."
+        )
     return Structure(
-        chain, numbers, different, agreed, relations(question, numbers, set(in_chain)), edges, bool(_COMPARES.search(question))
+        chain,
+        numbers,
+        readings=different,
+        groups=agreed,
+        relations=relations(question, numbers, computed_with=set(in_chain)),
+        limits=edges,
+        keeps_order=bool(_COMPARES.search(question)),
     )
+
+
+def _sources_of_kind(kind: str, readings_: Sequence[Reading]) -> Iterator[Source]:
+    """Sources of one kind in any of the readings."""
+    for reading in readings_:
+        for row in reading:
+            yield from (source for source in row if source.kind == kind)
 
 
 def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
-    """Whether all readings give one gold when this value alone is changed."""
+    """Tell whether all readings give one gold when this value alone is changed."""
     for probe in probes([value]):
         try:
-            if len({results(chain, reading, probe)[-1] for reading in different}) > 1:
+            if len({results(chain, reading, draw=probe)[-1] for reading in different}) > 1:
                 return False
         except ZeroDivisionError:
             return False
     return True
 
 
-def _mental_producers(chain: list[Step], admissible: list[Reading], numbers: list[Mention]) -> set[Fraction]:
-    """Stated numbers from which a count may have come that the solution found in its head: they stay."""
-    counts = {source.key for reading in admissible for row in reading for source in row if source.kind == "mental"}
+def _mental_producers(
+    chain: list[Step], admissible: list[Reading], numbers: list[Mention]
+) -> set[Fraction]:
+    """Stated numbers from which a count may have come that the solution found in its head: they
+    stay."""
+    counts = {source.key for source in _sources_of_kind("mental", admissible)}
     if not counts:
         return set()
     stated = {mention.value for mention in numbers}
     partners = stated | {Fraction(n) for n in (1, 2, 7)}
-    frozen = {value for value in stated for count in counts if _reaches(value, count, partners)}
+    frozen: set[Fraction] = set()
+    for value in stated:
+        if any(_reaches(value, count, partners=partners) for count in counts):
+            frozen.add(value)
     for i, step in enumerate(chain):
-        if any(_reaches(step.result, count, partners) for count in counts):
+        if any(_reaches(step.result, count, partners=partners) for count in counts):
             frozen |= _behind(i, admissible)
     return frozen
 
 
 def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
     return any(
-        count in (value + p, value - p, p - value, value * p) or (p and value / p == count) or (value and p / value == count)
+        count in (value + p, value - p, p - value, value * p)
+        or (p and value / p == count)
+        or (value and p / value == count)
         for p in partners
     )
 
@@ -186,40 +269,60 @@ def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
     return numbers
 
 
-# What a story says of its own numbers beyond the chain: counts that it spells out, limits, sums that must go on to hold.
+# What a story says of its own numbers beyond the chain: counts that it spells out, limits, sums
+# that must go on to hold.
 
 _LIMIT = re.compile(
-    r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at least|at most|"
+    r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at "
+    r"least|at most|"
     r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
     re.IGNORECASE,
 )
 _MEASURE_UNIT = re.compile(
-    r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|yards?|"
-    r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?|points?|lbs?|calories|acres?|"
+    r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?"
+    r"|yards?|"
+    r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?"
+    r"|points?|lbs?|calories|acres?|"
     r"square|cubic|mph|ml|oz|each|apiece|per|more|less|fewer)$",
     re.IGNORECASE,
 )
 _SPANS = re.compile(
-    r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?|times|"
+    r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?"
+    r"|times|"
     r"trips?)$",
     re.IGNORECASE,
 )
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+){0,3}, )+(?:and |or |& )?[\w'’-]+(?: (?:and|or|&) [\w'’-]+)?")
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_LIST = re.compile(
+    r"(?:[\w'’-]+(?: [\w'’-]+){0,3}, )+(?:and |or |& )?[\w'’-]+(?: (?:and|or|&) [\w'’-]+)?"
+)
 _PAIRED = re.compile(
     r"\b(?:twins?|both|another|either|neither|the other|other two|couple|pair|"
     r"together with|respectively)\b",
     re.IGNORECASE,
 )
 _PARTS = re.compile(
-    r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of (?:them|the|his|her|their)|last one|"
+    r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of "
+    r"(?:them|the|his|her|their)|last one|"
     r"remaining|the (?:other|last|next) (?:one|two|three|four|\d))\b",
     re.IGNORECASE,
 )
 
 
 def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
-    """Values that must stay: each mention that is frozen by itself, and small counts that the text spells out elsewhere."""
+    """Values that must stay: each mention that is frozen by itself, and small counts that the text
+    spells out elsewhere."""
     frozen = {mention.value for mention in mentions if mention.frozen}
     names = set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question))
     lengths = list_lengths(question) | {Fraction(len(names))}
@@ -227,8 +330,10 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
     for mention in mentions:
         value = mention.value
         if value.denominator == 1 and value <= 12 and not _is_amount(question, mention):
-            spelled = value in lengths or value in {n + d for n in ordinals for d in (0, 1)}
-            paired = (value <= 3 and _PAIRED.search(question)) or (value <= 6 and _PARTS.search(question))
+            spelled = value in lengths or value in ordinals or value - 1 in ordinals
+            paired = (value <= 3 and _PAIRED.search(question)) or (
+                value <= 6 and _PARTS.search(question)
+            )
             if spelled or paired:
                 frozen.add(value)
     percents = [mention.value for mention in mentions if mention.percent]
@@ -238,21 +343,29 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
 
 
 def _is_amount(question: str, mention: Mention) -> bool:
-    """Money, shares and measures are not counts of things that the text could list; spans of time may be."""
+    """Money, shares and measures are not counts of things that the text could list; spans of time
+    may be."""
     if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
-    return bool(_MEASURE_UNIT.match(mention.unit)) and not (_SPANS.match(mention.unit) and _ordinals(question))
+    return bool(_MEASURE_UNIT.match(mention.unit)) and not (
+        _SPANS.match(mention.unit) and _ordinals(question)
+    )
 
 
 def _ordinals(question: str) -> set[int]:
     """The highest ordinal of the text, as a word or as digits."""
-    words = [i + 1 for i, word in enumerate(_ORDINALS) if re.search(rf"\b{word}\b", question, re.IGNORECASE)]
+    words = [
+        i + 1
+        for i, word in enumerate(_ORDINALS)
+        if re.search(rf"\b{word}\b", question, re.IGNORECASE)
+    ]
     digits = [int(n) for n in re.findall(r"\b(\d{1,2})(?:st|nd|rd|th)\b", question)]
     return {max(words + digits)} if words + digits else set()
 
 
 def list_lengths(question: str) -> set[Fraction]:
-    """How many things each enumeration of the text may name ("Ann, Bo and Cy": 3; "Ann and Bo": 2)."""
+    """Number of things that each enumeration of the text may name ("Ann, Bo and Cy": 3; "Ann and
+    Bo": 2)."""
     lengths = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
     for match in _LIST.finditer(question):
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))
@@ -260,9 +373,11 @@ def list_lengths(question: str) -> set[Fraction]:
     return {Fraction(n) for n in lengths}
 
 
-def limits(question: str, mentions: Sequence[Mention], computed_with: set[Fraction]) -> list[Fraction]:
-    """Stated limits that the chain does not compute with ("over 20 points"), or that share their value with something else:
-    every number stays on its side of them."""
+def limits(
+    question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
+) -> list[Fraction]:
+    """Stated limits that the chain does not compute with ("over 20 points"), or that share their
+    value with something else: every number stays on its side of them."""
     n_stated = Counter(mention.value for mention in mentions)
     return sorted(
         {
@@ -277,8 +392,9 @@ def limits(question: str, mentions: Sequence[Mention], computed_with: set[Fracti
 def relations(
     question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[tuple[str, Fraction, Fraction, Fraction]]:
-    """A + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out: the story may rely on it, so
-    it is kept. Up to 12 only sums of things that are counted ("6 people, 2 adults and 4 children") are more than chance."""
+    """A + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out:
+    the story may rely on it, so it is kept. Up to 12 only sums of things that are counted ("6
+    people, 2 adults and 4 children") are more than chance."""
     first = {mention.value: mention for mention in reversed(mentions)}
     stated = sorted(first)
     equations = []
@@ -309,8 +425,11 @@ def relations(
 
 
 def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -> set[Fraction]:
-    """Three or four counts that add up to a stated count of which the chain makes no use: its parts, which stay."""
-    counts = [mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1]
+    """Three or four counts that add up to a stated count of which the chain makes no use: its
+    parts, which stay."""
+    counts = [
+        mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1
+    ]
     totals = {value for value in counts if value not in computed_with}
     parts: set[Fraction] = set()
     for total in totals:
@@ -321,23 +440,31 @@ def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -
     return parts
 
 
-def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], mentions: Sequence[Mention]) -> set[Fraction]:
-    """Small counts that the chain spells out: k terms added, or k or k - 1 steps that do the same; and small numbers that the
-    chain uses oftener than the text states them, since one of the uses may be something else of that size."""
+def spelled_by_steps(
+    chain: Sequence[Step], admissible: Sequence[Reading], mentions: Sequence[Mention]
+) -> set[Fraction]:
+    """Small counts that the chain spells out: k terms added, or k or k - 1 steps that do the same;
+    and small numbers that the chain uses oftener than the text states them, since one of the uses
+    may be something else of that size."""
     sizes = {len(step.literals) for step in chain if not step.is_product and len(step.literals) > 2}
     alike = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
-    sizes |= {n + more for n in alike.values() if n > 1 for more in (0, 1)}
-    n_stated = Counter(mention.value for mention in mentions if _kind(mention) == "count" and not mention.decimals)
-    n_used = {
-        value: max(
-            sum(source == Source("question", value, "same") for row in reading for source in row) for reading in admissible
-        )
-        for value in n_stated
-        if value <= 4
-    }
-    return {value for value in n_stated if value in sizes and value.denominator == 1 and value > 1} | {
-        value for value, n in n_used.items() if n > n_stated[value]
-    }
+    for n in alike.values():
+        if n > 1:
+            sizes |= {n, n + 1}
+    counts = [mention for mention in mentions if _kind(mention) == "count"]
+    n_stated = Counter(mention.value for mention in counts if not mention.decimals)
+    frozen: set[Fraction] = set()
+    for value, n in n_stated.items():
+        is_size = value in sizes and value.denominator == 1 and value > 1
+        if is_size or (value <= 4 and _n_uses(value, admissible) > n):
+            frozen.add(value)
+    return frozen
+
+
+def _n_uses(value: Fraction, admissible: Sequence[Reading]) -> int:
+    """Number of literals that are the stated value itself, in the reading that has most of them."""
+    source = Source("question", value, form="same")
+    return max(sum(row.count(source) for row in map(list, reading)) for reading in admissible)
 
 
 def same_spans(mentions: Sequence[Mention]) -> set[Fraction]:
@@ -350,13 +477,19 @@ def same_spans(mentions: Sequence[Mention]) -> set[Fraction]:
         ("minutes?", "hours?", 60),
         ("inch(?:es)?", "f(?:oo|ee)t", 12),
     ):
-        for one in mentions:
-            for other in mentions:
-                if re.fullmatch(small, one.unit) and re.fullmatch(big, other.unit) and one.value == factor * other.value:
-                    frozen |= {one.value, other.value}
+        for small_mention in mentions:
+            for big_mention in mentions:
+                if (
+                    re.fullmatch(small, small_mention.unit)
+                    and re.fullmatch(big, big_mention.unit)
+                    and small_mention.value == factor * big_mention.value
+                ):
+                    frozen |= {small_mention.value, big_mention.value}
     return frozen
 
 
 def _kind(mention: Mention) -> str:
     """Money, share, or count."""
-    return "percent" if mention.percent else "money" if mention.money else "count"
+    if mention.percent:
+        return "percent"
+    return "money" if mention.money else "count"

@@ -1,7 +1,9 @@
-"""Where each literal of a chain comes from: a number of the question, an earlier result, or a licensed constant.
+"""The source of each literal of a chain: a number of the question, an earlier result, or a
+licensed constant.
 
-A reading assigns one source to every literal. Only readings in which every annotated intermediate result is used are
-admissible, and a resample counts only if all admissible readings give the same gold.
+A reading assigns one source to every literal. Only readings in which every annotated intermediate
+result is used are admissible, and a resample counts only if all admissible readings give the same
+gold.
 """
 
 import itertools
@@ -22,8 +24,9 @@ _WRITTEN_FRACTION = re.compile(r"(?<!\d)(\d{1,2})\s?/\s?(\d{1,3})(?!\d)")
 
 @dataclass(frozen=True)
 class Source:
-    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step number `key`), "constant", or
-    "mental": a small count that the solution found without saying how."""
+    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step
+    number `key`), "constant", or "mental": a small count that the solution found without saying
+    how."""
 
     kind: str
     key: Fraction
@@ -34,27 +37,48 @@ Reading = Sequence[Sequence[Source]]
 
 
 def sources(
-    steps: Sequence[Step], mentions: Sequence[Mention], question: str, counts: set[Fraction], *, mental: bool
+    steps: Sequence[Step],
+    mentions: Sequence[Mention],
+    question: str,
+    counts: set[Fraction],
+    *,
+    mental: bool,
 ) -> tuple[list[Step], list[list[list[Source]]]]:
-    """The steps that are kept, and candidate sources per step and literal; an empty list is a literal that cannot be traced.
+    """The steps that are kept, and candidate sources per step and literal; an empty list is a
+    literal that cannot be traced.
 
-    Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants where nothing else is stated.
-    With `mental` a small whole number that has no source is taken as a count.
+    Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants
+    where nothing else is stated. With `mental` a small whole number that has no source is taken as
+    a count.
     """
     stated = {mention.value for mention in mentions}
     fractions = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
     chain: list[Step] = []
     candidates: list[list[list[Source]]] = []
     for step in steps:
-        row = [_candidates(value, chain, mentions, question, step, stated, fractions) for value in step.literals]
+        row = [
+            _candidates(
+                value,
+                chain,
+                mentions=mentions,
+                question=question,
+                step=step,
+                stated=stated,
+                fractions=fractions,
+            )
+            for value in step.literals
+        ]
         row = [
             options or ([Source("constant", value)] if value in counts or value == 0 else [])
             for options, value in zip(row, step.literals, strict=True)
         ]
-        row = _as_fractions(step, row, fractions)
+        row = _as_fractions(step, row, fractions=fractions)
         if mental:
             row = [
-                options or ([Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else [])
+                options
+                or (
+                    [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
+                )
                 for options, value in zip(row, step.literals, strict=True)
             ]
         if step.is_annotated or step is steps[-1] or all(row):
@@ -63,16 +87,22 @@ def sources(
     return chain, candidates
 
 
-def _as_fractions(step: Step, row: list[list[Source]], fractions: set[Fraction]) -> list[list[Source]]:
-    """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
-    pairs = enumerate(itertools.pairwise(step.literals))
-    parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in fractions for at in (i, i + 1)}
+def _as_fractions(
+    step: Step, row: list[list[Source]], fractions: set[Fraction]
+) -> list[list[Source]]:
+    """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results
+    of the same size."""
     if not step.is_product:
         return row
-    return [
-        [source for source in options if source.kind != "result"] or options if i in parts else options
-        for i, options in enumerate(row)
-    ]
+    parts: set[int] = set()
+    for i, (a, b) in enumerate(itertools.pairwise(step.literals)):
+        if 0 < a < b and a / b in fractions:
+            parts |= {i, i + 1}
+    traced = []
+    for i, options in enumerate(row):
+        stated_options = [source for source in options if source.kind != "result"]
+        traced.append(stated_options or options if i in parts else options)
+    return traced
 
 
 def _candidates(
@@ -84,28 +114,34 @@ def _candidates(
     stated: set[Fraction],
     fractions: set[Fraction],
 ) -> list[Source]:
-    """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or the step divides by 100."""
+    """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or
+    the step divides by 100."""
     options: list[Source] = []
     for mention in mentions:
-        options += [Source("question", mention.value, form) for form in _forms(mention, value)]
-    options += [Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value]
+        options += [Source("question", mention.value, form=form) for form in _forms(mention, value)]
+    options += [
+        Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value
+    ]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
         options += [
-            Source("result", F(i), "percent")
+            Source("result", F(i), form="percent")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result / 100 == value
         ]
         options += [
-            Source("result", F(i), "whole")
+            Source("result", F(i), form="whole")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result * 100 == value
         ]
-    if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in options):
-        options = [source for source in options if not source.form.startswith(("rest", "over"))]
-    if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not options)) or (
-        value.denominator > 1 and fractions & {value, 1 - value, value - 1}
+    if not {F(100), F(1, 100)} & set(step.literals) and any(
+        not source.form.startswith(("rest", "over")) for source in options
     ):
+        options = [source for source in options if not source.form.startswith(("rest", "over"))]
+    if (
+        licensed(value, question, line=step.line, is_stated=value in stated)
+        and (value != 1 or not options)
+    ) or (value.denominator > 1 and fractions & {value, 1 - value, value - 1}):
         options.append(Source("constant", value))
     return list(dict.fromkeys(options))
 
@@ -114,7 +150,14 @@ def _forms(mention: Mention, value: Fraction) -> list[str]:
     """The ways in which a stated number may appear in the chain."""
     x = mention.value
     if mention.percent:
-        forms = {"percent": x / 100, "more": 1 + x / 100, "less": 1 - x / 100, "rest": 100 - x, "over": 100 + x, "same": x}
+        forms = {
+            "percent": x / 100,
+            "more": 1 + x / 100,
+            "less": 1 - x / 100,
+            "rest": 100 - x,
+            "over": 100 + x,
+            "same": x,
+        }
         return [form for form, amount in forms.items() if amount == value]
     matches = ["same"] if x == value else []
     if x / 100 == value and re.match(r"cents?|penn", mention.unit):
@@ -137,11 +180,13 @@ def transformed(value: Fraction, form: str) -> Fraction:
 
 
 def readings(
-    steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Source]]], n_stated: Mapping[Fraction, int]
+    steps: Sequence[Step],
+    candidates: Sequence[Sequence[Sequence[Source]]],
+    n_stated: Mapping[Fraction, int],
 ) -> list[Reading]:
     """All admissible readings; raises OverflowError for more than MAX_READINGS."""
     shape = [len(step) for step in candidates]
-    flat = [options for step in candidates for options in step]
+    flat = list(itertools.chain.from_iterable(candidates))
     total = 1
     for options in flat:
         total *= len(options)
@@ -151,21 +196,28 @@ def readings(
     admissible: list[Reading] = []
     for assignment in itertools.product(*flat):
         if needed <= {source.key for source in assignment if source.kind == "result"}:
-            iterator = iter(assignment)
-            reading = [[next(iterator) for _ in range(n)] for n in shape]
-            if not any(step.is_product and _squares(row, n_stated) for step, row in zip(steps, reading, strict=True)):
+            literals = iter(assignment)
+            reading = [list(itertools.islice(literals, n)) for n in shape]
+            if not any(
+                step.is_product and _squares(row, n_stated)
+                for step, row in zip(steps, reading, strict=True)
+            ):
                 admissible.append(reading)
     return admissible
 
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
-    """A number that the question states once stands twice in a product: one of the two is something else."""
+    """A number that the question states once stands twice in a product: one of the two is something
+    else."""
     n_uses = Counter(source.key for source in row if source.kind == "question")
     return any(n > max(n_stated.get(value, 0), 1) for value, n in n_uses.items())
 
 
-def results(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]) -> list[Fraction]:
-    """Every step's result for drawn numbers (value group -> new value); raises ZeroDivisionError."""
+def results(
+    steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]
+) -> list[Fraction]:
+    """Every step's result for drawn numbers (value group -> new value); raises
+    ZeroDivisionError."""
     step_results: list[Fraction] = []
     for step, row in zip(steps, reading, strict=True):
         values = []
@@ -180,29 +232,43 @@ def results(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fra
     return step_results
 
 
-def distinct(steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]) -> list[Reading]:
-    """One reading of each set that gives the same gold whatever the numbers: found by trying three odd assignments."""
+def distinct(
+    steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]
+) -> list[Reading]:
+    """One reading of each set that gives the same gold whatever the numbers: found by trying three
+    odd assignments."""
     by_golds: dict[tuple, Reading] = {}
     for reading in admissible:
-        by_golds.setdefault(tuple(_gold(steps, reading, probe) for probe in probes(groups)), reading)
+        by_golds.setdefault(
+            tuple(_gold(steps, reading, draw=probe) for probe in probes(groups)), reading
+        )
     return list(by_golds.values())
 
 
 def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
     """Three assignments under which no two formulas agree by chance."""
-    return [{value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)} for p in (101, 113, 89)]
+    return [
+        {value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)}
+        for p in (101, 113, 89)
+    ]
 
 
-def _gold(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]) -> Fraction | None:
+def _gold(
+    steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]
+) -> Fraction | None:
     try:
-        return results(steps, reading, draw)[-1]
+        return results(steps, reading, draw=draw)[-1]
     except ZeroDivisionError:
         return None
 
 
-# Numbers that a solution may use although the question does not state them: unit conversions, and what words say.
+# Numbers that a solution may use although the question does not state them: unit conversions, and
+# what words say.
 
-_MONTH = r"month|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+_MONTH = (
+    r"month|\b(?:january|february|march|april|june|july|august|september|october|november"
+    r"|december)\b"
+)
 
 # Unit conversions: value -> words of the question or of the step's line.
 UNITS: Mapping[Fraction, str] = {
@@ -222,7 +288,9 @@ UNITS: Mapping[Fraction, str] = {
     F(14): r"fortnight|two weeks",
     F(48): r"two days",
     F(100): r"percent|%|\bcents?\b|dollar|\$|century|met(?:er|re)",
-    F(1000): r"kilo|\bkg\b|\bk?m\b|\bgrams?\b|\blit(?:er|re)|met(?:er|re)|thousand|\btons?\b|\bml\b",
+    F(
+        1000
+    ): r"kilo|\bkg\b|\bk?m\b|\bgrams?\b|\blit(?:er|re)|met(?:er|re)|thousand|\btons?\b|\bml\b",
     F(2000): r"\btons?\b",
     F(5280): r"\bmile|\bfeet",
     F(36): r"\byard",
@@ -273,7 +341,10 @@ STATED_UNITS: Mapping[Fraction, str] = {
 # What the story says in words: value -> words anywhere in the question or on the line.
 PHRASES: Mapping[Fraction, str] = {
     F(1): r".",
-    F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there and back|round ?trip"
+    F(
+        2
+    ): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there "
+    r"and back|round ?trip"
     r"|\bparents\b|husband and wife",
     F(3): r"triple|thrice|thirds\b|(?:one|a)[- ]third|third of|triplet|trio",
     F(4): r"quadrupl|fourths\b|(?:one|a)[- ]fourth|quarter",
@@ -297,7 +368,11 @@ PHRASES: Mapping[Fraction, str] = {
 
 
 def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
-    """Whether words allow the constant at a step; `is_stated` says that the question states the same number."""
+    """Tell whether words allow the constant at a step.
+
+    `is_stated` says that the question states the same number: the step's own line must then say
+    what the constant is.
+    """
     text = f"{question}\n{line}"
     unit, phrase = (STATED_UNITS if is_stated else UNITS).get(value), PHRASES.get(value)
     return bool(

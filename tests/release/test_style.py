@@ -1,0 +1,59 @@
+"""Style of the packages that are finished: names that say something, loops that are read once."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# A package is finished where it extends the settings of finished packages, and stays so.
+FINISHED = sorted(path.parent for path in (ROOT / "flipcore").rglob("ruff.toml"))
+EMPTY_NAMES = frozenset(
+    "one own every other others there here at of beside apart several mine whose whole again alone "
+    "known given found made told what why who whom each rest both thing things stuff".split()
+)
+RELATIVE = re.compile(r"\s*(What|Whether|How|Which|Where|Who|Whose|Why|That|Of)\b")
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def faults(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        name = ""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.arg):
+            name = node.arg
+        if name in EMPTY_NAMES:
+            yield f"line {node.lineno}: {name!r} says nothing; take the noun of the thing"
+        if isinstance(node, COMPREHENSIONS) and len(node.generators) > 1:
+            yield f"line {node.lineno}: a comprehension with several loops; write a loop"
+        if isinstance(node, DOCUMENTED) and RELATIVE.match(ast.get_docstring(node) or ""):
+            place = getattr(node, "name", "the module")
+            yield f"{place}: the docstring begins with a relative clause; begin with a verb or noun"
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("package", FINISHED, ids=lambda path: path.name)
+def test_finished_packages_keep_to_the_style(package):
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        if file_faults := list(faults(path.read_text(encoding="utf-8"))):
+            found[path.relative_to(ROOT).as_posix()] = file_faults
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "n_faults"),
+    [
+        ("for one in rows: pass", 1),
+        ("def f(own): return own", 1),
+        ("x = [b for a in c for b in a]", 1),
+        ('def f():\n    """Whether it is so."""', 1),
+        ('"""The rows."""\nrows = [row for row in table if row]', 0),
+    ],
+)
+def test_a_fault_of_style_is_seen(text, n_faults):
+    assert len(list(faults(text))) == n_faults
