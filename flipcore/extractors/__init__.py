@@ -1,5 +1,6 @@
-"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one name here;
-a file that holds a family of them ends in the tuple of all. A package adds its own by an entry point `flipscope.extractors`."""
+"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one
+name here; a file that holds a family of them ends in the tuple of all. A package adds its own by an
+entry point `flipscope.extractors`."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
@@ -8,14 +9,22 @@ from flipcore.core.contracts import VALUE, Extractor, extractor_fault
 from flipcore.core.plugins import Registry, in_files
 from flipcore.core.records import CONTINUATION, Variant
 
-_FILES = "first_token written_answer pattern judge losses continuations same_meaning mathematics unit_tests"
+_FILES = (
+    "first_token written_answer pattern judge losses continuations same_meaning mathematics "
+    "unit_tests"
+)
 EXTRACTORS: Registry[Extractor] = Registry(
-    "extractor", "extractors", Extractor, in_files(__name__, _FILES, "EXTRACTOR", "EXTRACTORS"), extractor_fault
+    "extractor",
+    "extractors",
+    kind=Extractor,
+    shipped=in_files(__name__, _FILES, one="EXTRACTOR", several="EXTRACTORS"),
+    fault=extractor_fault,
 )
 
 
 class _Values(Set):
-    """Names of the extractors that read a value instead of an answer; looked up when asked, as packages may add some."""
+    """Names of the extractors that read a value instead of an answer; looked up when asked, as
+    packages may add some."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in EXTRACTORS and EXTRACTORS[name].gives == VALUE
@@ -31,27 +40,29 @@ VALUES = _Values()
 
 
 def reads(extractor: Extractor, variant: Variant) -> bool:
-    """Whether this variant asks for what the extractor reads: an answer, or a continuation. Another reasoning effort changes what
-    is written, not what a first token or a score is."""
+    """Tell whether this variant asks for what the extractor reads: an answer, or a continuation.
+    Another reasoning effort changes what is written, not what a first token or a score is."""
     if "effort" in variant.params and "generate" not in extractor.abilities:
         return False
     return (variant.layout == CONTINUATION) == (extractor.asks == CONTINUATION)
 
 
 def title_of(name: str) -> str:
-    """What pages and sentences call it; an extractor that is not ours (of a log, or of another version) by its own name."""
+    """Title on pages and in sentences; an extractor that is not ours (of a log, or of another
+    version) is called by its own name."""
     return EXTRACTORS[name].title if name in EXTRACTORS else name.replace("_", " ")
 
 
 def needs_judge(name: str) -> bool:
-    """Whether a readout of that name, or a version of one ("same_meaning v1"), was read by another model; a recorded one says so by how
-    its name begins."""
+    """Tell whether a readout of that name, or a version of one ("same_meaning v1"), was read by
+    another model; a recorded one says so by how its name begins."""
     base = name.partition(" v")[0]
     return EXTRACTORS[base].needs_judge if base in EXTRACTORS else name.startswith("judge")
 
 
 def reads_together(name: str) -> bool:
-    """Whether a readout of that name, or a version of one, depends on the item's other answers."""
+    """Tell whether a readout of that name, or a version of one, depends on the item's other
+    answers."""
     base = name.partition(" v")[0]
     return base in EXTRACTORS and EXTRACTORS[base].reads_together
 

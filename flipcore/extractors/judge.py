@@ -1,6 +1,8 @@
-"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is unreadable.
+"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is
+unreadable.
 
-A second judge sees the options from last to first: it shows whether the answer depends on the order in which they stand.
+A second judge sees the options from last to first: it shows whether the answer depends on the order
+in which they stand.
 """
 
 import re
@@ -10,10 +12,20 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
-from flipcore.extractors.readings import asked_question, failure, no_answer, text_request, unfinished, unreadable
+from flipcore.extractors.readings import (
+    asked_question,
+    failure,
+    no_answer,
+    text_request,
+    unfinished,
+    unreadable,
+)
 from flipcore.text.answers import canonical_number, text_answer
 
-CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
+# The lines joined by a backslash are one line of the prompt: a reply is stored under the words that
+# were sent, so they stay as they are.
+CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do \
+not correct the answer.
 
 Question:
 {question}
@@ -26,10 +38,12 @@ The answer to read, between the marks:
 {text}
 >>>
 
-If the answer settles on exactly one option, reply "Final: " and that option's label. If it names none, several, or declines
+If the answer settles on exactly one option, reply "Final: " and that option's label. If it names \
+none, several, or declines
 to answer, reply "Final: none". Reply with that one line only.
 """
-NUMBER_PROMPT = """You read out which number an answer gives. You do not solve the question and do not correct the answer.
+NUMBER_PROMPT = """You read out which number an answer gives. You do not solve the question and do \
+not correct the answer.
 
 Question:
 {question}
@@ -39,7 +53,8 @@ The answer to read, between the marks:
 {text}
 >>>
 
-If the answer settles on exactly one number, reply "Final: " and that number in digits. If it gives none, or several to choose
+If the answer settles on exactly one number, reply "Final: " and that number in digits. If it \
+gives none, or several to choose
 from, reply "Final: none". Reply with that one line only.
 """
 _MARKS = re.compile(r"<{3,}|>{3,}")
@@ -47,17 +62,24 @@ FINAL_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
 
 
 def between_marks(text: str) -> str:
-    """The text with marks of its own pulled apart, so that it does not end where a prompt shows it between marks."""
+    """The text with marks of its own pulled apart, so that it does not end where a prompt shows it
+    between marks."""
     return _MARKS.sub(lambda match: " ".join(match[0]), text)
 
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
-    """The prompt, the same for the same text; `backwards` lists the options from last to first under their own labels."""
+    """The prompt, the same for the same text; `backwards` lists the options from last to first
+    under their own labels."""
     question, text = asked_question(item, variant), between_marks(text)
     if item.kind == "number":
         return NUMBER_PROMPT.format(question=question, text=text)
-    lines = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
-    return CHOICE_PROMPT.format(question=question, options="\n".join(lines[::-1] if backwards else lines), text=text)
+    lines = [
+        f"{label}. {item.options[i]}"
+        for label, i in zip(variant.labels, variant.order, strict=True)
+    ]
+    return CHOICE_PROMPT.format(
+        question=question, options="\n".join(lines[::-1] if backwards else lines), text=text
+    )
 
 
 def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
@@ -73,7 +95,9 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
     elif item.kind == "text":
         answer = text_answer(verdict, variant.target)
     else:
-        answer = str(variant.order[variant.labels.index(verdict)]) if verdict in variant.labels else None
+        answer = (
+            str(variant.order[variant.labels.index(verdict)]) if verdict in variant.labels else None
+        )
     if answer is None:
         return unreadable(f"The judge named {verdict[:40]!r}, which is not among the answers.")
     return Reading(OK, answer=answer, span=line.span(1))
@@ -86,16 +110,20 @@ class Judge(Extractor):
     max_tokens: int = param(16, "most tokens")
     name: ClassVar[str] = "judge"
     title: ClassVar[str] = "Judge"
-    about: ClassVar[str] = "Another model says which option the written answer names; it needs its own gate."
+    about: ClassVar[str] = (
+        "Another model says which option the written answer names; it needs its own gate."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
     needs_judge: ClassVar[bool] = True
     backwards: ClassVar[bool] = False
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+    def needs(
+        self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
+    ) -> Sequence[Need]:
         needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and so_far[0].text.strip():
-            prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
+            prompt = judge_prompt(item, variant, text=so_far[0].text, backwards=self.backwards)
             needs.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), answer_at=0))
         return needs
 
@@ -108,16 +136,20 @@ class Judge(Extractor):
         failed = failure(completions, 2)
         if failed:
             return failed
-        if unfinished(completions[1]):  # the answer itself is whole, so this is a judge that cannot be read
+        if unfinished(
+            completions[1]
+        ):  # the answer itself is whole, so this is a judge that cannot be read
             return unreadable("The judge's reply was cut off, so it was not read.")
-        return judged_reading(item, variant, completions[1].text)
+        return judged_reading(item, variant, reply=completions[1].text)
 
 
 @dataclass(frozen=True)
 class JudgeBackwards(Judge):
     name: ClassVar[str] = "judge_backwards"
     title: ClassVar[str] = "Judge, options backwards"
-    about: ClassVar[str] = "The judge shown the options from last to first; beside `judge` it measures position bias."
+    about: ClassVar[str] = (
+        "The judge shown the options from last to first; beside `judge` it measures position bias."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     backwards: ClassVar[bool] = True
 

@@ -1,4 +1,5 @@
-"""Mathematics: the expression that the text states, compared as mathematics by Math-Verify (an extra, requirements-math.txt)."""
+"""Mathematics: the expression that the text states, compared as mathematics by Math-Verify (an
+extra, requirements-math.txt)."""
 
 import atexit
 import json
@@ -25,9 +26,12 @@ from flipcore.text.answers import boxed_spans, canonical_number
 
 MOST_CHARACTERS, MOST_WORDS, _FEW = 1_500, 12, 6
 _WALL_S = 6 * expressions.LIMIT_S  # where the system bounds no processor time
-_JOINED = re.compile(r"[\s$\\()\[\]]*(?:,|;|\band\b|\bor\b)[\s$\\()\[\]]*(?:and\b|or\b)?[\s$\\()\[\]]*")
+_JOINED = re.compile(
+    r"[\s$\\()\[\]]*(?:,|;|\band\b|\bor\b)[\s$\\()\[\]]*(?:and\b|or\b)?[\s$\\()\[\]]*"
+)
 _NO_WORDS = re.compile(
-    r"\\(?:text|mathrm|mathbf|operatorname|mbox|begin|end)\s*\{[^{}]*\}(?:\{[rlc|]*\})?|\\[A-Za-z]+|\b(?:sqrt|sin|cos|tan|cot|sec|csc|log|exp|and|or|pi|infinity)\b"
+    r"\\(?:text|mathrm|mathbf|operatorname|mbox|begin|end)\s*\{[^{}]*\}(?:\{[rlc|]*\})?|\\[A-Za-z]+"
+    r"|\b(?:sqrt|sin|cos|tan|cot|sec|csc|log|exp|and|or|pi|infinity)\b"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _PAIR = re.compile(r"\s*[-−]?\d+,\d{1,2}\s*")  # 18.50, or 18 and 50
@@ -37,24 +41,38 @@ _EDGES = " \t\n*_`\"'“”.,;:"
 
 
 class _Worker:
-    """The process that reads mathematics (`expressions`): started when it is first asked, and again whenever it was ended."""
+    """The process that reads mathematics (`expressions`): started when it is first asked, and again
+    whenever it was ended."""
 
     def __init__(self) -> None:
         self._lock, self._owner = threading.Lock(), 0
         self._process: subprocess.Popen[str] | None = None
 
     def reply(self, words: str, targets: Sequence[str]) -> dict | None:
-        """What it makes of the words; None where it took too long or too much memory and was ended."""
+        """The worker's reply on the words; None where it took too long or too much memory and was
+        ended."""
         with self._lock:
-            if self._process is None or self._process.poll() is not None or self._owner != os.getpid():
+            if (
+                self._process is None
+                or self._process.poll() is not None
+                or self._owner != os.getpid()
+            ):
                 self._owner = os.getpid()
-                command = [sys.executable, "-P", str(Path(expressions.__file__))]  # -P: its folder is no place to import from
+                command = [
+                    sys.executable,
+                    "-P",
+                    str(Path(expressions.__file__)),
+                ]  # -P: its folder is no place to import from
                 pipe = subprocess.PIPE
-                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
+                self._process = subprocess.Popen(
+                    command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8"
+                )
             process = self._process
             clock = threading.Timer(_WALL_S, process.kill)
             clock.start()
-            assert process.stdin is not None and process.stdout is not None  # pipes, as it was started
+            assert (
+                process.stdin is not None and process.stdout is not None
+            )  # pipes, as it was started
             try:
                 process.stdin.write(json.dumps([expressions.LIMIT_S, words, list(targets)]) + "\n")
                 process.stdin.flush()
@@ -86,17 +104,23 @@ def _reply(words: str, targets: tuple[str, ...]) -> dict | None:
 
 
 def why_not() -> str:
-    """What is missing, as a sentence; "" where mathematics can be read."""
-    return "" if find_spec("math_verify") else "Mathematics needs math-verify: pip install -r requirements-math.txt."
+    """The missing package, as a sentence; "" where mathematics can be read."""
+    return (
+        ""
+        if find_spec("math_verify")
+        else "Mathematics needs math-verify: pip install -r requirements-math.txt."
+    )
 
 
 def _stated(text: str) -> tuple[int, int, bool]:
-    """(start, end, whether the text says that this is its answer): the last box and those joined to it, a marked answer, what follows
-    "the answer is"; else the last paragraph."""
+    """(start, end, whether the text says that this is its answer): the last box and those joined to
+    it, a marked answer, what follows "the answer is"; else the last paragraph."""
     boxes = boxed_spans(text)
     if boxes:
         first = len(boxes) - 1
-        while first and _JOINED.fullmatch(re.sub(r"\\f?boxed\{?", "", text[boxes[first - 1][1] + 1 : boxes[first][0]])):
+        while first and _JOINED.fullmatch(
+            re.sub(r"\\f?boxed\{?", "", text[boxes[first - 1][1] + 1 : boxes[first][0]])
+        ):
             first -= 1
         return boxes[first][0], boxes[-1][1], True
     span = marked_answer(text) or stated_span(text)
@@ -106,10 +130,11 @@ def _stated(text: str) -> tuple[int, int, bool]:
     return text.rfind("\n\n", 0, end) + 1, end, False
 
 
-def _expression(text: str, is_stated: bool) -> tuple[int, int] | None:
-    """Where in `text` the expression stands: the LaTeX that begins a statement or ends a paragraph, with what is joined to it; the whole
-    text without LaTeX, or where there is nothing else. None where words leave open which it is."""
-    latex = [one.span() for one in expressions.ENVIRONMENT.finditer(text)]
+def _expression(text: str, *, is_stated: bool) -> tuple[int, int] | None:
+    """Find the expression in `text`: the LaTeX that begins a statement or ends a paragraph, with
+    what is joined to it; the whole text without LaTeX, or where there is nothing else. None where
+    words leave open which it is."""
+    latex = [match.span() for match in expressions.ENVIRONMENT.finditer(text)]
     if not latex:
         return 0, len(text)
     groups = [list(latex[0])]
@@ -118,16 +143,24 @@ def _expression(text: str, is_stated: bool) -> tuple[int, int] | None:
             groups[-1][1] = end
         else:
             groups.append([start, end])
-    (start, end), around = groups[0 if is_stated else -1], text[: groups[0][0]] if is_stated else text[groups[-1][1] :]
+    if is_stated:
+        (start, end), around = groups[0], text[: groups[0][0]]
+    else:
+        (start, end), around = groups[-1], text[groups[-1][1] :]
     n_words = len(_WORD.findall(around))
-    return (start, end) if n_words <= (_FEW if len(groups) == 1 else 0) else None
+    # A single expression may have a few words around it; among several, any word leaves open
+    # which of them is the answer.
+    most_words = _FEW if len(groups) == 1 else 0
+    return (start, end) if n_words <= most_words else None
 
 
 @dataclass(frozen=True)
 class Mathematics(TextReader):
     name: ClassVar[str] = WRITTEN_MATH
     title: ClassVar[str] = "Mathematics"
-    about: ClassVar[str] = "The expression that the text states; ½, .5 and \\frac12 are one answer. Needs math-verify."
+    about: ClassVar[str] = (
+        "The expression that the text states; ½, .5 and \\frac12 are one answer. Needs math-verify."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"number", "text"})
 
     def why_not(self) -> str:
@@ -139,7 +172,7 @@ class Mathematics(TextReader):
         start, end, is_stated = _stated(text)
         targets = tuple(variant.target.split("\n")) if variant.target else ()
         is_whole = any(_plain(text[start:end]) == _plain(target) for target in targets)
-        inside = (0, end - start) if is_whole else _expression(text[start:end], is_stated)
+        inside = (0, end - start) if is_whole else _expression(text[start:end], is_stated=is_stated)
         if inside is None:
             return unreadable("The answer holds several expressions in words.")
         start, end = start + inside[0], start + inside[1]
@@ -147,7 +180,7 @@ class Mathematics(TextReader):
         words = without_lead(stated.strip(_EDGES), f"{item.question} {question}").strip(_EDGES)
         if not words or is_refusal(text):
             return unreadable(REFUSAL if words else "The answer is empty.")
-        answer, reason = _answer(words, targets, question)
+        answer, reason = _answer(words, targets, question=question)
         if answer is None:
             return unreadable(reason)
         left = stated.find(words)
@@ -155,20 +188,25 @@ class Mathematics(TextReader):
 
 
 def canonical_expression(words: str, target: str | None, question: str) -> str | None:
-    """The canonical answer of an expression that stands alone, as `Mathematics` gives it; None where it cannot be read."""
-    return _answer(words.strip(_EDGES), tuple(target.split("\n")) if target else (), question)[0]
+    """The canonical answer of an expression that stands alone, as `Mathematics` gives it; None
+    where it cannot be read."""
+    return _answer(
+        words.strip(_EDGES), tuple(target.split("\n")) if target else (), question=question
+    )[0]
 
 
 def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | None, str]:
     """(canonical answer, why there is none). All right answers are one answer, the first."""
     if any(_plain(words) == _plain(target) for target in targets):
         return targets[0], ""
-    numbers = [canonical_number(one) for one in targets]
+    numbers = [canonical_number(target) for target in targets]
     number = canonical_number(words.strip("$\\() "))
     if _WORD.search(_NO_WORDS.sub(" ", words)):  # a sentence, whose letters are no variables
-        if not any(one.isdigit() for one in words):
+        if not any(character.isdigit() for character in words):
             right = "\n".join(map(_unwrapped, targets))
-            answer, reason = short_answer(_unwrapped(words), right, question, MOST_WORDS)
+            answer, reason = short_answer(
+                _unwrapped(words), right, question=question, most_words=MOST_WORDS
+            )
             return (targets[0] if targets and answer == _unwrapped(targets[0]) else answer), reason
         number, _, reason = stated_number(words, question)
         if number is None or (None in numbers and len(_NUMERAL.findall(words)) > 1):
@@ -197,7 +235,11 @@ def _unwrapped(words: str) -> str:
 def _plain(words: str) -> str:
     """The words without blanks, dollar signs and the sizes of brackets."""
     return (
-        re.sub(r"\\(?:left|right|,|!|;|displaystyle|[dt](?=frac))|[\s$*]|\\[()\[\]]", "", _unwrapped(words))
+        re.sub(
+            r"\\(?:left|right|,|!|;|displaystyle|[dt](?=frac))|[\s$*]|\\[()\[\]]",
+            "",
+            _unwrapped(words),
+        )
         .strip(".")
         .casefold()
     )

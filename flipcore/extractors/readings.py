@@ -1,4 +1,5 @@
-"""What every extractor needs: the shared generate request, and readings for what could not be read."""
+"""Helpers of all extractors: the shared generate request, and readings for what could not be
+read."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -7,7 +8,16 @@ from typing import ClassVar
 from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import REFUSAL, cut_reason
-from flipcore.core.records import ABSENT, CUT, UNREADABLE, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import (
+    ABSENT,
+    CUT,
+    UNREADABLE,
+    Completion,
+    Item,
+    Reading,
+    Request,
+    Variant,
+)
 
 
 def text_request(variant: Variant, ask: Ask) -> Request:
@@ -15,7 +25,7 @@ def text_request(variant: Variant, ask: Ask) -> Request:
     return Request(
         "generate",
         variant.prompt.text,
-        variant.prompt.system,
+        system=variant.prompt.system,
         max_tokens=ask.max_tokens,
         temperature=ask.temperature,
         top_p=ask.top_p,
@@ -28,11 +38,14 @@ def text_request(variant: Variant, ask: Ask) -> Request:
 
 
 class TextReader(Extractor):
-    """One that reads a whole answer in words and asks for nothing else. Raises BadInput where it cannot read here."""
+    """One that reads a whole answer in words and asks for nothing else. Raises BadInput where it
+    cannot read here."""
 
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+    def needs(
+        self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
+    ) -> Sequence[Need]:
         self._check()
         return [Need(text_request(variant, ask))]
 
@@ -42,16 +55,22 @@ class TextReader(Extractor):
 
     @abstractmethod
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        """What a text says that came back and was not cut off."""
+        """Read the answer from a text that came back and was not cut off."""
 
     def _check(self) -> None:
-        if why := self.why_not():
-            raise BadInput(why)
+        if reason := self.why_not():
+            raise BadInput(reason)
 
 
 def asked_question(item: Item, variant: Variant) -> str:
     """The question in the variant's own wording; the item's where its prompt names none."""
-    return dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
+    return (
+        dict(variant.prompt.parts)
+        .get("stem", item.question)
+        .strip()
+        .removeprefix("Question:")
+        .strip()
+    )
 
 
 def absent(reason: str) -> Reading:
@@ -59,9 +78,9 @@ def absent(reason: str) -> Reading:
     return Reading(ABSENT, reason=reason)
 
 
-def unreadable(reason: str, **rest) -> Reading:
+def unreadable(reason: str, **fields) -> Reading:
     """The model answered and no answer could be read: a NULL answer."""
-    return Reading(UNREADABLE, reason=reason, **rest)
+    return Reading(UNREADABLE, reason=reason, **fields)
 
 
 def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | None:
@@ -73,13 +92,15 @@ def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | N
 
 
 def unfinished(completion: Completion, *, length_counts: bool = True) -> Reading | None:
-    """The cut reading of an answer that was ended before it was given, the unreadable one of a refusal; else None."""
-    why = cut_reason(completion, length_counts=length_counts)
-    if why:
-        return Reading(CUT, reason=why)
+    """The cut reading of an answer that was ended before it was given, the unreadable one of a
+    refusal; else None."""
+    reason = cut_reason(completion, length_counts=length_counts)
+    if reason:
+        return Reading(CUT, reason=reason)
     return unreadable(REFUSAL) if completion.finish_reason == REFUSAL else None
 
 
 def no_answer(completions: Sequence[Completion]) -> Reading | None:
-    """What holds for all who read an answer from the first completion: it failed, or it was cut off; else None."""
+    """The reading of a first completion that failed or was cut off, for all extractors that read
+    an answer from it; else None."""
     return failure(completions) or unfinished(completions[0])

@@ -1,8 +1,9 @@
-"""Unit tests: the code of an answer is run with its item's tests, in a sandbox that whoever starts Flipscope allows. The answer is
-"passed" or "failed" (Chen et al. 2021, arXiv:2107.03374).
+"""Unit tests: the code of an answer is run with its item's tests, in a sandbox that whoever starts
+Flipscope allows. The answer is "passed" or "failed" (Chen et al. 2021, arXiv:2107.03374).
 
-The code is taken from the reply as people do it, from its blocks, or as HumanEval's own harness does it: what the model writes is the rest
-of the function. The two differ where the reply, not the program, is at fault.
+The code is taken from the reply as people do it, from its blocks, or as HumanEval's own harness
+does it: what the model writes is the rest of the function. The two differ where the reply, not the
+program, is at fault.
 """
 
 import json
@@ -15,7 +16,16 @@ from typing import ClassVar
 from flipcore.core import sandbox
 from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CODE, OK, WRITTEN_CODE, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import (
+    CODE,
+    OK,
+    WRITTEN_CODE,
+    Completion,
+    Item,
+    Reading,
+    Request,
+    Variant,
+)
 from flipcore.extractors.readings import absent, failure, no_answer, text_request, unreadable
 
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(?P<code>.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
@@ -23,12 +33,15 @@ _RAW_ENDS = re.compile(r"\n(?=class |def |#|if |print\()")  # where HumanEval's 
 
 
 def code_of(text: str, name: str) -> str | None:
-    """The last block that defines `name`, else the last block; without one the reply itself, where it defines it or is the rest of a
-    function. None where there is no code."""
-    defines = re.compile(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}\b|^{re.escape(name)}[ \t]*=", re.MULTILINE)
+    """The last block that defines `name`, else the last block; without one the reply itself, where
+    it defines it or is the rest of a function. None where there is no code."""
+    defines = re.compile(
+        rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}\b|^{re.escape(name)}[ \t]*=",
+        re.MULTILINE,
+    )
     blocks = [match["code"] for match in _BLOCK.finditer(text)]
     if blocks:
-        return next((one for one in reversed(blocks) if defines.search(one)), blocks[-1])
+        return next((block for block in reversed(blocks) if defines.search(block)), blocks[-1])
     if start := defines.search(text):
         first = re.search(r"^(?:from|import|class|def|@)\b", text, re.MULTILINE)
         return text[min(start.start(), first.start() if first else len(text)) :]
@@ -36,8 +49,13 @@ def code_of(text: str, name: str) -> str | None:
 
 
 def program(before: str, code: str, name: str) -> str:
-    """What is run: what the question shows, then the code, which defines the function anew or is the rest of it."""
-    code = textwrap.dedent(code) if re.search(rf"^[ \t]+def[ \t]+{re.escape(name)}\b", code, re.MULTILINE) else code
+    """The program that is run: what the question shows, then the code, which defines the function
+    anew or is the rest of it."""
+    code = (
+        textwrap.dedent(code)
+        if re.search(rf"^[ \t]+def[ \t]+{re.escape(name)}\b", code, re.MULTILINE)
+        else code
+    )
     return f"{before}\n{code}"
 
 
@@ -48,32 +66,49 @@ class UnitTests(Extractor):
     cpu_s: int = param(5, "seconds of processor time")
     name: ClassVar[str] = WRITTEN_CODE
     title: ClassVar[str] = "Unit tests"
-    about: ClassVar[str] = "Whether the code of the reply passes its item's tests, run in a sandbox that the admin allows."
+    about: ClassVar[str] = (
+        "Whether the code of the reply passes its item's tests, run in a sandbox that the admin "
+        "allows."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({CODE})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
     needs_sandbox: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        sandbox.Program("", "", "", cpu_s=self.cpu_s)
+        sandbox.Program("", name="", tests="", cpu_s=self.cpu_s)
 
     def why_not(self) -> str:
         return sandbox.why_not()
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+    def needs(
+        self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
+    ) -> Sequence[Need]:
         if reason := self.why_not():
             raise BadInput(reason)
         needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and (code := self.program(item, so_far[0].text)):
-            before, tests, name = (str(item.meta.get(key, "")) for key in ("before", "tests", "entry_point"))
-            task = {"code": code, "name": name, "tests": tests, "before": before, "cpu_s": self.cpu_s}
+            before, tests, name = (
+                str(item.meta.get(key, "")) for key in ("before", "tests", "entry_point")
+            )
+            task = {
+                "code": code,
+                "name": name,
+                "tests": tests,
+                "before": before,
+                "cpu_s": self.cpu_s,
+            }
             needs.append(Need(Request("generate", json.dumps(task)), answer_at=0))
         return needs
 
     def program(self, item: Item, text: str) -> str | None:
-        """What of the reply is run; None where it holds no code."""
+        """The part of the reply that is run; None where it holds no code."""
         name = str(item.meta.get("entry_point", ""))
         code = code_of(text, name)
-        return None if code is None or not code.strip() else program(str(item.meta.get("before", "")), code, name)
+        return (
+            None
+            if code is None or not code.strip()
+            else program(str(item.meta.get("before", "")), code, name=name)
+        )
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         nothing = no_answer(completions)
@@ -84,15 +119,21 @@ class UnitTests(Extractor):
         failed = failure(completions, 2)
         if failed:
             return failed
-        verdict, _, why = completions[1].text.partition(": ")
-        return Reading(OK, answer=verdict, reason=why) if verdict in (sandbox.PASSED, sandbox.FAILED) else absent(why)
+        verdict, _, reason = completions[1].text.partition(": ")
+        return (
+            Reading(OK, answer=verdict, reason=reason)
+            if verdict in (sandbox.PASSED, sandbox.FAILED)
+            else absent(reason)
+        )
 
 
 @dataclass(frozen=True)
 class UnitTestsRaw(UnitTests):
     name: ClassVar[str] = "raw_unit_tests"
     title: ClassVar[str] = "Unit tests, reply as it is"
-    about: ClassVar[str] = "The same with the reply as the rest of the function, as HumanEval's own harness takes it."
+    about: ClassVar[str] = (
+        "The same with the reply as the rest of the function, as HumanEval's own harness takes it."
+    )
 
     def program(self, item: Item, text: str) -> str | None:
         body = _RAW_ENDS.split(text, maxsplit=1)[0]

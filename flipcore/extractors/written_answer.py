@@ -1,5 +1,6 @@
-"""Generated text, read by rules that abstain: the option or number that the model wrote (the default reference extractor, source 004), or
-its short answer in words, matched as graders do (SQuAD, arXiv:1606.05250)."""
+"""Generated text, read by rules that abstain: the option or number that the model wrote (the
+default reference extractor, source 004), or its short answer in words, matched as graders do
+(SQuAD, arXiv:1606.05250)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,58 +15,75 @@ from flipcore.extractors.written.stated_words import short_answer, stated_span
 
 
 def read_text(item: Item, variant: Variant, text: str) -> Reading:
-    """What `text` answers: an option by label or words, or a number."""
+    """Read the answer of `text`: an option by label or words, or a number."""
     if not text.strip():
         return unreadable("The answer is empty.")
     text = text[: answer_end(text, item.question, asked_question(item, variant))]
     start, end = marked_answer(text) or (0, len(text))
-    answer, span, reason = _answer(item, variant, text[start:end])
+    answer, span, reason = _answer(item, variant, text=text[start:end])
     if answer is None:
         return unreadable(REFUSAL if is_refusal(text) else reason)
     return Reading(OK, answer=answer, span=span and (span[0] + start, span[1] + start))
 
 
-def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
+def _answer(
+    item: Item, variant: Variant, text: str
+) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical answer, its span, why there is none)."""
     if item.kind == "number":
         return stated_number(text, item.question)
     choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(text)
-    return None if choice.position is None else str(variant.order[choice.position]), choice.span, choice.reason
+    return (
+        None if choice.position is None else str(variant.order[choice.position]),
+        choice.span,
+        choice.reason,
+    )
 
 
 @dataclass(frozen=True)
 class Regex(TextReader):
     name: ClassVar[str] = "regex"
     title: ClassVar[str] = "Written answer"
-    about: ClassVar[str] = "The label, option or number that the generated text states; none if it states several."
+    about: ClassVar[str] = (
+        "The label, option or number that the generated text states; none if it states several."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        return read_text(item, variant, text)
+        return read_text(item, variant, text=text)
 
 
 def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
-    """Where the answer stands: what the text marks or states as such, else all of it that is still this answer."""
+    """Span of the answer: what the text marks or states as such, else all of it that is still this
+    answer."""
     text = text[: answer_end(text, item.question, asked_question(item, variant))]
     return marked_answer(text) or stated_span(text) or (0, len(text))
 
 
 @dataclass(frozen=True)
 class TextMatch(TextReader):
-    """`most_words` bounds what counts as a short answer: a longer text states none. All right answers are one answer, so that a
-    synonym is no flip."""
+    """`most_words` bounds what counts as a short answer: a longer text states none. All right
+    answers are one answer, so that a synonym is no flip."""
 
     most_words: int = 12
     name: ClassVar[str] = WRITTEN_WORDS
     title: ClassVar[str] = "Text match"
-    about: ClassVar[str] = "The short answer in words, without case, punctuation and articles; any right answer counts."
+    about: ClassVar[str] = (
+        "The short answer in words, without case, punctuation and articles; any right answer "
+        "counts."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"text"})
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
-        start, end = stated(item, variant, text)
+        start, end = stated(item, variant, text=text)
         words = text[start:end]
-        answer, reason = short_answer(words, variant.target, f"{item.question} {question}", self.most_words)
+        answer, reason = short_answer(
+            words,
+            variant.target,
+            question=f"{item.question} {question}",
+            most_words=self.most_words,
+        )
         if answer is None:
             return unreadable(REFUSAL if is_refusal(text) else reason)
         if answer not in (variant.target or "").split("\n") and is_refusal(text):

@@ -5,30 +5,43 @@ import re
 from flipcore.extractors.written import languages
 
 _NOT = (
-    r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: for)?|\b(?:all|anything|everything) but"
-    r"|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|ling) out|\beliminat(?:e|ed|ing)"
+    r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: "
+    r"for)?|\b(?:all|anything|everything) but"
+    r"|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|ling) "
+    r"out|\beliminat(?:e|ed|ing)"
     r"|\bexclud(?:e|ed|ing)|" + languages.DENIED_BEFORE + ")"
 )
 _BETWEEN = (
-    r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to|just|simply|really"
+    r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to"
+    r"|just|simply|really"
     r"|necessarily|actually)"
 )
-_BEFORE = re.compile(rf"{_NOT}(?:[\s\"'“(*\[$]+|(?<=[^\x00-\x7f]))(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE)
-_WRONG = r"(?:wrong|incorrect|false|invalid|impossible|ruled out|eliminated|out\b|excluded|implausible|unlikely)"
+_BEFORE = re.compile(
+    rf"{_NOT}(?:[\s\"'“(*\[$]+|(?<=[^\x00-\x7f]))(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE
+)
+_WRONG = (
+    r"(?:wrong|incorrect|false|invalid|impossible|ruled "
+    r"out|eliminated|out\b|excluded|implausible|unlikely)"
+)
 _AFTER = re.compile(
-    r"[)\]*\"'”]{0,3}\s*(?:\?\s*(?:no|nope|not|never)\b|(?:is|are|was|were|would be|seems|looks|can be)(?:\s+\w+ly)?\s+"
-    rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
+    r"[)\]*\"'”]{0,3}\s*(?:\?\s*(?:no|nope|not|never)\b|(?:is|are|was|were|would "
+    r"be|seems|looks|can be)(?:\s+\w+ly)?\s+"
+    rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t"
+    rf"|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
     re.IGNORECASE,
 )
 _HINTS = tuple(
-    "не pas não nicht kein 不 并非 ليس n't n’t no nev nei except but than instead unlike out eliminat exclud".split()
+    "не pas não nicht kein 不 并非 ليس n't n’t no nev nei except but than instead unlike out "
+    "eliminat exclud".split()
 )
 _REACH = 60  # characters before a name in which a denial of it begins
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what stands from `start` to `end` is denied by the words directly before or after it."""
+    """Tell whether the words directly before or after `start` to `end` deny what stands there."""
     before = text[max(0, start - _REACH) : start]
     folded = before.casefold()
-    could_deny = any(hint in folded for hint in _HINTS)  # the search is slow, and nearly no text holds a word of it
+    could_deny = any(
+        hint in folded for hint in _HINTS
+    )  # the search is slow, and nearly no text holds a word of it
     return bool((could_deny and _BEFORE.search(before)) or _AFTER.match(text, end))

@@ -1,9 +1,10 @@
-"""What an answer says in mathematics, by Math-Verify (requirements-math.txt): the expression in canonical form, and whether it equals a
-right answer.
+"""Mathematical expressions of an answer, by Math-Verify (requirements-math.txt): the canonical
+form, and whether it equals a right answer.
 
-LaTeX can ask for more than there is: 9^{9^{9}}. So this file runs as a process of its own that reads a request a line and writes a
-reply a line, in JSON, and that the system ends where a request needs more than LIMIT_S seconds of processor time or MOST_BYTES of memory.
-Processor time, so that a busy machine reads what an idle one does.
+LaTeX can ask for more than there is: 9^{9^{9}}. So this file runs as a process of its own that
+reads a request a line and writes a reply a line, in JSON, and that the system ends where a request
+needs more than LIMIT_S seconds of processor time or MOST_BYTES of memory. Processor time, so that a
+busy machine reads what an idle one does.
 """
 
 import contextlib
@@ -29,7 +30,15 @@ _SIGNS = {
     "≥": r"\ge ",
     "≠": r"\ne ",
 }
-_SIGNS |= {"∪": r"\cup ", "∩": r"\cap ", "∅": r"\emptyset ", "±": r"\pm ", "÷": "/", "°": r"^\circ ", "⁄": "/"}
+_SIGNS |= {
+    "∪": r"\cup ",
+    "∩": r"\cap ",
+    "∅": r"\emptyset ",
+    "±": r"\pm ",
+    "÷": "/",
+    "°": r"^\circ ",
+    "⁄": "/",
+}
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 ENVIRONMENT = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 
@@ -37,15 +46,29 @@ ENVIRONMENT = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]
 def as_latex(words: str) -> str:
     """The words with the signs of plain text ("½", "√2", "x²", "sqrt(2)") in LaTeX."""
     words = re.sub(
-        r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d/])", lambda one: re.sub(r"\s", "", one.group()), words
+        r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d/])",
+        lambda match: re.sub(r"\s", "", match.group()),
+        words,
     )
     words = re.sub(r"(?<=\d)[eE]([-+]?\d{1,3})(?![\w.])", r"\\times 10^{\1}", words)
-    words = re.sub(r"[¼-¾⅐-⅞]", lambda one: r"\frac{{{}}}{{{}}}".format(*_part(one.group())), words)
-    words = re.sub(r"[⁰¹²³⁴-⁹]+", lambda one: "^{" + one.group().translate(_POWERS) + "}", words)
-    words = re.sub(r"(?:√|(?<![\\a-z])sqrt)\s*(?:\(([^()]*)\)|(\w))", lambda one: r"\sqrt{" + (one[1] or one[2]) + "}", words)
-    words = re.sub(r"(?<![\\A-Za-z])(pi|infinity|theta|alpha|beta|sin|cos|tan|ln|log)(?![A-Za-z])", r"\\\1 ", words)
+    words = re.sub(
+        r"[¼-¾⅐-⅞]", lambda match: r"\frac{{{}}}{{{}}}".format(*_part(match.group())), words
+    )
+    words = re.sub(
+        r"[⁰¹²³⁴-⁹]+", lambda match: "^{" + match.group().translate(_POWERS) + "}", words
+    )
+    words = re.sub(
+        r"(?:√|(?<![\\a-z])sqrt)\s*(?:\(([^()]*)\)|(\w))",
+        lambda match: r"\sqrt{" + (match[1] or match[2]) + "}",
+        words,
+    )
+    words = re.sub(
+        r"(?<![\\A-Za-z])(pi|infinity|theta|alpha|beta|sin|cos|tan|ln|log)(?![A-Za-z])",
+        r"\\\1 ",
+        words,
+    )
     words = words.replace(r"\infinity", r"\infty").replace("**", "^")
-    words = "".join(_SIGNS.get(one, one) for one in words)
+    words = "".join(_SIGNS.get(sign, sign) for sign in words)
     return re.sub(r"(?<=[\w)])\*(?=[\w(\\])", r"\\cdot ", words)
 
 
@@ -54,7 +77,8 @@ def _part(sign: str) -> tuple[int, int]:
 
 
 def parsed(words: str) -> list:
-    """What Math-Verify makes of `words`: the expression, and the text that it took it from; empty for nothing."""
+    """Math-Verify's reading of `words`: the expression, and the text that it took it from; empty
+    for nothing."""
     from math_verify import parse
 
     words = as_latex(words.strip())
@@ -62,15 +86,15 @@ def parsed(words: str) -> list:
 
 
 def same(gold: list, answer: list) -> bool:
-    """Whether Math-Verify calls the two equal."""
+    """Tell whether Math-Verify calls the two equal."""
     from math_verify import verify
 
     return bool(verify(gold, answer, timeout_seconds=None))
 
 
 def canonical(expression) -> str:
-    """One text for all that is equal, as far as algebra reaches: numbers as fractions or to 12 digits, polynomials and their quotients
-    in lowest terms, sets in order, "x = 5" as 5."""
+    """One text for all that is equal, as far as algebra reaches: numbers as fractions or to 12
+    digits, polynomials and their quotients in lowest terms, sets in order, "x = 5" as 5."""
     import sympy
     from latex2sympy2_extended.sets import FiniteSet
     from sympy.core.function import AppliedUndef
@@ -86,9 +110,14 @@ def canonical(expression) -> str:
         sign = "|" if isinstance(expression, (sympy.Union, sympy.Or)) else "&"
         return sign.join(sorted(map(canonical, expression.args)))
     if isinstance(expression, sympy.MatrixBase):
-        return str([[canonical(one) for one in row] for row in expression.tolist()]).replace("'", "").replace(" ", "")
+        rows = [list(map(canonical, row)) for row in expression.tolist()]
+        return str(rows).replace("'", "").replace(" ", "")
     if isinstance(expression, sympy.Eq):
-        if expression.lhs.is_Symbol or not expression.lhs.free_symbols or isinstance(expression.lhs, AppliedUndef):
+        if (
+            expression.lhs.is_Symbol
+            or not expression.lhs.free_symbols
+            or isinstance(expression.lhs, AppliedUndef)
+        ):
             return canonical(expression.rhs)
         top = sympy.fraction(sympy.together(_exact(expression.lhs - expression.rhs)))[0]
         top = sympy.expand(top).as_content_primitive()[1]
@@ -105,17 +134,24 @@ def _unnamed(parts: list) -> list[str]:
     """The parts, without the variable's name where all give values of one."""
     import sympy
 
-    names = {str(one.lhs) if isinstance(one, sympy.Eq) else "" for one in parts}
+    names = {str(part.lhs) if isinstance(part, sympy.Eq) else "" for part in parts}
     if len(names) == 1:
         return list(map(canonical, parts))
-    return [f"{one.lhs}={canonical(one.rhs)}" if isinstance(one, sympy.Eq) else canonical(one) for one in parts]
+    return [
+        f"{part.lhs}={canonical(part.rhs)}" if isinstance(part, sympy.Eq) else canonical(part)
+        for part in parts
+    ]
 
 
 def _exact(expression):
     import sympy
 
     names = expression.free_symbols  # of several, i may count something
-    expression = expression.subs(dict.fromkeys(names, sympy.I)) if set(map(str, names)) == {"i"} else expression
+    expression = (
+        expression.subs(dict.fromkeys(names, sympy.I))
+        if set(map(str, names)) == {"i"}
+        else expression
+    )
     return sympy.nsimplify(expression.doit(), rational=True)
 
 
@@ -146,17 +182,21 @@ def _text(expression) -> str:
 
 
 def reply_to(words: str, targets: list[str]) -> dict:
-    """`place` of the right answer that the words equal, else `answer`, their canonical form; both None for no mathematics."""
+    """`place` of the right answer that the words equal, else `answer`, their canonical form; both
+    None for no mathematics."""
     answer = parsed(words)
     for place, target in enumerate(targets):
         if answer and same(parsed(target), answer):
             return {"place": place, "answer": None}
-    bare = [one for one in parsed(re.sub(r"\s*\\?%", "", words)) if not isinstance(one, str)]  # "12%" is 12, as graders have it
+    # "12%" is 12, as graders have it.
+    without_percent = parsed(re.sub(r"\s*\\?%", "", words))
+    bare = [part for part in without_percent if not isinstance(part, str)]
     return {"place": None, "answer": canonical(bare[0])[:1000] if bare else None}
 
 
 def _serve(replies) -> None:
-    """Answers requests to the end of the input. Where the system knows no bounds, whoever asks ends this process."""
+    """Answers requests to the end of the input. Where the system knows no bounds, whoever asks ends
+    this process."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -167,7 +207,9 @@ def _serve(replies) -> None:
             signal.setitimer(signal.ITIMER_PROF, limit_s)
         try:
             reply = reply_to(words, targets)
-        except Exception:  # a parser of other people's LaTeX raises anything; no expression was read
+        except (
+            Exception
+        ):  # a parser of other people's LaTeX raises anything; no expression was read
             reply = {"place": None, "answer": None}
         with contextlib.suppress(AttributeError):
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -175,7 +217,8 @@ def _serve(replies) -> None:
 
 
 def _main() -> None:
-    """Serves in a child where the system has them: the reply for one that was ended is null, and the next needs no import again."""
+    """Serves in a child where the system has them: the reply for one that was ended is null, and
+    the next needs no import again."""
     import math_verify  # noqa: F401
 
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -1,38 +1,54 @@
-"""How other languages than English state an answer: their phrases, labels, digits and denials, as the readers of written answers take
-them. Chinese, Japanese, Korean, Hindi, Arabic, Russian, Spanish, French, German and Portuguese.
+"""Statements of an answer in other languages than English: their phrases, labels, digits and
+denials, as the extractors of written answers take them. Chinese, Japanese, Korean, Hindi, Arabic,
+Russian, Spanish, French, German and Portuguese.
 
-A letter that is a label in two alphabets names none: the Cyrillic В is the third of its own and looks like the Latin second.
+A letter that is a label in two alphabets names none: the Cyrillic В is the third of its own and
+looks like the Latin second.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"  # a letter or digit of a script that sets blanks between words
+# a letter or digit of a script that sets blanks between words
+WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 STOPS = "。、）】」』؟،؛।॥»"
 COMMA_ANSWER_IS = (  # where a comma stands before decimals
     r"\b(?:(?:правильный|верный)\s+)?(?:ответ|вариант)(?:\s+ответа)?\s*(?:[:–—=-]|это\b)"
-    r"|\b(?:respuesta|resposta|opción|opção|alternativa)(?:\s+(?:correcta|correta|certa|final))?\s*(?:(?:es|é)\b|:)"
+    r"|\b(?:respuesta|resposta|opción|opção|alternativa)(?:\s+(?:correcta|correta|certa"
+    r"|final))?\s*(?:(?:es|é)\b|:)"
     r"|\bréponse(?:\s+(?:correcte|finale))?\s*(?:est\b|:)|\bAntwort\s*(?:lautet\b|ist\b|:)"
 )
 ANSWER_IS = (
-    r"(?:答案|选项|選項|選択肢|回答)(?:应该|应当|应)?(?:选择|选|選|是|为|為|:)|(?:我选择|我选|应选|故选|選擇|选择):?|(?:正解|正答|答え|解答|回答)\s*(?:は|:)"
+    r"(?:答案|选项|選項|選択肢|回答)(?:应该|应当|应)?(?:选择|选|選|是|为|為|:)|(?:我选择|我选|应选|故选|選擇|选择):?|(?:正解|正答|答え|解答"
+    r"|回答)\s*(?:は|:)"
     r"|(?:정답|답변|답)\s*(?:은|는|:)|(?:उत्तर|जवाब|विकल्प)\s*[:–—-]?"
-    rf"|(?:الإجابة|الاجابة|الجواب|الخيار)(?:\s+(?:الصحيحة|الصحيح|النهائية))?(?:\s+(?:هي|هو))?\s*:?|{COMMA_ANSWER_IS}"
+    r"|(?:الإجابة|الاجابة|الجواب|الخيار)(?:\s+(?:الصحيحة|الصحيح|النهائية))?(?:\s+(?:هي|هو))?\s*:?"
+    rf"|{COMMA_ANSWER_IS}"
 )
 FILLERS = (
-    r"\b(?:la|el|le|die|der|das|die Option|l['’]option|option|opción|opção|alternativa|letra|lettre|Buchstabe|вариант|буква|विकल्प|الخيار"
+    r"\b(?:la|el|le|die|der|das|die "
+    r"Option|l['’]option|option|opción|opção|alternativa|letra|lettre|Buchstabe|вариант|буква"
+    r"|विकल्प|الخيار"
     r"|الحرف|a(?=\s+(?:alternativa|opção|letra)))\b|选项|選項"
 )
-GOES_ON = r"(?:porque|pois|car|parce|weil|denn|потому|так|है|हैं|ist|es|est|é|لأن)(?!\w)|です|である|だ|で|입니다|이다|번"
-JOINS = r"、|،|或者?|和|与|與|及|か|と|나|와|과|또는|\b(?:या|और|أو|или|и|y|e|ou|et|oder|und)(?!\w)|\bو"
+GOES_ON = (
+    r"(?:porque|pois|car|parce|weil|denn|потому|так|है|हैं|ist|es|est|é|لأن)(?!\w)|です|である|だ"
+    r"|で|입니다"
+    r"|이다|번"
+)
+JOINS = (
+    r"、|،|或者?|和|与|與|及|か|と|나|와|과|또는|\b(?:या|और|أو|или|и|y|e|ou|et|oder|und)(?!\w)|\bو"
+)
 DENIED_BEFORE = r"不是|并非|不选|\bnicht|\bkein\w*|\bpas|\bno\s+es|\bnão(?:\s+é)?|\bне|ليست|ليس"
 DENIED_AFTER = (
-    r"\s*(?:नहीं|(?:です)?ではな|じゃな|では\s*ありません|[가이은는]\s*아[니닙]|不对|不是|是错|錯|ist\s+(?:falsch|nicht)|est\s+(?:faux|fausse)|n['’]est"
+    r"\s*(?:नहीं|(?:です)?ではな|じゃな|では\s*ありません|[가이은는]\s*아[니닙]|不对|不是|是错|錯|ist\s+(?:falsch|nicht)"
+    r"|est\s+(?:faux|fausse)|n['’]est"
     r"|(?:no\s+)?es\s+(?:falsa|incorrecta)|é\s+(?:falsa|incorreta)|неверн|неправильн|خطأ|غلط)"
 )
 SCALES = re.compile(
-    r"\s*(?:[万萬億亿兆만억]|लाख|करोड़|हज़ार|हजार|ألف|مليون|тыс|млн|миллион|(?:mil|mille|tausend)\b|millones|millón|milh|Millionen)",
+    r"\s*(?:[万萬億亿兆만억]|लाख|करोड़|हज़ार|हजार|ألف|مليون|тыс|млн|миллион|(?:mil|mille|tausend)\b"
+    r"|millones|millón|milh|Millionen)",
     re.IGNORECASE,
 )  # a number before one of them is not the number that is meant
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩"
@@ -45,36 +61,51 @@ _LATIN = re.compile("antwort|respost|respuest|alternativ", re.IGNORECASE)
 
 
 def may_state(text: str) -> bool:
-    """Whether one of the phrases may stand in the text: looking for all of them is slow."""
+    """Tell whether one of the phrases may stand in the text: looking for all of them is slow."""
     return not text.isascii() or bool(_LATIN.search(text))
 
 
 def in_ascii(text: str) -> str:
-    """The text with the digits of every script and full-width signs in ASCII, sign by sign, so that places stay."""
+    """The text with the digits of every script and full-width signs in ASCII, sign by sign, so that
+    places stay."""
     return text if text.isascii() else "".join(map(_sign, text.replace("٫", ".").replace("٬", ",")))
 
 
 def _sign(sign: str) -> str:
     if sign.isascii() or not (sign.isdecimal() or "！" <= sign <= "～"):
         return sign
-    return str(unicodedata.decimal(sign)) if sign.isdecimal() else unicodedata.normalize("NFKC", sign)
+    return (
+        str(unicodedata.decimal(sign)) if sign.isdecimal() else unicodedata.normalize("NFKC", sign)
+    )
 
 
 def with_labels(text: str, labels: Sequence[str]) -> str:
-    """The text with labels of other alphabets as those of the prompt, where the answer is stated or is nothing else; places stay."""
+    """The text with labels of other alphabets as those of the prompt, where the answer is stated or
+    is nothing else; places stay."""
     if text.isascii() or not all(len(label) == 1 and label.isascii() for label in labels):
         return text
-    own = {sign: labels[i] for alphabet in _ALPHABETS for i, sign in enumerate(alphabet[: len(labels)]) if sign != "\0"}
-    own |= {"С": labels[labels.index("C")]} if "C" in labels else {}
+    label_of: dict[str, str] = {}
+    for alphabet in _ALPHABETS:
+        label_of |= dict(zip(alphabet, labels, strict=False))
+    # Alphabets have "\0" in the place of a letter that is a label in two of them.
+    label_of.pop("\0", None)
+    if "C" in labels:
+        label_of["С"] = "C"
     circles = dict(zip(_CIRCLES, labels, strict=False))
-    text = re.sub("|".join(_CIRCLES), lambda one: circles.get(one[0], one[0]), text)
-    sign = "|".join(map(re.escape, own))
-    stated = re.compile(rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<sign>{sign}){_BEHIND}", re.IGNORECASE)
+    text = re.sub("|".join(_CIRCLES), lambda match: circles.get(match[0], match[0]), text)
+    sign = "|".join(map(re.escape, label_of))
+    stated = re.compile(
+        rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<sign>{sign}){_BEHIND}", re.IGNORECASE
+    )
     further = re.compile(rf"\s*(?:{JOINS}|[,/;])\s*(?P<sign>{sign}){_BEHIND}")
     for start in stated.finditer(text):
         match: re.Match | None = start
         if start["before"].strip(" \n*(") or not text[start.end() :].strip(" \n.)*。।"):
             while match:
-                text = text[: match.start("sign")] + own.get(match["sign"], match["sign"]) + text[match.end("sign") :]
+                text = (
+                    text[: match.start("sign")]
+                    + label_of.get(match["sign"], match["sign"])
+                    + text[match.end("sign") :]
+                )
                 match = further.match(text, match.end())
     return text

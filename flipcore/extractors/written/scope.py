@@ -1,5 +1,5 @@
-"""Where a model's answer stands: it may run on into another problem or another turn, mark its answer in JSON or in tags, or repeat the
-question before "A:"."""
+"""The place of a model's answer in its text: it may run on into another problem or another turn,
+mark its answer in JSON or in tags, or repeat the question before "A:"."""
 
 import re
 from collections.abc import Sequence
@@ -11,21 +11,28 @@ _NEXT = re.compile(
 )
 # Line by line, never across line breaks: a run of 20,000 empty lines once took 12 seconds.
 _REFUSAL = re.compile(
-    r"\W*(?:(?:I['’]?m|I am) (?:very |so |really )?sorry|sorry|I apologi[sz]e|unfortunately)?\W*(?:but )?"
+    r"\W*(?:(?:I['’]?m|I am) (?:very |so |really )?sorry|sorry|I "
+    r"apologi[sz]e|unfortunately)?\W*(?:but )?"
     r"(?:as an? (?:AI|language model|assistant)[^.\n]{0,60}?)?"
-    r"(?:I (?:can(?:['’]t|not)|am (?:not able|unable) to|won['’]t|will not|must decline|decline to|refuse to)|"
-    r"I['’]m (?:not able|unable) to)\s*(?:to )?(?:help|assist|answer|provide|comply|fulfil+|do that|discuss|engage|respond)",
+    r"(?:I (?:can(?:['’]t|not)|am (?:not able|unable) to|won['’]t|will not|must decline|decline "
+    r"to|refuse to)|"
+    r"I['’]m (?:not able|unable) to)\s*(?:to )?(?:help|assist|answer|provide|comply|fulfil+|do "
+    r"that|discuss|engage|respond)",
     re.IGNORECASE,
 )
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
 
 
 def answer_end(text: str, *questions: str) -> int:
-    """How many characters of `text` belong to this answer. A heading that repeats one of `questions` (the item's, and the wording in
-    which it was asked) does not end it."""
-    openings = tuple(filter(None, (_plain(_HEADING.sub("", question))[:_RESTATED] for question in questions)))
+    """Number of characters of `text` that belong to this answer. A heading that repeats one of
+    `questions` (the item's, and the wording in which it was asked) does not end it."""
+    openings = tuple(
+        filter(None, (_plain(_HEADING.sub("", question))[:_RESTATED] for question in questions))
+    )
     for mark in _NEXT.finditer(text):
-        if text[: mark.start()].strip() and not (openings and _plain(text[mark.end() :]).startswith(openings)):
+        if text[: mark.start()].strip() and not (
+            openings and _plain(text[mark.end() :]).startswith(openings)
+        ):
             return mark.start()
     return len(text)
 
@@ -39,33 +46,44 @@ def _plain(text: str) -> str:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether an answer in which nothing could be read begins by declining to answer."""
+    """Tell whether an answer in which nothing could be read begins by declining to answer."""
     return bool(_REFUSAL.match(text.lstrip()[:200]))
 
 
 _KEY = (
-    r"(?:final[_ ]?|correct[_ ]?|selected[_ ]?|chosen[_ ]?)?(?:answer|choice|option|label|prediction)(?:[_ ]?(?:letter|label))?"
+    r"(?:final[_ ]?|correct[_ ]?|selected[_ ]?|chosen[_ "
+    r"]?)?(?:answer|choice|option|label|prediction)(?:[_ ]?(?:letter|label))?"
 )
 _JSON = re.compile(
-    rf"[\"']{_KEY}[\"']\s*:\s*\[?\s*(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'"
+    rf"[\"']{_KEY}[\"']\s*:\s*\[?\s*(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]"
+    r"|\\.)*)'"
     r"|(?P<plain>[^\s\"'\[{,}\]][^,}\]\n]*))",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"<(final[_ ]?answer|answer)>(?P<inside>.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL)
-_QUESTION_LINE = re.compile(r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])")
+_TAG = re.compile(
+    r"<(final[_ ]?answer|answer)>(?P<inside>.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
+)
+_QUESTION_LINE = re.compile(
+    r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])"
+)
 _ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"']*(?=\n|$)")
-# "A: Let's think step by step": the A of question and answer before reasoning that has only begun, no label
+# "A: Let's think step by step": the A of question and answer before reasoning that has only begun,
+# no label
 _REASONS = re.compile(
-    r"(?:^|\n)[ \t*]*(A[ \t]*(?:\*\*)?[:.](?:\*\*)?)(?=\s*(?:(?:okay|ok|sure|well|alright|so|hmm)\b[,.!]?\s+)?"
-    r"(?:let['’]?s\b|let\s+(?:us|me)\b|to\s+(?:solve|find|answer|determine|figure|see|decide|compute|calculate|work|begin|start)\b"
-    r"|(?:first|firstly|step\s+(?:1|one)|thinking|we\s+(?:need|have|must|want|know|can|are|start)|i\s+(?:need|will|must|have)"
+    r"(?:^|\n)[ \t*]*(A[ "
+    r"\t]*(?:\*\*)?[:.](?:\*\*)?)(?=\s*(?:(?:okay|ok|sure|well|alright|so|hmm)\b[,.!]?\s+)?"
+    r"(?:let['’]?s\b|let\s+(?:us|me)\b|to\s+(?:solve|find|answer|determine|figure|see|decide"
+    r"|compute|calculate|work|begin|start)\b"
+    r"|(?:first|firstly|step\s+(?:1|one)|thinking|we\s+(?:need|have|must|want|know|can|are|start)"
+    r"|i\s+(?:need|will|must|have)"
     r"|i['’]ll|looking\s+at|the\s+question)\b))",
     re.IGNORECASE,
 )
 
 
 def marked_answer(text: str) -> tuple[int, int] | None:
-    """Where the last marked answer stands: the value of {"answer": …} or the inside of <answer>…</answer>; None without one."""
+    """Span of the last marked answer: the value of {"answer": …} or the inside of
+    <answer>…</answer>; None without one."""
     spans = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
     for mark in _JSON.finditer(text):
         name = mark.lastgroup or 0
@@ -74,28 +92,36 @@ def marked_answer(text: str) -> tuple[int, int] | None:
 
 
 def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """The text with "Q: … A:", a lone "A:" and one before reasoning blanked out, so that no letter of them is taken for a label.
-    Blanks keep places.
+    """The text with "Q: … A:", a lone "A:" and one before reasoning blanked out, so that no letter
+    of them is taken for a label. Blanks keep places.
 
-    A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of the options.
+    A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of
+    the options.
     """
-    own = dict(zip(labels, options, strict=True))
+    option_of = dict(zip(labels, options, strict=True))
     for mark in _QUESTION_LINE.finditer(text):
-        if not _heads(text[mark.end() :], own.get("A")):
+        if not _heads(text[mark.end() :], option_of.get("A")):
             text = _blanked(text, *mark.span(1))
     for mark in _REASONS.finditer(text):
-        if not _heads(text[mark.end() :], own.get("A")):
+        if not _heads(text[mark.end() :], option_of.get("A")):
             text = _blanked(text, *mark.span(1))
     for mark in _ANSWERED.finditer(text):
         words = " ".join(mark[2].split()).casefold()
-        answers = {*(label.casefold() for label in labels), *(option.casefold().rstrip(" .") for option in options)}
-        if not _heads(mark[2], own.get("A")) and ("A" not in own or words in answers):
+        answers = {
+            *(label.casefold() for label in labels),
+            *(option.casefold().rstrip(" .") for option in options),
+        }
+        if not _heads(mark[2], option_of.get("A")) and ("A" not in option_of or words in answers):
             text = _blanked(text, *mark.span(1))
     return text
 
 
-def _heads(rest: str, option: str | None) -> bool:
-    return option is not None and option != "" and " ".join(rest.split()).casefold().startswith(option.casefold())
+def _heads(text: str, option: str | None) -> bool:
+    return (
+        option is not None
+        and option != ""
+        and " ".join(text.split()).casefold().startswith(option.casefold())
+    )
 
 
 def _blanked(text: str, start: int, end: int) -> str:

@@ -1,11 +1,13 @@
-"""Which number a generated text gives as its answer.
+"""The number that a generated text gives as its answer.
 
-The last statement counts ("#### n", "Answer: n", "A: n", "the answer is n", a box, "n is the answer"); without one, the last
-number of the answer. A number that is denied ("not 20") is none, and neither are two to choose from, nor two units ("2 hours and 30
-minutes"). GSM8K's own grader reads "A: n" and "#### n".
+The last statement counts ("#### n", "Answer: n", "A: n", "the answer is n", a box, "n is the
+answer"); without one, the last number of the answer. A number that is denied ("not 20") is none,
+and neither are two to choose from, nor two units ("2 hours and 30 minutes"). GSM8K's own grader
+reads "A: n" and "#### n".
 
-A number is read as it is written: with its scale ("1.8 million"), as a mixed fraction ("3 1/2"), with blanks or points between thousands
-and a comma before decimals. Where "3,4" may be a decimal or two numbers, and where "2:30" is a time of day, nothing is read.
+A number is read as it is written: with its scale ("1.8 million"), as a mixed fraction ("3 1/2"),
+with blanks or points between thousands and a comma before decimals. Where "3,4" may be a decimal or
+two numbers, and where "2:30" is a time of day, nothing is read.
 """
 
 import re
@@ -16,31 +18,40 @@ from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
 from flipcore.text.answers import canonical_number
 
-_POWER = r"(?:[eE][-+]?\d{1,3}(?!\w|\.\d)|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?[-+−]?\d{1,3}\}?)"
+_POWER = (
+    r"(?:[eE][-+]?\d{1,3}(?!\w|\.\d)|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?[-+−]?\d{1,3}\}?)"
+)
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _EURO = r"\s?(?:€|EUR\b|euros?\b)"
 # each stands before the plain forms, which would read a part of it
 _CLOCK = r"\d{1,2}:[0-5]\d(?![\d:])"
 _MIXED = rf"\d+[ \u00a0]\d+/\d+(?![\d/])|\d*\s?[{_VULGAR}]"
-_POINTS = rf"\d{{1,3}}(?:(?:\.\d{{3}}){{2,}}(?![\d.])|(?:\.\d{{3}})+(?:,\d{{1,2}}(?!\d)|(?={_EURO})))"
+_POINTS = (
+    rf"\d{{1,3}}(?:(?:\.\d{{3}}){{2,}}(?![\d.])|(?:\.\d{{3}})+(?:,\d{{1,2}}(?!\d)|(?={_EURO})))"
+)
 _BLANKS = r"\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d/]|-\w|[.,]\d| ?[x×*^])"
 _COMMA = r"(?<!\d,)\d+,\d{1,2}(?![\d,])"
 NUMBER = (
     r"(?:(?<![\w.)])[-−]\s?)?\$?\s?(?:\\[dt]?frac\{\d+\}\{\d+\}"
-    rf"|(?<![\d.:])(?<!\d[eE])(?:{_CLOCK}|{_MIXED}|{_POINTS}|{_BLANKS}|{_COMMA})|(?<![\d.])(?<!\d[eE])"
+    rf"|(?<![\d.:])(?<!\d[eE])(?:{_CLOCK}|{_MIXED}|{_POINTS}|{_BLANKS}|{_COMMA})"
+    r"|(?<![\d.])(?<!\d[eE])"
     r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+|\d+)(?:\.\d+)?"
     rf"(?:{_POWER}|\s?/\s?\d+(?![\d/])|(?![eE][-+]?\d))|(?<![\d.])\.\d+)%?"
 )
 _ANSWER_IS = (
     r"####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
-    r"|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
+    r"|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to"
+    r"|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
     r"(?:is|would be|must be|should be|[:=])"
 )
 _BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
 _STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
-_MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)  # what every statement holds: the search is slow
-_BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"  # as every number does: the search is slow where each letter of a text is tried
+_MAY_STATE = re.compile(
+    r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE
+)  # what every statement holds: the search is slow
+# as every number does: the search is slow where each letter of a text is tried
+_BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"
 _NUMBER = re.compile(_BEGINS + NUMBER)
 _BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
 _IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
@@ -53,7 +64,9 @@ _REACH = 12
 _TAIL = 120  # characters at the end of a text in which its last number nearly always stands
 _TIMES = re.compile(r"\s*(?:(thousand|million|billion|trillion)s?\b|(k)\b)", re.IGNORECASE)
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "billion": 9, "trillion": 12}
-_CHECK = re.compile(r"[(\[]\s*(?:check|verif\w*|proof|because|since|note)\b[^()\[\]]*[)\]]", re.IGNORECASE)
+_CHECK = re.compile(
+    r"[(\[]\s*(?:check|verif\w*|proof|because|since|note)\b[^()\[\]]*[)\]]", re.IGNORECASE
+)
 _CORRECTED = re.compile(
     r"\b(?:wait|correction|oops|actually|sorry|scratch that|I mean)\b[^\n]{0,80}?"
     r"\b(?:it(?:['’]s| is| should be| must be)|should be|must be|make that|I mean)"
@@ -64,19 +77,26 @@ _LARGE = r"(?:hours?|hrs?|days?|weeks?|years?|feet|foot|ft|pounds?|lbs?|dollars?
 _SMALL = r"(?:minutes?|mins?|seconds?|days?|hours?|months?|inch(?:es)?|ounces?|oz|cents?)"
 _TWO_UNITS = re.compile(rf"\s*{_LARGE},?\s+(?:and\s+)?{NUMBER}\s*{_SMALL}\b", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(rf"\d\s*{_LARGE},?\s+(?:and\s+)?$", re.IGNORECASE)
-_NO_PART = "hln"  # letters that no number holds: the numbers behind one are the same wherever the search begins
+# letters that no number holds: the numbers behind one are the same wherever the search begins
+_NO_PART = "hln"
 
 
 def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int, int] | None, str]:
-    """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer. Of a question that asks
-    "how many million" the answer "5 million" is 5."""
+    """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no
+    answer. Of a question that asks "how many million" the answer "5 million" is 5."""
     text = languages.in_ascii(text)
-    without = _CHECK.sub(lambda match: " " * len(match.group()), text) if "(" in text or "[" in text else text
+    without = (
+        _CHECK.sub(lambda match: " " * len(match.group()), text)
+        if "(" in text or "[" in text
+        else text
+    )
     text = without if _NUMBER.search(without) else text
     last = _statement(text)
     if last is None:
         tail = max(0, len(text) - _TAIL)
-        last = _last(text, max(text.rfind(letter, 0, tail) for letter in _NO_PART) + 1) or _last(text, 0)
+        last = _last(text, max(text.rfind(letter, 0, tail) for letter in _NO_PART) + 1) or _last(
+            text, 0
+        )
         if last is None:
             return None, None, "The answer has no number, or only numbers that it denies."
         before = text[max(0, last.start() - _REACH) : last.start() + 1]
@@ -91,14 +111,26 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
     if _TWO_UNITS.match(text, last.end()):
         return None, None, "The answer is in two units."
     has_commas = languages.may_state(text) and bool(_COMMA_LANGUAGE.search(text))
-    answer = _value(last.group(), text[: last.start()].rstrip()[-1:], text[last.end() : last.end() + 7], has_commas)
+    answer = _value(
+        last.group(),
+        text[: last.start()].rstrip()[-1:],
+        behind=text[last.end() : last.end() + 7],
+        has_commas=has_commas,
+    )
     answer = None if languages.SCALES.match(text, last.end()) else answer
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start, end = last.end() - len(last.group().lstrip()), last.end()
-    times = None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)  # "gsm8k" is a name
-    if times and not re.search(rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE):
-        answer, end = str(Fraction(answer) * 10 ** _SCALES[(times[1] or times[2]).lower()]), times.end()
+    times = (
+        None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)
+    )  # "gsm8k" is a name
+    if times and not re.search(
+        rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE
+    ):
+        answer, end = (
+            str(Fraction(answer) * 10 ** _SCALES[(times[1] or times[2]).lower()]),
+            times.end(),
+        )
     return answer, (start, end), ""
 
 
@@ -113,46 +145,60 @@ def _statement(text: str) -> re.Match | None:
     is_abroad = languages.may_state(text)
     if not is_abroad and not _MAY_STATE.search(text):
         return None
-    stated = [
-        match
-        for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text)
-        for match in [_after(text, mark.end())]
-        if match
-    ]
+    stated: list[re.Match] = []
+    for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text):
+        if number := _after(text, mark.end()):
+            stated.append(number)
     marks = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
-    first = [_NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))]
+    first = [
+        _NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))
+    ]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
 
 
 def _last(text: str, start: int) -> re.Match | None:
-    """The last number behind `start` that is not denied, and no part of a word ("400-meter") where there is another."""
-    numbers = [match for match in reversed([*_NUMBER.finditer(text, start)]) if not _denied(text, match)]
-    return next((match for match in numbers if not _is_part(text, match)), numbers[0] if numbers and not start else None)
+    """The last number behind `start` that is not denied, and no part of a word ("400-meter") where
+    there is another."""
+    numbers = [
+        match for match in reversed([*_NUMBER.finditer(text, start)]) if not _denied(text, match)
+    ]
+    return next(
+        (match for match in numbers if not _is_part(text, match)),
+        numbers[0] if numbers and not start else None,
+    )
 
 
 def _is_part(text: str, match: re.Match) -> bool:
     """ "400" of "400-meter", which counts nothing."""
-    return text[match.end() : match.end() + 1] == "-" and text[match.end() + 1 : match.end() + 2].isalpha()
+    return (
+        text[match.end() : match.end() + 1] == "-"
+        and text[match.end() + 1 : match.end() + 2].isalpha()
+    )
 
 
 def _denied(text: str, match: re.Match) -> bool:
-    return is_denied(text, match.end() - len(match.group().lstrip()), match.end())
+    return is_denied(text, match.end() - len(match.group().lstrip()), end=match.end())
 
 
 def _after(text: str, start: int) -> re.Match | None:
-    """The number that a statement gives: directly after it (a currency word may stand between), or in an equation on the
-    same line, what stands after the last equals sign."""
+    """The number that a statement gives: directly after it (a currency word may stand between), or
+    in an equation on the same line, what stands after the last equals sign."""
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
     place, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
     numbers = [match for match in _NUMBER.finditer(text, place, stop) if not _denied(text, match)]
-    return next((match for match in numbers if not _is_part(text, match)), numbers[0] if numbers else None)
+    return next(
+        (match for match in numbers if not _is_part(text, match)), numbers[0] if numbers else None
+    )
 
 
-def _value(number: str, before: str = "", behind: str = "", has_commas: bool = False) -> str | None:
-    """The canonical number of what was matched, LaTeX and powers of ten included, between the letter `before` it and what is `behind`;
-    `has_commas` where it stands in a language that sets a comma before decimals."""
+def _value(
+    number: str, before: str = "", behind: str = "", *, has_commas: bool = False
+) -> str | None:
+    """The canonical number of what was matched, LaTeX and powers of ten included, between the
+    letter `before` it and what is `behind`; `has_commas` where it stands in a language that sets a
+    comma before decimals."""
     sign, bare = "-" * (number.strip()[:1] in "-−"), re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
     if re.fullmatch(_CLOCK, bare):
         return str(int(bare[:-3])) if bare.endswith(":00") else None
@@ -160,16 +206,24 @@ def _value(number: str, before: str = "", behind: str = "", has_commas: bool = F
         part = Fraction(unicodedata.numeric(bare[-1])).limit_denominator(10)
         return canonical_number(f"{sign}{int(bare[:-1] or 0) + part}")
     if mixed := re.fullmatch(r"(\d+)[ \u00a0](\d+)/(\d+)", bare):
-        whole, top, bottom = map(int, mixed.groups())
-        return canonical_number(f"{sign}{whole * (top < bottom) + Fraction(top, bottom)}") if bottom else None
+        n_wholes, top, bottom = map(int, mixed.groups())
+        return (
+            canonical_number(f"{sign}{n_wholes * (top < bottom) + Fraction(top, bottom)}")
+            if bottom
+            else None
+        )
     is_euro = re.match(_EURO, behind)
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?", bare) and ("," in bare or bare.count(".") > 1 or is_euro):
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?", bare) and (
+        "," in bare or bare.count(".") > 1 or is_euro
+    ):
         return canonical_number(sign + bare.replace(".", "").replace(",", "."))
     if re.fullmatch(_BLANKS, bare):
         return canonical_number(sign + re.sub(r"\s", "", bare).replace(",", "."))
     if re.fullmatch(_COMMA, bare):
         is_share = "%" in number or is_euro
-        is_pair = before in ("(", "[", "{") or (len(bare.rpartition(",")[2]) == 1 and not is_share and not has_commas)
+        is_pair = before in ("(", "[", "{") or (
+            len(bare.rpartition(",")[2]) == 1 and not is_share and not has_commas
+        )
         return None if is_pair else canonical_number(sign + bare.replace(",", "."))
     if has_commas and re.fullmatch(r"\d{1,3}[.,]\d{3}", bare):
         return None  # thousands or decimals
