@@ -70,8 +70,8 @@ class CombinedWordings(Axis):
         if unknown or not self.parts or not 1 <= self.n <= MOST or self.draw < 0:
             raise BadInput(
                 f"Ways of asking take from 1 to {MOST} ways, a seed from 0 on, and changes of "
-                f"{', '.join(PARTS)}; "
-                f"got {self.n} ways, seed {self.draw}, changes {', '.join(self.parts) or 'none'}."
+                f"{', '.join(PARTS)}; got {self.n} ways, seed {self.draw}, changes "
+                f"{', '.join(self.parts) or 'none'}."
             )
 
     def variants(

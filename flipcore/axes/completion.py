@@ -20,8 +20,7 @@ from flipcore.text.prompts import LAYOUTS, labels_of
 
 HALF = 0.5
 INSTRUCTION = (
-    "This is the first half of a text. Continue it word for word. Write only the words "
-    "that come "
+    "This is the first half of a text. Continue it word for word. Write only the words that come "
     "next.\n\n"
 )
 _ROOM_STEP, _MOST = 16, 1024  # tokens; requests of like length are answered in one batch

@@ -182,9 +182,8 @@ def _shot(item: Item, layout: str) -> str:
 
 
 WHY_NOT = (
-    "The study's own prompt shows fewer than two examples, so there is no order to change. "
-    "Give it "
-    "examples."
+    "The study's own prompt shows fewer than two examples, so there is no order to change. Give "
+    "it examples."
 )
 
 

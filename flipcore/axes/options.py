@@ -52,13 +52,11 @@ _EXCEPT = re.compile(
     r"|but)\s+[\"'(]*[A-Z]\b"
 )
 BY_LABEL = (
-    "One of its options names others by their label, so another order or other labels "
-    "would change "
-    "what it says."
+    "One of its options names others by their label, so another order or other labels would "
+    "change what it says."
 )
 NOT_LAST = (
-    "One of its options means the others and does not stand at the end, so another order "
-    "would "
+    "One of its options means the others and does not stand at the end, so another order would "
     "change what it says."
 )
 
@@ -230,8 +228,7 @@ POINTS = re.compile(
     r"\b(?:below|above|following|preceding|previous|next|last|first)\b", re.IGNORECASE
 )
 WHY_NOT = (
-    "The question points to the options by their place, or its sentence goes on in them, so "
-    "it is "
+    "The question points to the options by their place, or its sentence goes on in them, so it is "
     "not moved."
 )
 

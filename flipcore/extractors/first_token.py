@@ -233,8 +233,7 @@ class FirstTokenGated(FirstToken):
             status=UNREADABLE,
             answer=None,
             reason=f"The labels hold {reading.label_mass:.3f} of the first token's probability, "
-            "less than "
-            f"{self.least_mass:g}: the model was about to say something else.",
+            f"less than {self.least_mass:g}: the model was about to say something else.",
         )
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 _UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen "
-    "eighteen nineteen"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
 ).split()
 _TENS = dict(
     zip(

@@ -40,9 +40,8 @@ _NO_ANSWER = re.compile(
 )
 _SMALL = frozenset(
     "a an the it is was are were he she they this that of in at on by to from for as be been "
-    "called named likely probably most must would "
-    "say i think believe answer so yes no well sure which who its his her their mr mrs sir "
-    "dr".split()
+    "called named likely probably most must would say i think believe answer so yes no well sure "
+    "which who its his her their mr mrs sir dr".split()
 )
 _APART = frozenset(
     "near after before like unlike than against without not except beside besides outside behind "
