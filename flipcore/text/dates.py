@@ -1,7 +1,9 @@
-"""Could a model have seen an item? Its publication date against the model's training cut-off, with what is assumed.
+"""Could a model have seen an item? Its publication date against the model's training cut-off, with
+what is assumed.
 
-A set's date is that of its publication. Its texts may be older than the set (TriviaQA's questions are from quiz sites), so
-"no" rests on the assumption that nothing of it was public earlier, and on the cut-off that the model's maker declares.
+A set's date is that of its publication. Its texts may be older than the set (TriviaQA's questions
+are from quiz sites), so "no" rests on the assumption that nothing of it was public earlier, and on
+the cut-off that the model's maker declares.
 """
 
 import calendar
@@ -23,41 +25,60 @@ class Exposure(NamedTuple):
 
 
 def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
-    """Whether a text published then could be in the training data of a model with this cut-off. Only a "no" makes a control.
+    """Decide whether a text could be in the training data of a model with this cut-off.
 
-    Both are year-month-day, year-month or year. A month or a year is all of its days: who is asked about December 2023 may have
-    been trained to its last day. Raises BadInput for anything else.
+    Only a "no" makes a control.
+
+    Parameters
+    ----------
+    published, cutoff
+        Year-month-day, year-month or year. A month or a year is all of its days: a model with the
+        cut-off December 2023 may have been trained to its last day.
+
+    Raises
+    ------
+    BadInput
+        For any other text.
     """
     if not published:
-        return Exposure(UNKNOWN, "It has no publication date, so nothing says that it could not have been seen.")
+        return Exposure(
+            UNKNOWN, "It has no publication date, so nothing says that it could not have been seen."
+        )
     if not cutoff:
         return Exposure(
             UNKNOWN,
-            "The model's training cut-off is not declared (edit it under Models), so nothing says what it could have seen.",
+            "The model's training cut-off is not declared (edit it under Models), so nothing says "
+            "what it could have seen.",
         )
     first, last = span("publication date", published)
     begins, ends = span("training cut-off", cutoff)
     if first > ends:
         return Exposure(
             NO,
-            f"It was published on {published}, after the training cut-off {cutoff}, and could not have been seen, "
-            "if that cut-off is true and nothing of it was public earlier.",
+            f"It was published on {published}, after the training cut-off {cutoff}, and could not "
+            "have been seen, if that cut-off is true and nothing of it was public earlier.",
         )
     if last <= begins:
         return Exposure(
             YES,
-            f"It was published on {published}, before the training cut-off {cutoff}, and could have been seen. "
-            "Whether it was is another question.",
+            f"It was published on {published}, before the training cut-off {cutoff}, and could "
+            "have been seen. Whether it was is another question.",
         )
     return Exposure(
-        UNKNOWN, f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say which came first."
+        UNKNOWN,
+        f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say "
+        "which came first.",
     )
 
 
-def span(what: str, text: str) -> tuple[date, date]:
-    """The first and last day that a date, a month or a year can mean; raises BadInput, naming `what`, for anything else."""
+def span(date_name: str, text: str) -> tuple[date, date]:
+    """First and last day that a date, a month or a year can mean; raises BadInput, naming the
+    date by `date_name`, for anything else."""
     match = _DATE.fullmatch(text.strip())
-    message = f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month."
+    message = (
+        f"The {date_name} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as "
+        "year-month."
+    )
     if match is None:
         raise BadInput(message)
     year, month, day = (int(part or 0) for part in match.groups())

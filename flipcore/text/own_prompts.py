@@ -1,8 +1,9 @@
 """A prompt in the user's own words: a template with named fields, rendered in a sandbox.
 
-Templates are data from anywhere. What a template may hold is a short list (fields, conditions, loops over options or examples, a few
-filters), so it ends quickly by construction: no calls, no assignments, no arithmetic, loops at most two deep over the item's own
-lists, and what comes out is bounded too.
+Templates are data from anywhere. What a template may hold is a short list (fields, conditions,
+loops over options or examples, a few filters), so it ends quickly by construction: no calls, no
+assignments, no arithmetic, loops at most two deep over the item's own lists, and what comes out is
+bounded too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,27 +29,41 @@ FIELDS = {
     "answer": "of an example: the label of the right option, or the right answer",
     "solution": "of an example: its worked solution",
 }
-FILTERS = ("trim", "upper", "lower", "capitalize", "title", "length", "join", "first", "last", "default", "string")
+FILTERS = (
+    "trim",
+    "upper",
+    "lower",
+    "capitalize",
+    "title",
+    "length",
+    "join",
+    "first",
+    "last",
+    "default",
+    "string",
+)
 MOST_OUT = 200_000  # characters of one prompt
 MOST_LOOPS = 2
 _LISTS = ("options", "labels", "choices")
 _ALLOWED = frozenset(
-    "Template Output TemplateData Name Getattr Getitem Const Filter If For CondExpr Compare Operand And Or Not Concat Test Slice "
-    "Tuple Neg".split()
+    "Template Output TemplateData Name Getattr Getitem Const Filter If For CondExpr Compare "
+    "Operand And Or Not Concat Test Slice Tuple Neg".split()
 )
 
 
 @dataclass(frozen=True)
 class ItemView:
-    """An item as one variant shows it: the question's wording, and the options' order and labels."""
+    """An item as one variant shows it: the question's wording, and the options' order and
+    labels."""
 
     item: Item
     question: str
     order: tuple[int, ...] = ()
     labels: tuple[str, ...] = ()
 
-    def fields(self, with_answer: bool = False) -> dict[str, Any]:
-        """The values of `FIELDS`; answer and solution of an example only, so that no template can show the item's own."""
+    def fields(self, *, with_answer: bool = False) -> dict[str, Any]:
+        """The values of `FIELDS`; answer and solution of an example only, so that no template can
+        show the item's own."""
         options = [self.item.options[i] for i in self.order]
         values: dict[str, Any] = {
             "question": self.question,
@@ -59,7 +74,9 @@ class ItemView:
             "category": self.item.category,
             "subject": self.item.category.replace("_", " "),
         }
-        return values | ({"answer": self.answer, "solution": self.item.solution} if with_answer else {})
+        return values | (
+            {"answer": self.answer, "solution": self.item.solution} if with_answer else {}
+        )
 
     @property
     def answer(self) -> str:
@@ -67,104 +84,149 @@ class ItemView:
         return self.labels[self.order.index(int(first))] if self.order and first else first
 
 
-def rendered(text: str, fields: Mapping[str, Any], what: str = "The template") -> str:
-    """The template with its fields. Raises BadInput with a sentence for one that cannot be used, or that says too much."""
+def rendered(text: str, fields: Mapping[str, Any], template_name: str = "The template") -> str:
+    """The template with its fields. Raises BadInput with a sentence for one that cannot be used, or
+    that says too much."""
     from jinja2 import TemplateError
 
-    template = _template(text, what)
+    template = _template(text, template_name)
     try:
-        out = _bounded(template.generate(fields), what)
+        out = _bounded(template.generate(fields), template_name)
     except TemplateError as error:
-        raise BadInput(f"{what} cannot be filled: {error}. Its fields are {', '.join(FIELDS)}.") from error
+        raise BadInput(
+            f"{template_name} cannot be filled: {error}. Its fields are {', '.join(FIELDS)}."
+        ) from error
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise BadInput(f"{what} cannot be filled: {error}. Use the fields as text or in a loop.") from error
+        raise BadInput(
+            f"{template_name} cannot be filled: {error}. Use the fields as text or in a loop."
+        ) from error
     return out
 
 
-def _bounded(pieces: Iterator[str], what: str) -> str:
+def _bounded(pieces: Iterator[str], template_name: str) -> str:
     """The pieces together, given up as soon as they are too long."""
     out, n = [], 0
     for piece in pieces:
         out.append(piece)
         n += len(piece)
         if n > MOST_OUT:
-            raise BadInput(f"{what} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} are sent. Shorten it.")
+            raise BadInput(
+                f"{template_name} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} "
+                "are sent. Shorten it."
+            )
     return "".join(out)
 
 
 @lru_cache(maxsize=64)
-def _template(text: str, what: str) -> "Template":
+def _template(text: str, template_name: str) -> "Template":
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
     environment.filters = {name: environment.filters[name] for name in FILTERS}
     environment.globals = {}
     try:
         tree = environment.parse(text)
     except TemplateSyntaxError as error:
-        raise BadInput(f"{what} has a mistake in line {error.lineno}: {error.message}.") from error
+        message = f"{template_name} has a mistake in line {error.lineno}: {error.message}."
+        raise BadInput(message) from error
     except RecursionError as error:
-        raise BadInput(f"{what} is nested too deeply. Write it flatter.") from error
-    _check(tree, what, 0, frozenset(FIELDS))
+        raise BadInput(f"{template_name} is nested too deeply. Write it flatter.") from error
+    _check(tree, template_name, n_loops=0, names=frozenset(FIELDS))
     try:
         return environment.from_string(text)
     except (TemplateSyntaxError, RecursionError, SyntaxError) as error:
-        raise BadInput(f"{what} cannot be used: {error}. Write it more simply.") from error
+        message = f"{template_name} cannot be used: {error}. Write it more simply."
+        raise BadInput(message) from error
 
 
-def _check(node: "Node", what: str, n_loops: int, names: frozenset[str]) -> None:
+def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]) -> None:
     """Raises BadInput for anything beyond the short list."""
     from jinja2 import nodes
 
     kind = type(node).__name__
-    line = f"{what}, line {node.lineno},"
+    line = f"{template_name}, line {node.lineno},"
     if kind not in _ALLOWED:
-        raise BadInput(f"{line} uses {kind.lower()}; a template may hold fields, if, for over options and the filters.")
+        raise BadInput(
+            f"{line} uses {kind.lower()}; a template may hold fields, if, for over options and the "
+            "filters."
+        )
     if isinstance(node, nodes.Filter) and node.name not in FILTERS:
         raise BadInput(f"{line} uses the filter {node.name!r}; there are {', '.join(FILTERS)}.")
     if isinstance(node, nodes.Filter) and node.name == "join" and not _joins_a_list(node):
         raise BadInput(
-            f"{line} joins something else than {', '.join(_LISTS)}, or with more than one text. Write the text itself."
+            f"{line} joins something else than {', '.join(_LISTS)}, or with more than one text. "
+            "Write the text itself."
         )
     if isinstance(node, nodes.For):
         n_loops += 1
-        if not (isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS) or node.recursive or n_loops > MOST_LOOPS:
-            raise BadInput(f"{line} loops over something else than {', '.join(_LISTS)}, or more than {MOST_LOOPS} deep.")
-        own = {*(one.name for one in node.target.find_all(nodes.Name)), getattr(node.target, "name", "loop")}
-        if own & set(_LISTS):
-            raise BadInput(f"{line} calls one of the things that it loops over like a list. Choose another name.")
-        names |= {"loop", *own}
+        if (
+            not (isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS)
+            or node.recursive
+            or n_loops > MOST_LOOPS
+        ):
+            raise BadInput(
+                f"{line} loops over something else than {', '.join(_LISTS)}, or more than "
+                f"{MOST_LOOPS} deep."
+            )
+        loop_names = {
+            *(name_node.name for name_node in node.target.find_all(nodes.Name)),
+            getattr(node.target, "name", "loop"),
+        }
+        if loop_names & set(_LISTS):
+            raise BadInput(
+                f"{line} calls one of the things that it loops over like a list. Choose another "
+                "name."
+            )
+        names |= {"loop", *loop_names}
     if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in names:
         raise BadInput(f"{line} reads {node.name!r}; the fields are {', '.join(FIELDS)}.")
-    if isinstance(node, nodes.Getattr) and not (isinstance(node.node, nodes.Name) and node.node.name == "loop"):
+    if isinstance(node, nodes.Getattr) and not (
+        isinstance(node.node, nodes.Name) and node.node.name == "loop"
+    ):
         raise BadInput(f"{line} reads an attribute; only loop has any.")
     for child in node.iter_child_nodes():
-        _check(child, what, n_loops, names)
+        _check(child, template_name, n_loops=n_loops, names=names)
 
 
 def _joins_a_list(node: "Filter") -> bool:
-    """Whether a join is of one of the lists with a text that stands there: joins of joins multiply, and so do joins of letters."""
+    """Tell whether a join is of one of the lists with a text that stands there: joins of joins
+    multiply, and so do joins of letters."""
     from jinja2 import nodes
 
     is_list = isinstance(node.node, nodes.Name) and node.node.name in _LISTS
-    return is_list and len(node.args) <= 1 and all(isinstance(one, nodes.Const) for one in node.args)
+    return (
+        is_list
+        and len(node.args) <= 1
+        and all(isinstance(argument, nodes.Const) for argument in node.args)
+    )
 
 
 def examples_text(examples: Sequence[ItemView], template: str, between: str) -> str:
     """Every example with its answer, and `between` behind each."""
-    return "".join(rendered(template, one.fields(with_answer=True), "The template of an example") + between for one in examples)
+    return "".join(
+        rendered(
+            template, example.fields(with_answer=True), template_name="The template of an example"
+        )
+        + between
+        for example in examples
+    )
 
 
 def example_turns(example: ItemView, question: str, template: str) -> tuple[str, str]:
-    """An example as a question and an answer: `template` fills to what `question` fills to and the answer behind it, parted by at
-    most one blank. Raises BadInput where it begins otherwise."""
+    """An example as a question and an answer: `template` fills to what `question` fills to and the
+    answer behind it, parted by at most one blank. Raises BadInput where it begins otherwise."""
     words = rendered(question, example.fields())
-    whole = rendered(template, example.fields(with_answer=True), "The template of an example")
-    if not whole.startswith(words) or not whole[len(words) :].strip():
+    filled = rendered(
+        template, example.fields(with_answer=True), template_name="The template of an example"
+    )
+    if not filled.startswith(words) or not filled[len(words) :].strip():
         raise BadInput(
-            "The template of an example does not begin with the template of the question, followed by the answer, so it cannot be "
-            "two turns. Begin it so, or set as_turns = false."
+            "The template of an example does not begin with the template of the question, "
+            "followed by the answer, so it cannot be two turns. Begin it so, or set as_turns = "
+            "false."
         )
-    answer = whole[len(words) :]
+    answer = filled[len(words) :]
     return words, answer[1:] if answer[0].isspace() else answer

@@ -1,5 +1,5 @@
-"""Prompts that published set-ups use, as templates (`prompt_presets.toml`): each is compared with what the harness itself sends, character
-by character (`tests/harnesses/test_prompt_presets.py`)."""
+"""Prompts that published set-ups use, as templates (`prompt_presets.toml`): each is compared with
+what the harness itself sends, character by character (`tests/harnesses/test_prompt_presets.py`)."""
 
 import tomllib
 from dataclasses import dataclass, fields, replace
@@ -11,7 +11,8 @@ from flipcore.core.study import OwnPrompt
 
 @dataclass(frozen=True)
 class Preset:
-    """A published set-up: what it is called, which items it is for, and where the examples of the original come from."""
+    """A published set-up: what it is called, which items it is for, and where the examples of the
+    original come from."""
 
     title: str
     about: str
@@ -19,29 +20,52 @@ class Preset:
     prompt: OwnPrompt
 
 
-PRESETS = {
-    name: Preset(one["title"], one["about"], frozenset(one["kinds"]), OwnPrompt(**one["prompt"]))
-    for name, one in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+PRESETS: dict[str, Preset] = {}
+for _name, _table in tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+).items():
+    PRESETS[_name] = Preset(
+        title=_table["title"],
+        about=_table["about"],
+        kinds=frozenset(_table["kinds"]),
+        prompt=OwnPrompt(**_table["prompt"]),
+    )
 
 
-def _as_turns(of: str) -> Preset:
-    """The same set-up by chat, as lm-eval asks by default with a chat template: every example is two turns."""
-    preset = PRESETS[of]
-    about = "Chat. As lm-eval asks with a chat template: every example is a question and an answer, the description the system prompt."
+def _as_turns(name: str) -> Preset:
+    """The same set-up by chat, as lm-eval asks by default with a chat template: every example is
+    two turns."""
+    preset = PRESETS[name]
+    about = (
+        "Chat. As lm-eval asks with a chat template: every example is a question and an answer, "
+        "the description the system prompt."
+    )
     title = preset.title.removesuffix(", chat")
-    return Preset(f"{title}, examples as turns", about, preset.kinds, replace(preset.prompt, as_turns=True))
+    return Preset(
+        f"{title}, examples as turns",
+        about,
+        kinds=preset.kinds,
+        prompt=replace(preset.prompt, as_turns=True),
+    )
 
 
-PRESETS |= {f"{of}_turns": _as_turns(of) for of in ("lm_eval_mmlu", "lm_eval_gsm8k", "lm_eval_mmlu_pro")}
+for _name in ("lm_eval_mmlu", "lm_eval_gsm8k", "lm_eval_mmlu_pro"):
+    PRESETS[f"{_name}_turns"] = _as_turns(_name)
 
 
-def resolved(own: OwnPrompt) -> OwnPrompt:
-    """The prompt with the fields of its preset wherever it says nothing itself. BadInput for a preset that there is not."""
-    if not own.preset:
-        return own
-    if own.preset not in PRESETS:
-        raise BadInput(f"There is no preset of a prompt {own.preset[:40]!r}; choose one of {', '.join(PRESETS)}.")
-    preset, empty = PRESETS[own.preset].prompt, OwnPrompt()
-    own_fields = {field.name: getattr(own, field.name) for field in fields(own)}
-    return replace(preset, **{name: value for name, value in own_fields.items() if value != getattr(empty, name)})
+def resolved(declared: OwnPrompt) -> OwnPrompt:
+    """The prompt with the fields of its preset wherever it says nothing itself. BadInput for a
+    preset that there is not."""
+    if not declared.preset:
+        return declared
+    if declared.preset not in PRESETS:
+        raise BadInput(
+            f"There is no preset of a prompt {declared.preset[:40]!r}; choose one of "
+            f"{', '.join(PRESETS)}."
+        )
+    preset, empty = PRESETS[declared.preset].prompt, OwnPrompt()
+    own_fields = {field.name: getattr(declared, field.name) for field in fields(declared)}
+    return replace(
+        preset,
+        **{name: value for name, value in own_fields.items() if value != getattr(empty, name)},
+    )

@@ -1,4 +1,5 @@
-"""Prompt layouts: an item set out in different harmless ways, as named parts whose concatenation is the prompt."""
+"""Prompt layouts: an item set out in different harmless ways, as named parts whose concatenation is
+the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +22,8 @@ def labels_of(name: str, n_options: int) -> tuple[str, ...]:
         raise BadInput(f"There is no label set {name!r}; choose one of {', '.join(LABEL_SETS)}.")
     if len(LABEL_SETS[name]) < n_options:
         raise BadInput(
-            f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has {n_options} "
-            "options; choose a longer set or other items."
+            f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has "
+            f"{n_options} options; choose a longer set or other items."
         )
     return LABEL_SETS[name][:n_options]
 
@@ -32,7 +33,8 @@ _WHOLE = "Reply with the whole function in one code block.\n\n```python\n{}\n```
 
 @dataclass(frozen=True)
 class Layout:
-    """`option` formats one option from label and text; `join` puts them together. `code` is all of it where a function is asked for."""
+    """`option` formats one option from label and text; `join` puts them together. `code` is all of
+    it where a function is asked for."""
 
     title: str
     stem: str
@@ -45,31 +47,70 @@ class Layout:
 
 
 LAYOUTS: dict[str, Layout] = {
-    "plain": Layout("Plain (A. option)", "Question: {}\n", "{}. {}", "\n", "\nAnswer:", "Answer:"),
-    "paren": Layout("Parentheses ((A) option)", "Question: {}\n", "({}) {}", "\n", "\nAnswer:", "Answer:"),
-    "bracket": Layout("Bracket (A) option", "Question: {}\n", "{}) {}", "\n", "\nAnswer:", "Answer:"),
-    "inline": Layout("On one line", "Question: {}\n", "{}. {}", "; ", "\nAnswer:", "Answer:"),
-    "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is", "The answer is", "{}"),
+    "plain": Layout(
+        "Plain (A. option)",
+        "Question: {}\n",
+        option="{}. {}",
+        join="\n",
+        cue="\nAnswer:",
+        number_cue="Answer:",
+    ),
+    "paren": Layout(
+        "Parentheses ((A) option)",
+        "Question: {}\n",
+        option="({}) {}",
+        join="\n",
+        cue="\nAnswer:",
+        number_cue="Answer:",
+    ),
+    "bracket": Layout(
+        "Bracket (A) option",
+        "Question: {}\n",
+        option="{}) {}",
+        join="\n",
+        cue="\nAnswer:",
+        number_cue="Answer:",
+    ),
+    "inline": Layout(
+        "On one line",
+        "Question: {}\n",
+        option="{}. {}",
+        join="; ",
+        cue="\nAnswer:",
+        number_cue="Answer:",
+    ),
+    "bare": Layout(
+        "Without headings",
+        "{}\n",
+        option="{}. {}",
+        join="\n",
+        cue="\nThe answer is",
+        number_cue="The answer is",
+        free_cue="The answer is",
+        code="{}",
+    ),
     "helpful": Layout(
         "Helpful prompt",
-        "Somebody who needs the true answer asks the question below. Take it literally, think of how the world really is, and "
-        "do not repeat what people only believe.\n\nQuestion: {}\n",
-        "{}. {}",
-        "\n",
-        "\nAnswer:",
-        "Answer:",
-        code=f"Somebody needs this Python function and will run it as you write it. Complete it. {_WHOLE}",
+        "Somebody who needs the true answer asks the question below. Take it literally, think of "
+        "how the world really is, and do not repeat what people only believe.\n\nQuestion: {}\n",
+        option="{}. {}",
+        join="\n",
+        cue="\nAnswer:",
+        number_cue="Answer:",
+        code="Somebody needs this Python function and will run it as you write it. Complete it. "
+        f"{_WHOLE}",
     ),
     "instruct": Layout(
         "Instructions for a chat model",
-        'Answer the question below. Think it through briefly, then end with a line "Answer: " followed by your '
+        'Answer the question below. Think it through briefly, then end with a line "Answer: " '
+        "followed by your "
         "answer alone.\n\nQuestion: {}\n",
-        "{}. {}",
-        "\n",
-        '\n\nEnd with "Answer: " and one label.',
-        '\nEnd with "Answer: " and one number.',
-        '\nEnd with "Answer: " and the answer alone.',
-        f"Think briefly about what this Python function must do, then complete it. {_WHOLE}",
+        option="{}. {}",
+        join="\n",
+        cue='\n\nEnd with "Answer: " and one label.',
+        number_cue='\nEnd with "Answer: " and one number.',
+        free_cue='\nEnd with "Answer: " and the answer alone.',
+        code=f"Think briefly about what this Python function must do, then complete it. {_WHOLE}",
     ),
 }
 
@@ -90,11 +131,12 @@ def prompt(
     layout: str = "plain",
     system: str = "",
 ) -> Prompt:
-    """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]` the label there.
+    """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]`
+    the label there.
 
-    A completion item is its raw text in every layout, but where it has a solution it is a question with an answer in free words
-    and is laid out like a problem. Raises BadInput for an unknown layout, an order that is no
-    permutation, and labels that are too few or not different.
+    A completion item is its raw text in every layout, but where it has a solution it is a question
+    with an answer in free words and is laid out like a problem. Raises BadInput for an unknown
+    layout, an order that is no permutation, and labels that are too few or not different.
     """
     text, template = item.question if question is None else question, layout_by_name(layout)
     if item.kind == "completion" and not item.solution:
@@ -103,11 +145,17 @@ def prompt(
         return Prompt((("stem", template.code.replace("{}", text)),), system)
     stem = ("stem", template.stem.format(text))
     if item.kind != "choice":
-        return Prompt((stem, ("cue", template.number_cue if item.kind == "number" else template.free_cue)), system)
+        return Prompt(
+            (stem, ("cue", template.number_cue if item.kind == "number" else template.free_cue)),
+            system,
+        )
     order = tuple(range(len(item.options)) if order is None else order)
     labels = tuple(labels_of("upper", len(item.options)) if labels is None else labels)
-    _check(item, order, labels)
-    lines = [template.option.format(label, item.options[i]) for label, i in zip(labels, order, strict=True)]
+    _check(item, order, labels=labels)
+    lines = [
+        template.option.format(label, item.options[i])
+        for label, i in zip(labels, order, strict=True)
+    ]
     return Prompt((stem, ("options", template.join.join(lines)), ("cue", template.cue)), system)
 
 
@@ -115,11 +163,11 @@ def _check(item: Item, order: tuple[int, ...], labels: tuple[str, ...]) -> None:
     n_options = len(item.options)
     if sorted(order) != list(range(n_options)):
         raise BadInput(
-            f"The order {list(order)} does not name each of the {n_options} options of {item.item_id} once; "
-            f"give a permutation of 0 to {n_options - 1}."
+            f"The order {list(order)} does not name each of the {n_options} options of "
+            f"{item.item_id} once; give a permutation of 0 to {n_options - 1}."
         )
     if len(labels) != n_options or len(set(labels)) != n_options:
         raise BadInput(
-            f"{item.item_id} has {n_options} options, but the labels are {', '.join(labels) or 'none'}; "
-            "give one different label for each option."
+            f"{item.item_id} has {n_options} options, but the labels are "
+            f"{', '.join(labels) or 'none'}; give one different label for each option."
         )

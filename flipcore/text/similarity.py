@@ -1,4 +1,5 @@
-"""How alike two texts are: normalised compression distance and ROUGE-L (source 003; Li et al. 2004; Lin 2004).
+"""Likeness of two texts: normalised compression distance and ROUGE-L (source 003; Li et al. 2004;
+Lin 2004).
 
 The compressor is part of the metric: distances under different compressors are never comparable.
 """
@@ -21,8 +22,9 @@ def n_bytes_compressed(data: bytes, compressor: str = "xz") -> int:
     if compressor == "zlib":
         return len(zlib.compress(data, 9))
     if compressor == "xz":
-        # Preset 9 sets up a 64 MiB dictionary for every call. One that holds the whole input gives the same bytes but
-        # for the header's dictionary field, whose length is fixed, so the length is the same at a hundredth of the time.
+        # Preset 9 sets up a 64 MiB dictionary for every call. One that holds the whole input gives
+        # the same bytes but for the header's dictionary field, whose length is fixed, so the length
+        # is the same at a hundredth of the time.
         dict_size = max(SMALLEST_DICT, 1 << max(0, len(data) - 1).bit_length())
         chain = [{"id": lzma.FILTER_LZMA2, "preset": XZ_PRESET, "dict_size": dict_size}]
         return len(lzma.compress(data, format=lzma.FORMAT_XZ, filters=chain))
@@ -33,22 +35,24 @@ def n_bytes_compressed(data: bytes, compressor: str = "xz") -> int:
 
 
 def ncd(x: str, y: str, comp: str = "zlib") -> float:
-    """Normalised compression distance (C(xy) - min) / max on UTF-8 bytes; x is the reference, y the output.
+    """Normalised compression distance (C(xy) - min) / max on UTF-8 bytes; x is the reference, y the
+    output.
 
     Both empty: 0. One empty: 1. May exceed 1 a little. Similarity is 1 - ncd.
     """
-    return ncd_many(x, [y], comp)[0]
+    return ncd_many(x, [y], comp=comp)[0]
 
 
 def ncd_many(reference: str, outputs: Iterable[str], comp: str = "xz") -> list[float]:
-    """`ncd` of one reference against many outputs; the reference is compressed once and a repeated output once."""
+    """`ncd` of one reference against many outputs; the reference is compressed once and a repeated
+    output once."""
     x = encoded(reference)
     size_x = n_bytes_compressed(x, comp)
     distances: dict[str, float] = {}
     result = []
     for output in outputs:
         if output not in distances:
-            distances[output] = _distance(x, size_x, encoded(output), comp)
+            distances[output] = _distance(x, size_x, y=encoded(output), comp=comp)
         result.append(distances[output])
     return result
 
@@ -66,24 +70,31 @@ def encoded(text: str) -> bytes:
 
 
 def compressor_warning(texts: Iterable[str], comp: str) -> str:
-    """A sentence when the compressor does not suit the lengths of `texts`, else the empty string."""
+    """A sentence when the compressor does not suit the lengths of `texts`, else the empty
+    string."""
     lengths = [len(encoded(text)) for text in texts]
     if comp == "zlib" and lengths and 2 * max(lengths) > ZLIB_WINDOW:
-        return "zlib looks back 32 kB and the longest pair is longer, so it misses copies that lie further apart: use xz."
+        return (
+            "zlib looks back 32 kB and the longest pair is longer, so it misses copies that lie "
+            "further apart: use xz."
+        )
     if comp == "xz" and lengths and sorted(lengths)[len(lengths) // 2] < 200:
         return (
-            "Half of the texts are shorter than 200 bytes, where the container of xz outweighs the text: read zlib beside it."
+            "Half of the texts are shorter than 200 bytes, where the container of xz outweighs "
+            "the text: read zlib beside it."
         )
     return ""
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of the rouge_score package's default tokeniser without stemming: lower-case runs of a-z and 0-9."""
+    """The tokens of the rouge_score package's default tokeniser without stemming: lower-case runs
+    of a-z and 0-9."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def n_common_subsequence(first: list[str], second: list[str]) -> int:
-    """Length of the longest common subsequence, one machine word of `first` at a time (Hyyrö 2004)."""
+    """Length of the longest common subsequence, one machine word of `first` at a time (Hyyrö
+    2004)."""
     places: dict[str, int] = {}
     for index, token in enumerate(first):
         places[token] = places.get(token, 0) | 1 << index
@@ -97,12 +108,14 @@ def n_common_subsequence(first: list[str], second: list[str]) -> int:
 
 
 def rouge_l(ref: str, hyp: str) -> float:
-    """ROUGE-L F1 (beta = 1), equal to the rouge_score package without stemming. No token on either side: 0."""
+    """ROUGE-L F1 (beta = 1), equal to the rouge_score package without stemming. No token on either
+    side: 0."""
     return rouge_l_many(ref, [hyp])[0]
 
 
 def rouge_l_many(reference: str, outputs: Iterable[str]) -> list[float]:
-    """`rouge_l` of one reference against many outputs; the reference is split once and a repeated output scored once."""
+    """`rouge_l` of one reference against many outputs; the reference is split once and a repeated
+    output scored once."""
     ref = tokens(reference)
     scores: dict[str, float] = {}
     result = []

@@ -67,7 +67,7 @@ def target_of(record: LogRecord, kind: str, options: Sequence[str], as_written: 
     if kind == "number":
         numbers = [number_at_end(one) for one in record.targets]
         return "\n".join(dict.fromkeys(one for one in numbers if one is not None)) or None
-    return text_target(record.targets, as_written)
+    return text_target(record.targets, as_written=as_written)
 
 
 # an answer in formulas, its right answers and its question -> its canonical form
