@@ -23,7 +23,7 @@ MOST_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a map is drawn."""
+    """Settings with which a map is drawn."""
 
     seed: int = 0
     n_neighbours: int = N_NEIGHBOURS
@@ -34,8 +34,8 @@ DEFAULT = Drawing()
 
 
 class Layouts:
-    """One for a process. `places` and `quality` never wait; while something is being computed they give None and `seconds`
-    is above 0."""
+    """One for a process. `places` and `quality` never wait; while something is being computed they
+    give None and `seconds` is above 0."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -46,60 +46,89 @@ class Layouts:
         self._latest: dict[str, np.ndarray] = {}
 
     def warm(self) -> None:
-        """Begins the process that draws: its first import takes 5 to 35 s, which nobody should wait for."""
+        """Begins the process that draws: its first import takes 5 to 35 s, which nobody should wait
+        for."""
         if not why_no_umap():
             begin()
 
-    def places(self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT) -> np.ndarray | None:
-        """(n, 2) of a map that is known, else None; `key` names the embedding. What is not known is begun."""
-        hashes, name = _hashes(items), _name(key, items, drawing)
+    def places(
+        self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT
+    ) -> np.ndarray | None:
+        """(n, 2) of a map that is known, else None; `key` names the embedding. What is not known is
+        begun."""
+        hashes, name = _hashes(items), _name(key, items, drawing=drawing)
         if not self._begin(name):
             return self._remember(key, hashes, self._map(name))
-        by_hash = vectors.vectors(self._store, BACKEND, name, hashes)
+        by_hash = vectors.vectors(self._store, BACKEND, revision=name, hashes=hashes)
         if len(by_hash) == len(set(hashes)):
-            self._settle(name, np.stack([by_hash[one] for one in hashes]))
+            self._settle(name, np.stack([by_hash[text_hash] for text_hash in hashes]))
         else:
 
             def computed() -> np.ndarray:
-                places = umap_places(units, drawing.seed, drawing.n_neighbours, drawing.min_distance)
-                vectors.keep(self._store, BACKEND, name, dict(zip(hashes, places, strict=True)))
+                places = umap_places(
+                    units,
+                    drawing.seed,
+                    n_neighbours=drawing.n_neighbours,
+                    min_distance=drawing.min_distance,
+                )
+                vectors.keep(
+                    self._store,
+                    BACKEND,
+                    revision=name,
+                    vectors_by_hash=dict(zip(hashes, places, strict=True)),
+                )
                 return places
 
-            threading.Thread(target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True).start()
+            threading.Thread(
+                target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True
+            ).start()
         return self._remember(key, hashes, self._map(name))
 
-    def _remember(self, key: str, hashes: list[str], places: np.ndarray | None) -> np.ndarray | None:
+    def _remember(
+        self, key: str, hashes: list[str], places: np.ndarray | None
+    ) -> np.ndarray | None:
         """The same map, remembered as the latest of these entries."""
         if places is not None:
             self._latest[digest(key, hashes)] = places
         return places
 
-    def quality(self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT) -> MapQuality | None:
-        """How far a map that is known may be believed, else None; begun where it is not known. It draws a second map."""
+    def quality(
+        self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT
+    ) -> MapQuality | None:
+        """Quality of a map that is known: how far it may be believed, else None; begun where it is
+        not known. It draws a second map."""
         name = f"quality-{_name(key, items, drawing)}"
-        places = self._map(_name(key, items, drawing))
+        places = self._map(_name(key, items, drawing=drawing))
         if places is not None and self._begin(name):
 
             def computed() -> MapQuality:
-                others = umap_places(units, drawing.seed + 1, drawing.n_neighbours, drawing.min_distance)
-                return map_quality(units, places, others)
+                second_places = umap_places(
+                    units,
+                    drawing.seed + 1,
+                    n_neighbours=drawing.n_neighbours,
+                    min_distance=drawing.min_distance,
+                )
+                return map_quality(units, places, others=second_places)
 
-            threading.Thread(target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True).start()
+            threading.Thread(
+                target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True
+            ).start()
         outcome = self._outcomes.get(name)
         return outcome if isinstance(outcome, MapQuality) else None
 
     def latest(self, key: str, items: Sequence[Item]) -> np.ndarray | None:
-        """The last map of these entries that was finished, however it was drawn: shown while another is computed."""
+        """The last map of these entries that was finished, however it was drawn: shown while
+        another is computed."""
         return self._latest.get(digest(key, _hashes(items)))
 
     def seconds(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> float:
         """For how long the map has been computed; 0 where it is not."""
-        began = self._running.get(_name(key, items, drawing))
+        began = self._running.get(_name(key, items, drawing=drawing))
         return time.monotonic() - began if began else 0.0
 
     def problem(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> str:
-        """Why there is no such map: the sentence, or "" while there may yet be one."""
-        return why_no_umap() or self._failed.get(_name(key, items, drawing), "")
+        """The reason for which there is no such map, "" while there may yet be one."""
+        return why_no_umap() or self._failed.get(_name(key, items, drawing=drawing), "")
 
     def _map(self, name: str) -> np.ndarray | None:
         outcome = self._outcomes.get(name)
@@ -117,7 +146,8 @@ class Layouts:
             outcome: np.ndarray | MapQuality | str = compute()
         except FlipscopeError as error:
             outcome = str(error)
-        except Exception as error:  # a map is a convenience: whatever goes wrong in its thread becomes a sentence
+        # a map is a convenience: whatever goes wrong in its thread becomes a sentence
+        except Exception as error:
             outcome = f"The map could not be computed ({type(error).__name__}: {error})."
         self._settle(name, outcome)
 
@@ -137,6 +167,7 @@ def _hashes(items: Sequence[Item]) -> list[str]:
 
 
 def _name(key: str, items: Sequence[Item], drawing: Drawing) -> str:
-    """A map's name in the store; that of the default drawing is the one under which earlier versions kept it."""
-    own = () if drawing == DEFAULT else (astuple(drawing),)
-    return digest(key, VERSION, _hashes(items), *own)
+    """A map's name in the store; that of the default drawing is the one under which earlier
+    versions kept it."""
+    settings = () if drawing == DEFAULT else (astuple(drawing),)
+    return digest(key, VERSION, _hashes(items), *settings)

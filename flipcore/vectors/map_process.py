@@ -1,6 +1,8 @@
-"""UMAP in a process of its own: it compiles itself for some ten seconds, in which no page of this one would come to its turn.
+"""UMAP in a process of its own: it compiles itself for some ten seconds, in which no page of this
+one would come to its turn.
 
-`python -m flipcore.vectors.map_process` is that process. It reads what it is asked for from its input, and ends with it.
+`python -m flipcore.vectors.map_process` is that process. It reads what it is asked for from its
+input, and ends with it.
 """
 
 import atexit
@@ -18,7 +20,8 @@ from flipcore.stats.holdout import projection
 
 
 class _Drawer:
-    """The process: begun when it is first asked, and again where it has ended. Who comes second waits."""
+    """The process: begun when it is first asked, and again where it has ended. Who comes second
+    waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,13 +46,16 @@ class _Drawer:
     def places(self, *request: object) -> np.ndarray:
         with self._lock:
             process = self._begin()
-            assert process.stdin is not None and process.stdout is not None  # pipes, as it was begun
+            # pipes, as it was begun
+            assert process.stdin is not None and process.stdout is not None
             try:
                 pickle.dump(request, process.stdin)
                 process.stdin.flush()
                 outcome = pickle.load(process.stdout)
             except (OSError, EOFError) as error:
-                raise FlipscopeError(f"The process that draws the map ended with code {process.wait()}.") from error
+                raise FlipscopeError(
+                    f"The process that draws the map ended with code {process.wait()}."
+                ) from error
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -66,7 +72,8 @@ atexit.register(_DRAWER.end)
 
 
 def umap_places(units: np.ndarray, seed: int, n_neighbours: int, min_distance: float) -> np.ndarray:
-    """As `projection.umap_places`, and what that raises; FlipscopeError where the process was ended."""
+    """As `projection.umap_places`, and what that raises; FlipscopeError where the process was
+    ended."""
     return _DRAWER.places(units, seed, n_neighbours, min_distance)
 
 
@@ -75,7 +82,8 @@ def _serve() -> None:
     answers, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints is no answer
     if hasattr(os, "nice"):
         os.nice(10)  # pages come first
-    projection.umap_places(np.eye(8, dtype=np.float32))  # imported and compiled before it is asked for
+    # imported and compiled before it is asked for
+    projection.umap_places(np.eye(8, dtype=np.float32))
     while True:
         try:
             request = pickle.load(sys.stdin.buffer)

@@ -19,7 +19,7 @@ def computed(monkeypatch):
     """A quick stand-in for UMAP that remembers how often it was asked."""
     calls = []
 
-    def places(units, *drawing):
+    def places(units, *drawing, **settings):
         calls.append(len(units))
         return np.column_stack([units[:, 0], -units[:, 1]]).astype(np.float32)
 
@@ -46,7 +46,7 @@ def settled(known: Layouts, key="lsa-1", items=ITEMS, rows=None):
 def test_the_first_look_does_not_wait_and_a_later_one_has_the_map(store, computed, monkeypatch):
     quick = map_jobs.umap_places
 
-    def slow(rows, *drawing):
+    def slow(rows, *drawing, **settings):
         time.sleep(0.2)
         return quick(rows)
 
@@ -86,7 +86,7 @@ def test_entries_in_another_order_keep_their_places(store, computed):
     ],
 )
 def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, monkeypatch, error, said):
-    def failing(rows, *drawing):
+    def failing(rows, *drawing, **settings):
         computed.append(0)
         raise error
 

@@ -25,9 +25,11 @@ class ToldApart:
 
 def classifier_by_name(name: str) -> Classifier:
     """The classifier of that name; BadInput lists what there is."""
-    by_name = {one.name: one for one in CLASSIFIERS}
+    by_name = {classifier.name: classifier for classifier in CLASSIFIERS}
     if name not in by_name:
-        raise BadInput(f"There is no classifier called {name!r}; choose one of {', '.join(by_name)}.")
+        raise BadInput(
+            f"There is no classifier called {name!r}; choose one of {', '.join(by_name)}."
+        )
     return by_name[name]
 
 
@@ -40,54 +42,77 @@ def told_apart(
     seed: int = 0,
     watch: Callable[[int, int], None] = lambda n_done, m: None,
 ) -> ToldApart:
-    """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
+    """Five folds, entries of one source kept together, and the whole cross-validation under `m`
+    permutations of the labels.
 
-    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every holdout entry was written from a benchmark entry
-    of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. A slow
-    classifier is permuted no more often than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
-    MissingPackage where the classifier needs one.
+    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every holdout entry was
+    written from a benchmark entry of its own, only these pairs are compared and labels swap within
+    them: a pair's likeness then helps nobody. A slow classifier is permuted no more often than it
+    can afford, whatever `m`. Raises BadInput for sets too small for five folds, MissingPackage
+    where the classifier needs one.
     """
     classifier = classifier_by_name(name)
     n_given = len(target) + len(retro)
     subset = one_per_source(target, retro)
     if subset[2] and embeddings is not None and len(embeddings) == n_given:
         ids = {item.item_id for item in (*subset[0], *subset[1])}
-        embeddings = embeddings[[i for i, item in enumerate((*target, *retro)) if item.item_id in ids]]
+        embeddings = embeddings[
+            [i for i, item in enumerate((*target, *retro)) if item.item_id in ids]
+        ]
     target, retro, left_out = subset
-    _check(target, retro, left_out)
+    _check(target, retro, left_out=left_out)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     texts = [entry_text(item) for item in (*target, *retro)]
     pairs = paired_rows(target, retro)
     rows = np.arange(len(texts)) if pairs is None else pairs
-    how = (
-        f"{len(retro):,} source pairs, swapped within pairs"
-        if pairs is not None
-        else (f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
-    )
-    m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
+    if pairs is not None:
+        how = f"{len(retro):,} source pairs, swapped within pairs"
+    else:
+        how = f"{len(target):,} + {len(retro):,} entries"
+        if len(set(groups)) != len(groups):
+            how += ", grouped by source"
+    if m is None:
+        m = classifier.n_permutations
+    elif classifier.is_slow:
+        m = min(m, classifier.n_permutations)
     cross_validation = separability(
-        rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None, N_FOLDS, m, seed, watch
+        rows,
+        labels[rows],
+        fit_predict=classifier.prepared(texts, embeddings),
+        groups=groups[rows],
+        paired=pairs is not None,
+        n_folds=N_FOLDS,
+        m=m,
+        seed=seed,
+        watch=watch,
     )
     return ToldApart(
         cross_validation,
-        f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}{f'. {left_out}' if left_out else ''}",
+        f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed "
+        f"{seed}{f'. {left_out}' if left_out else ''}",
     )
 
 
 def _check(target: Sequence[Item], retro: Sequence[Item], left_out: str = "") -> None:
     if min(len(target), len(retro)) < N_FOLDS:
         raise BadInput(
-            f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
-            f"benchmark and {len(retro)} holdout entries came: add items.{f' {left_out}' if left_out else ''}"
+            f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, "
+            f"and {len(target)} benchmark and {len(retro)} holdout entries came: add "
+            f"items.{f' {left_out}' if left_out else ''}"
         )
 
 
-def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0) -> list[Giveaway]:
-    """The tokens by which the classifier tells the sets apart, strongest first, measured on held-out entries. Raises BadInput
-    for sets too small for five folds, MissingPackage where the classifier needs one."""
+def giveaways(
+    target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0
+) -> list[Giveaway]:
+    """The tokens by which the classifier tells the sets apart, strongest first, measured on
+    held-out entries. Raises BadInput for sets too small for five folds, MissingPackage where the
+    classifier needs one."""
     _check(target, retro)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
-    folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))
-    return classifier_by_name(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
+    folds = grouped_folds(labels, groups, n_folds=N_FOLDS, rng=generator(seed))
+    return classifier_by_name(name).giveaways(
+        [entry_text(item) for item in (*target, *retro)], labels, folds
+    )

@@ -1,4 +1,5 @@
-"""The kinds of classifiers that are to tell two sets apart: two linear ones and a fine-tuned network."""
+"""The kinds of classifiers that are to tell two sets apart: two linear ones and a fine-tuned
+network."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ N_STEPS = 16  # points on the way from no text to the text
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A token that speaks for one set. `weight` is its mean pull on held-out entries, above 0 towards the retro-holdout;
-    `lowest` and `highest` are its extremes over the folds; `n_target` and `n_retro` count the entries that contain it."""
+    """A token that speaks for one set. `weight` is its mean pull on held-out entries, above 0
+    towards the retro-holdout; `lowest` and `highest` are its extremes over the folds; `n_target`
+    and `n_retro` count the entries that contain it."""
 
     token: str
     weight: float
@@ -33,8 +35,8 @@ class Giveaway:
 
 
 class Classifier(Protocol):
-    """`n_permutations` of the whole cross-validation are usual, and for one that `is_slow` the most that is affordable.
-    `needs_vectors`: it reads embeddings."""
+    """`n_permutations` of the whole cross-validation are usual, and for one that `is_slow` the most
+    that is affordable. `needs_vectors`: it reads embeddings."""
 
     name: str
     title: str
@@ -46,17 +48,22 @@ class Classifier(Protocol):
     def why_not(self) -> str: ...
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None) -> FitPredict:
-        """(train rows, their labels, test rows) -> scores of label 1. Rows are positions in `texts`."""
+        """(train rows, their labels, test rows) -> scores of label 1. Rows are positions in
+        `texts`."""
 
-    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
-        """Tokens in order of their pull, measured on entries that the classifier was not trained on."""
+    def giveaways(
+        self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
+    ) -> list[Giveaway]:
+        """Tokens in order of their pull, measured on entries that the classifier was not trained
+        on."""
 
 
 def around_the_median(decisions: np.ndarray) -> np.ndarray:
     """Decisions (n,) as scores that the fold's own median divides at 0.5.
 
-    A fold's median needs no labels, so permutations stay exact. At a trained threshold every held-out entry of a small set
-    lands in the large one: 50 against 1,319 read .50 balanced accuracy at an AUC of .67, and .60 this way.
+    A fold's median needs no labels, so permutations stay exact. At a trained threshold every
+    held-out entry of a small set lands in the large one: 50 against 1,319 read .50 balanced
+    accuracy at an AUC of .67, and .60 this way.
     """
     return 1 / (1 + np.exp(-np.clip(decisions - np.median(decisions), -30, 30)))
 
@@ -64,12 +71,13 @@ def around_the_median(decisions: np.ndarray) -> np.ndarray:
 TOKENS = r"(?u)\b\w+\b|[^\w\s]"
 
 
-def linear_decisions(rows, labels: np.ndarray, others) -> tuple[np.ndarray, np.ndarray]:
-    """(decisions on `others`, weights) of balanced L2 logistic regression, C = 10: unit rows want little shrinking. Rows of
-    one label alone decide nothing: zeros.
+def linear_decisions(rows, labels: np.ndarray, held_out) -> tuple[np.ndarray, np.ndarray]:
+    """(decisions on `held_out`, weights) of balanced L2 logistic regression, C = 10: unit rows want
+    little shrinking. Rows of one label alone decide nothing: zeros.
 
-    Sparse rows go to liblinear, because lbfgs stops by the gradient of the mean loss, which rare words in many rows hardly
-    move: at a tolerance of 1e-3 its weights on 8,792 questions were all zero. On dense rows it is right, and quicker.
+    Sparse rows go to liblinear, because lbfgs stops by the gradient of the mean loss, which rare
+    words in many rows hardly move: at a tolerance of 1e-3 its weights on 8,792 questions were all
+    zero. On dense rows it is right, and quicker.
     """
     from scipy.sparse import issparse
 
@@ -77,15 +85,17 @@ def linear_decisions(rows, labels: np.ndarray, others) -> tuple[np.ndarray, np.n
     from sklearn.linear_model import LogisticRegression
 
     if len(set(labels)) < 2:
-        return np.zeros(others.shape[0]), np.zeros(others.shape[1])
+        return np.zeros(held_out.shape[0]), np.zeros(held_out.shape[1])
     solver = "liblinear" if issparse(rows) else "lbfgs"
-    model = LogisticRegression(C=10.0, class_weight="balanced", solver=solver, max_iter=1_000).fit(rows, labels)
-    return model.decision_function(others), model.coef_[0]
+    model = LogisticRegression(C=10.0, class_weight="balanced", solver=solver, max_iter=1_000).fit(
+        rows, labels
+    )
+    return model.decision_function(held_out), model.coef_[0]
 
 
 def _fit_predict(rows) -> FitPredict:
     def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
-        return around_the_median(linear_decisions(rows[train], labels, rows[test])[0])
+        return around_the_median(linear_decisions(rows[train], labels, held_out=rows[test])[0])
 
     return fit_predict
 
@@ -110,35 +120,56 @@ class Words(_Linear):
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
         return _fit_predict(weighted(texts)[0])
 
-    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
-        """Tokens whose weight has the same sign in every fold; the pull is that weight times the token's mean share in the
-        held-out entries that contain it."""
+    def giveaways(
+        self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
+    ) -> list[Giveaway]:
+        """Tokens whose weight has the same sign in every fold; the pull is that weight times the
+        token's mean share in the held-out entries that contain it."""
         shares, tokens = weighted(texts)
         pulls = np.array([self._pulls(shares, labels, folds == fold) for fold in np.unique(folds)])
         present = shares > 0
         counts = [np.asarray(present[labels == label].sum(axis=0)).ravel() for label in (0, 1)]
-        low, high, mean = np.nanmin(pulls, axis=0), np.nanmax(pulls, axis=0), np.nanmean(pulls, axis=0)
+        low, high, mean = (
+            np.nanmin(pulls, axis=0),
+            np.nanmax(pulls, axis=0),
+            np.nanmean(pulls, axis=0),
+        )
         order = [i for i in np.argsort(-np.abs(mean)) if low[i] * high[i] > 0]
         return [
-            Giveaway(str(tokens[i]), float(mean[i]), float(low[i]), float(high[i]), int(counts[0][i]), int(counts[1][i]))
+            Giveaway(
+                str(tokens[i]),
+                float(mean[i]),
+                lowest=float(low[i]),
+                highest=float(high[i]),
+                n_target=int(counts[0][i]),
+                n_retro=int(counts[1][i]),
+            )
             for i in order
         ]
 
     @staticmethod
     def _pulls(shares, labels: np.ndarray, held_out: np.ndarray) -> np.ndarray:
         """Mean pull of each token over the held-out entries that contain it; 0 where none does."""
-        weights = linear_decisions(shares[~held_out], labels[~held_out], shares[held_out])[1]
-        others = shares[held_out]
-        n = np.asarray((others > 0).sum(axis=0)).ravel()
-        return weights * np.asarray(others.sum(axis=0)).ravel() / np.maximum(n, 1)
+        weights = linear_decisions(shares[~held_out], labels[~held_out], held_out=shares[held_out])[
+            1
+        ]
+        held_out_shares = shares[held_out]
+        n = np.asarray((held_out_shares > 0).sum(axis=0)).ravel()
+        return weights * np.asarray(held_out_shares.sum(axis=0)).ravel() / np.maximum(n, 1)
 
 
 def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
-    """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two. Blind to the labels."""
+    """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two.
+    Blind to the labels."""
     learners()
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    reader = TfidfVectorizer(token_pattern=TOKENS, ngram_range=(1, 2), sublinear_tf=True, min_df=2 if len(texts) >= 20 else 1)
+    reader = TfidfVectorizer(
+        token_pattern=TOKENS,
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        min_df=2 if len(texts) >= 20 else 1,
+    )
     shares = reader.fit_transform(texts).tocsr()
     return shares, reader.get_feature_names_out()
 
@@ -155,19 +186,24 @@ class Vectors(_Linear):
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
         if vectors is None or len(vectors) != len(texts):
             n = "none" if vectors is None else f"{len(vectors)}"
-            raise BadInput(f"This classifier reads one vector an entry: {len(texts)} entries and {n} came.")
+            raise BadInput(
+                f"This classifier reads one vector an entry: {len(texts)} entries and {n} came."
+            )
         return _fit_predict(vectors)
 
-    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
+    def giveaways(
+        self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
+    ) -> list[Giveaway]:
         """None: a direction among embeddings names no token."""
         return []
 
 
 @dataclass(frozen=True)
 class Bert:
-    """Fine-tuned BERT, as source 002 has it, and integrated gradients of its decision (Sundararajan et al. 2017). Needs
-    requirements-bert.txt. The source tuned it once; a p-value needs the whole cross-validation again for each permutation of the
-    labels, so few are affordable here: 19 of them reach p = .05 and no lower. `model` is a name on the hub or a folder."""
+    """Fine-tuned BERT, as source 002 has it, and integrated gradients of its decision (Sundararajan
+    et al. 2017). Needs requirements-bert.txt. The source tuned it once; a p-value needs the whole
+    cross-validation again for each permutation of the labels, so few are affordable here: 19 of
+    them reach p = .05 and no lower. `model` is a name on the hub or a folder."""
 
     model: str = "bert-base-uncased"
     n_epochs: int = 3
@@ -178,14 +214,21 @@ class Bert:
 
     name = "bert"
     title = "Fine-tuned BERT"
-    about = "What Haimes et al. (2024) used. Downloads 440 MB on its first use; minutes a cross-validation without a GPU."
+    about = (
+        "What Haimes et al. (2024) used. Downloads 440 MB on its first use; minutes a "
+        "cross-validation without a GPU."
+    )
     needs_vectors = False
     n_permutations = 19
     is_slow = True
 
     def why_not(self) -> str:
         missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
-        return f"Needs {' and '.join(missing)}: pip install -r requirements-bert.txt." if missing else ""
+        return (
+            f"Needs {' and '.join(missing)}: pip install -r requirements-bert.txt."
+            if missing
+            else ""
+        )
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
         if self.why_not():
@@ -197,15 +240,19 @@ class Bert:
 
         return fit_predict
 
-    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
-        """Word pieces by their mean attribution on held-out entries; those alone that point the same way in every fold that
-        has them, and are in three entries at least."""
+    def giveaways(
+        self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
+    ) -> list[Giveaway]:
+        """Word pieces by their mean attribution on held-out entries; those alone that point the
+        same way in every fold that has them, and are in three entries at least."""
         if self.why_not():
             raise MissingPackage(self.why_not())
         by_fold: dict[str, list[float]] = defaultdict(list)
         entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for fold in np.unique(folds):
-            tuned = self.tuned([texts[i] for i in np.flatnonzero(folds != fold).tolist()], labels[folds != fold])
+            tuned = self.tuned(
+                [texts[i] for i in np.flatnonzero(folds != fold).tolist()], labels[folds != fold]
+            )
             in_fold: dict[str, list[float]] = defaultdict(list)
             for i in np.flatnonzero(folds == fold):
                 pulls: dict[str, float] = defaultdict(float)
@@ -221,19 +268,21 @@ class Bert:
             for token, values in by_fold.items()
             if sum(entries[token]) >= 3 and min(values) * max(values) > 0
         ]
-        return sorted(pieces, key=lambda one: -abs(one.weight))
+        return sorted(pieces, key=lambda piece: -abs(piece.weight))
 
     def tuned(self, texts: Sequence[str], labels: np.ndarray) -> Tuned:
-        """The model after its epochs on these texts; the same texts, labels and seed give the same model on one machine."""
+        """The model after its epochs on these texts; the same texts, labels and seed give the same
+        model on one machine."""
         import torch
 
         rng = generator(self.seed, "bert")
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
             tokenizer, model = self._parts()
-            network = Tuned(tokenizer, model, self.n_tokens)
+            network = Tuned(tokenizer, model, n_tokens=self.n_tokens)
             n_of = np.bincount(labels, minlength=2)
-            weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)  # unequal sets
+            # unequal sets
+            weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)
             loss_of = torch.nn.CrossEntropyLoss(weight=weights)
             optimiser = torch.optim.AdamW(network.model.parameters(), lr=self.learning_rate)
             network.model.train()
@@ -257,11 +306,12 @@ class Bert:
                 AutoTokenizer.from_pretrained(self.model),
                 AutoModelForSequenceClassification.from_pretrained(self.model, num_labels=2),
             )
-        except Exception as error:  # no network, no such model, a broken cache: the package raises many kinds
-            why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        # no network, no such model, a broken cache: the package raises many kinds
+        except Exception as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
             raise BadInput(
-                f"The weights of {self.model} could not be loaded: {why}. Check the network, download them once on "
-                "a machine that has one, or choose another classifier."
+                f"The weights of {self.model} could not be loaded: {reason}. Check the network, "
+                "download them once on a machine that has one, or choose another classifier."
             ) from error
 
 
@@ -274,36 +324,54 @@ class Tuned:
     n_tokens: int
 
     def read(self, texts: Sequence[str]) -> Any:
-        return self.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True, max_length=self.n_tokens)
+        return self.tokenizer(
+            list(texts),
+            return_tensors="pt",
+            truncation=True,
+            padding=True,
+            max_length=self.n_tokens,
+        )
 
     def decisions(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) decisions, 64 texts at a time."""
         import torch
 
         with torch.no_grad():
-            batches = [self.model(**self.read(texts[start : start + 64])).logits for start in range(0, len(texts), 64)]
+            batches = [
+                self.model(**self.read(texts[start : start + 64])).logits
+                for start in range(0, len(texts), 64)
+            ]
         logits = torch.cat(batches)
         return (logits[:, 1] - logits[:, 0]).double().numpy()
 
     def attributions(self, text: str) -> list[tuple[str, float]]:
-        """(word piece, share of the decision) of one text: gradients averaged on the straight way from padding to the text,
-        times the way. They sum to decision(text) - decision(padding) up to the error of `N_STEPS` midpoints."""
+        """(word piece, share of the decision) of one text: gradients averaged on the straight way
+        from padding to the text, times the way. They sum to decision(text) - decision(padding) up
+        to the error of `N_STEPS` midpoints."""
         import torch
 
         read = self.read([text])
         ids = read["input_ids"]
-        special = torch.tensor(self.tokenizer.get_special_tokens_mask(ids[0].tolist(), already_has_special_tokens=True))
+        special = torch.tensor(
+            self.tokenizer.get_special_tokens_mask(ids[0].tolist(), already_has_special_tokens=True)
+        )
         look_up = self.model.get_input_embeddings()
         with torch.no_grad():
-            here = look_up(ids)
+            embedded = look_up(ids)
             nothing = look_up(torch.where(special.bool(), ids, self.tokenizer.pad_token_id))
         points = (torch.arange(N_STEPS) + 0.5).reshape(-1, 1, 1) / N_STEPS
-        on_the_way = (nothing + points * (here - nothing)).requires_grad_(True)
-        logits = self.model(inputs_embeds=on_the_way, attention_mask=read["attention_mask"].expand(N_STEPS, -1)).logits
+        on_the_way = (nothing + points * (embedded - nothing)).requires_grad_(requires_grad=True)
+        logits = self.model(
+            inputs_embeds=on_the_way, attention_mask=read["attention_mask"].expand(N_STEPS, -1)
+        ).logits
         (slope,) = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), on_the_way)
-        shares = ((here - nothing) * slope.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
+        shares = ((embedded - nothing) * slope.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
         pieces = self.tokenizer.convert_ids_to_tokens(ids[0].tolist())
-        return [(piece, float(share)) for piece, share, skip in zip(pieces, shares, special, strict=True) if not skip]
+        return [
+            (piece, float(share))
+            for piece, share, skip in zip(pieces, shares, special, strict=True)
+            if not skip
+        ]
 
 
 CLASSIFIERS: tuple[Classifier, ...] = (Words(), Vectors(), Bert())

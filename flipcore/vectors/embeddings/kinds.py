@@ -1,8 +1,10 @@
-"""The default: word frequencies of these very entries, reduced by singular values. No download, no key, half a second.
+"""The default: word frequencies of these very entries, reduced by singular values. No download, no
+key, half a second.
 
-Latent semantic analysis (Deerwester et al. 1990). Fitted on both sets together and blind to which is which, so regrouping
-the entries leaves the vectors as they are and permutation tests stay exact. Of GSM8K's test questions 98% find their own
-paraphrase among 1,319 as the nearest neighbour; synonyms that never meet in one entry stay apart.
+Latent semantic analysis (Deerwester et al. 1990). Fitted on both sets together and blind to which
+is which, so regrouping the entries leaves the vectors as they are and permutation tests stay exact.
+Of GSM8K's test questions 98% find their own paraphrase among 1,319 as the nearest neighbour;
+synonyms that never meet in one entry stay apart.
 """
 
 import os
@@ -28,7 +30,10 @@ class LSA:
 
     name = "lsa"
     title = "Word frequencies (LSA)"
-    about = "TF-IDF of words, reduced on the entries shown here. Needs no download; sees wording more than meaning."
+    about = (
+        "TF-IDF of words, reduced on the entries shown here. Needs no download; sees wording more "
+        "than meaning."
+    )
     of_text_alone = False
     sent_to = ""
 
@@ -46,14 +51,18 @@ class LSA:
         from sklearn.utils.extmath import randomized_svd
 
         if len(texts) < 3:
-            raise BadInput(f"Word frequencies need at least three entries to compare and {len(texts)} came: load more items.")
+            raise BadInput(
+                f"Word frequencies need at least three entries to compare and {len(texts)} came: "
+                "load more items."
+            )
         shares = TfidfVectorizer(token_pattern=WORDS, sublinear_tf=True).fit_transform(texts)
         n_kept = max(1, min(self.n_dimensions, len(texts) - 1, shares.shape[1] - 1))
         left, sizes, _ = randomized_svd(shares, n_kept, random_state=0)
         return left * sizes
 
 
-# The embedding of source 002: all-mpnet-base-v2 of the Sentence Transformers (Reimers and Gurevych 2019, Apache-2.0).
+# The embedding of source 002: all-mpnet-base-v2 of the Sentence Transformers (Reimers and Gurevych
+# 2019, Apache-2.0).
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,10 @@ class SentenceTransformers:
 
     name = "mpnet"
     title = "Sentences (all-mpnet-base-v2)"
-    about = "The model that Haimes et al. (2024) used; sees meaning across wordings. Downloads 420 MB on its first use."
+    about = (
+        "The model that Haimes et al. (2024) used; sees meaning across wordings. Downloads 420 MB "
+        "on its first use."
+    )
     of_text_alone = True
     sent_to = ""
 
@@ -72,14 +84,19 @@ class SentenceTransformers:
 
     def why_not(self) -> str:
         return (
-            "" if find_spec("sentence_transformers") else "Needs sentence-transformers: pip install -r requirements-bert.txt."
+            ""
+            if find_spec("sentence_transformers")
+            else "Needs sentence-transformers: pip install -r requirements-bert.txt."
         )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights cannot be had."""
+        """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights
+        cannot be had."""
         if self.why_not():
             raise MissingPackage(self.why_not())
-        return np.asarray(_transformer(self.model).encode(list(texts), batch_size=64, show_progress_bar=False))
+        return np.asarray(
+            _transformer(self.model).encode(list(texts), batch_size=64, show_progress_bar=False)
+        )
 
 
 @lru_cache(maxsize=1)
@@ -88,17 +105,19 @@ def _transformer(model: str):
 
     try:
         return SentenceTransformer(model)
-    except Exception as error:  # no network, no such model, a broken cache: the package raises many kinds
-        why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+    # no network, no such model, a broken cache: the package raises many kinds
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         raise BadInput(
-            f"The weights of {model} could not be loaded: {why}. Check the network, download them once on a "
-            "machine that has one, or choose another embedding."
+            f"The weights of {model} could not be loaded: {reason}. Check the network, download "
+            "them once on a machine that has one, or choose another embedding."
         ) from error
 
 
-# Embeddings from any server that speaks the OpenAI API, through the `openai` client. The address and the model come from the
-# environment: FLIPSCOPE_EMBEDDINGS_URL (".../v1"), FLIPSCOPE_EMBEDDINGS_MODEL, and the key from OPENAI_API_KEY. The texts leave this
-# machine, so a page asks before it sends an unpublished set.
+# Embeddings from any server that speaks the OpenAI API, through the `openai` client. The address
+# and the model come from the environment: FLIPSCOPE_EMBEDDINGS_URL (".../v1"),
+# FLIPSCOPE_EMBEDDINGS_MODEL, and the key from OPENAI_API_KEY. The texts leave this machine, so a
+# page asks before it sends an unpublished set.
 
 TEXTS_A_REQUEST = 128
 TIMEOUT_S = 60.0
@@ -134,12 +153,13 @@ class Server:
         if self.sent_to and self.model_name:
             return ""
         return (
-            "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
-            "the server wants one, before starting."
+            "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the "
+            "key in OPENAI_API_KEY where the server wants one, before starting."
         )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, d) as the server's model has it; BadInput says what the server said, without the key."""
+        """(n, d) as the server's model has it; BadInput says what the server said, without the
+        key."""
         if self.why_not():
             raise BadInput(self.why_not())
         from openai import OpenAI
@@ -148,31 +168,44 @@ class Server:
         card = ModelCard(
             self.model_name,
             "openai_compatible",
-            self.model_name,
-            self.sent_to,
+            model=self.model_name,
+            endpoint=self.sent_to,
             api_key_env=self.api_key_env,
             timeout_s=TIMEOUT_S,
         )
-        with OpenAI(base_url=self.sent_to, api_key=key or "none", timeout=TIMEOUT_S, max_retries=self.n_retries) as client:
+        with OpenAI(
+            base_url=self.sent_to,
+            api_key=key or "none",
+            timeout=TIMEOUT_S,
+            max_retries=self.n_retries,
+        ) as client:
             rows = []
             for start in range(0, len(texts), TEXTS_A_REQUEST):
                 some = list(texts[start : start + TEXTS_A_REQUEST])
                 try:
-                    reply = client.embeddings.create(model=self.model_name, input=some, encoding_format="float")
-                except Exception as error:  # the client raises many kinds, also through its transport
+                    reply = client.embeddings.create(
+                        model=self.model_name, input=some, encoding_format="float"
+                    )
+                # the client raises many kinds, also through its transport
+                except Exception as error:
                     raise BadInput(scrubbed(explained(error, card)[0], key)) from error
-                rows += _in_order(reply, len(some), self.model_name)
+                rows += _in_order(reply, len(some), model=self.model_name)
         if len({len(row) for row in rows}) != 1:
-            raise BadInput(f"{self.model_name} sent vectors of different lengths. Check which model its server runs.")
+            raise BadInput(
+                f"{self.model_name} sent vectors of different lengths. Check which model its "
+                "server runs."
+            )
         return np.array(rows, dtype=np.float32)
 
 
 def _in_order(reply, n: int, model: str) -> list[list[float]]:
-    """One vector a text, in the order of the texts: a server may answer in another order, or with fewer."""
-    by_index = {one.index: one.embedding for one in reply.data or []}
+    """One vector a text, in the order of the texts: a server may answer in another order, or with
+    fewer."""
+    by_index = {vector.index: vector.embedding for vector in reply.data or []}
     if sorted(by_index) != list(range(n)) or not all(by_index.values()):
         raise BadInput(
-            f"{model} sent {len(by_index)} vectors for {n} texts. Check that its server speaks the OpenAI API for embeddings."
+            f"{model} sent {len(by_index)} vectors for {n} texts. Check that its server speaks the "
+            "OpenAI API for embeddings."
         )
     return [by_index[i] for i in range(n)]
 
