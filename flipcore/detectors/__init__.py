@@ -1,5 +1,6 @@
-"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one name here, or an entry
-point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap without a line."""
+"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file
+and one name here, or an entry point `flipscope.detectors`. Each axis that says `drop_gap` has a
+drop gap without a line."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
@@ -24,16 +25,23 @@ from flipcore.stats.memory.members import Members
 T = TypeVar("T")
 _FILES = "drop_gap published losses pearl completion hardness_curve"
 DETECTORS: Registry[Detector] = Registry(
-    "detector", "detectors", Detector, in_files(__name__, _FILES, "DETECTOR", "DETECTORS"), detector_fault
+    "detector",
+    "detectors",
+    kind=Detector,
+    shipped=in_files(__name__, _FILES, one="DETECTOR", several="DETECTORS"),
+    fault=detector_fault,
 )
 
 
 def detectors() -> tuple[Detector, ...]:
     """All of them, drop gaps first; those of axes that packages bring among them."""
     registered = tuple(DETECTORS.values())
-    gaps = [one for one in registered if isinstance(one, DropGap)]
-    more = [DropGap.of(axis) for axis in AXES.values() if axis.drop_gap and axis.name not in {one.axis for one in gaps}]
-    return (*gaps, *more, *(one for one in registered if not isinstance(one, DropGap)))
+    gaps = [detector for detector in registered if isinstance(detector, DropGap)]
+    covered_axes = {gap.axis for gap in gaps}
+    for axis in AXES.values():
+        if axis.drop_gap and axis.name not in covered_axes:
+            gaps.append(DropGap.of(axis))
+    return (*gaps, *(detector for detector in registered if not isinstance(detector, DropGap)))
 
 
 def origin_of(name: str) -> Origin:
@@ -44,59 +52,78 @@ def origin_of(name: str) -> Origin:
 
 def detectors_in(frame: pd.DataFrame) -> list[Detector]:
     """Those that the readouts of `frame` can tell anything of."""
-    return [one for one in detectors() if one.is_in(frame)]
+    return [detector for detector in detectors() if detector.is_in(frame)]
 
 
 def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
-    """Whether a study has items to judge, controls, and what at least one detector needs: an axis, an extractor, or a random control,
-    with which the published score alone is one. `roles` are those of its items where the declaration does not say them, as
-    that of a recording does not."""
-    axes, extractors = {one.name for one in study.axes}, {one.name for one in study.extractors}
-    return frames.compares(roles or study.roles) and any(
-        (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
-        for one in detectors()
-        if (study.control == RANDOM_CONTROL or not isinstance(one, PublishedScore))
-        and (study.reference_models or not isinstance(one, HardnessCurve))
-    )
+    """Tell whether a study has items to judge, controls, and what at least one detector needs: an
+    axis, an extractor, or a random control, with which the published score alone is one. `roles`
+    are those of its items where the declaration does not say them, as that of a recording does
+    not."""
+    axes, extractors = {part.name for part in study.axes}, {part.name for part in study.extractors}
+    if not frames.compares(roles or study.roles):
+        return False
+    for detector in detectors():
+        if isinstance(detector, PublishedScore) and study.control != RANDOM_CONTROL:
+            continue
+        if isinstance(detector, HardnessCurve) and not study.reference_models:
+            continue
+        if _has_its_parts(detector, axes, extractors=extractors):
+            return True
+    return False
+
+
+def _has_its_parts(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+    has_axis = not detector.axis or detector.axis in axes
+    return has_axis and (not detector.measure or detector.measure in extractors)
 
 
 def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> tuple[str, ...]:
-    """The detectors that a draft of `study` declares once it has these axes and extractors: the study's own, and the shipped ones that
-    no study names by itself and that what is new feeds."""
+    """The detectors that a draft of `study` declares once it has these axes and extractors: the
+    study's own, and the shipped ones that no study names by itself and that what is new feeds."""
 
-    def feeds(one: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
-        if isinstance(one, HardnessCurve):
-            return False  # its figures are shown outside the family until it may speak
-        return (not one.axis or one.axis in axes) and (not one.measure or one.measure in extractors)
+    def feeds(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+        # The figures of a hardness curve are shown outside the family until it may speak.
+        if isinstance(detector, HardnessCurve):
+            return False
+        return _has_its_parts(detector, axes, extractors=extractors)
 
     before = {part.name for part in study.axes}, {part.name for part in study.extractors}
-    later = [one for name, one in DETECTORS.items() if DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL]
-    joining = [
-        one.name
-        for one in later
-        if feeds(one, axes, extractors)
-        and (study.reference_model if isinstance(one, OverReference) else not feeds(one, *before))
-    ]
-    return (*study.detectors, *(name for name in joining if name not in study.detectors))
+    joining = []
+    for name, detector in DETECTORS.items():
+        is_later = DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL
+        if not is_later or not feeds(detector, axes, extractors):
+            continue
+        # A reference model is declared with the study, so what needs one joins wherever there is
+        # one; anything else joins only where the draft's new parts are what feeds it.
+        is_joining = (
+            study.reference_model
+            if isinstance(detector, OverReference)
+            else not feeds(detector, *before)
+        )
+        if is_joining and detector.name not in study.detectors:
+            joining.append(detector.name)
+    return (*study.detectors, *joining)
 
 
 def drop_gaps_in(frame: pd.DataFrame) -> list[DropGap]:
     """The drop gaps among them."""
-    return [one for one in detectors_in(frame) if isinstance(one, DropGap)]
+    return [detector for detector in detectors_in(frame) if isinstance(detector, DropGap)]
 
 
 def lines_in(frame: pd.DataFrame) -> list[ScoreDetector]:
     """Those with one score an item, which a line can cut."""
-    return [one for one in detectors_in(frame) if isinstance(one, ScoreDetector)]
+    return [detector for detector in detectors_in(frame) if isinstance(detector, ScoreDetector)]
 
 
 def pearls_in(frame: pd.DataFrame) -> list[Pearl]:
     """Those of flipped bits."""
-    return [one for one in detectors_in(frame) if isinstance(one, Pearl)]
+    return [detector for detector in detectors_in(frame) if isinstance(detector, Pearl)]
 
 
 def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-    """A detector's scores; raises BadInput, a sentence, where one of a package fails or gives something else."""
+    """A detector's scores; raises BadInput, a sentence, where one of a package fails or gives
+    something else."""
 
     def scores() -> pd.DataFrame:
         rows = detector.scores(frame, roles)
@@ -114,8 +141,11 @@ def analysis_of(
     members: Members,
     **settings: Any,
 ) -> Analysis | None:
-    """What a detector's line is drawn from, None without one; raises BadInput, a sentence, where one of a package fails."""
-    return _of_package(detector, lambda: detector.analysis(frame, item_roles, control_roles, members, **settings))
+    """The analysis from which a detector's line is drawn, None without one; raises BadInput, a
+    sentence, where one of a package fails."""
+    return _of_package(
+        detector, lambda: detector.analysis(frame, item_roles, control_roles, members, **settings)
+    )
 
 
 def _of_package(detector: Detector, question: Callable[[], T]) -> T:
@@ -128,20 +158,27 @@ def _of_package(detector: Detector, question: Callable[[], T]) -> T:
 
 
 def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> bool:
-    """Whether any item has one; False for a detector that fails, which its row among all detectors says."""
+    """Tell whether any item has a score; False for a detector that fails, which its row among all
+    detectors says."""
     try:
-        return len(item_scores(detector, frame, roles)) > 0
+        return len(item_scores(detector, frame, roles=roles)) > 0
     except FlipscopeError:
         return False
 
 
 def measure_of(detector: Detector, frame: pd.DataFrame) -> str:
     """The extractor whose readouts it reads on these items."""
-    return detector.measure if detector.measure not in ("", WRITTEN_ANSWER) else frames.reader_of(frame)
+    return (
+        detector.measure
+        if detector.measure not in ("", WRITTEN_ANSWER)
+        else frames.reader_of(frame)
+    )
 
 
 def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
-    """The axis and the extractor under which an item opens that several detectors judged: those of the first that has both."""
-    there = detectors_in(frame)
-    first = next((one for one in there if one.measure and one.axis), there[0])
+    """The axis and the extractor under which an item opens that several detectors judged: those of
+    the first that has both."""
+    judging = detectors_in(frame)
+    with_both = (detector for detector in judging if detector.measure and detector.axis)
+    first = next(with_both, judging[0])
     return first.axis or IDENTITY, measure_of(first, frame)

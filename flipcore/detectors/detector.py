@@ -1,8 +1,9 @@
-"""What a detector of memory must offer.
+"""The interface of detectors of memory.
 
-`frame` is everything that one model answered on items of one kind (`queries.readouts(..., everything=True)`). Items that may have
-been trained on are compared with controls that cannot have been: by the roles of each. The verdict is none of a detector's: it
-hands over evidence, and the claims decide, all detectors of a model as one family.
+`frame` is everything that one model answered on items of one kind (`queries.readouts(...,
+everything=True)`). Items that may have been trained on are compared with controls that cannot have
+been: by the roles of each. The verdict is none of a detector's: it hands over evidence, and the
+claims decide, all detectors of a model as one family.
 """
 
 from abc import ABC, abstractmethod
@@ -23,15 +24,17 @@ from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_tes
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.published_score import ScoreGap
 
-Analysis = drop_gap_analysis.DropGap | LossTest | pearl_analysis.Pearl  # what a line over scores, or over a gap, is drawn from
+# what a line over scores, or over a gap, is drawn from
+Analysis = drop_gap_analysis.DropGap | LossTest | pearl_analysis.Pearl
 LARGE, SMALL = "large", "small"  # in which direction the measured value points to memory
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A drop gap, a published score, its excess over a hardness curve, or a test of the whole set. `n_named` single items stand out
-    where `names_items`; `templated` items of other templates than the controls' make no claim; `withheld` says why nothing is claimed
-    of a set that was tested, `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
+    """A drop gap, a published score, its excess over a hardness curve, or a test of the whole set.
+    `n_named` single items stand out where `names_items`; `templated` items of other templates than
+    the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested,
+    `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
 
     gap: GapDecision | None = None
     score: ScoreGap | None = None
@@ -47,10 +50,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Detector(ABC):
-    """`title` stands in tables and sentences ("question loss"), `about` is a sentence. `axis` and `measure` are what it needs:
-    the axis whose variants it compares ("" for none) and the extractor whose readouts it reads. `unit` is that of its score,
-    `direction` says whether a large or a small value of the readout points to memory, `null` what is compared with. `reads` is the kind
-    of evidence, by which detectors that read the same count once ("losses"); its title where there is none."""
+    """`title` stands in tables and sentences ("question loss"), `about` is a sentence. `axis` and
+    `measure` are what it needs: the axis whose variants it compares ("" for none) and the extractor
+    whose readouts it reads. `unit` is that of its score, `direction` says whether a large or a
+    small value of the readout points to memory, `null` what is compared with. `reads` is the kind
+    of evidence, by which detectors that read the same count once ("losses"); its title where there
+    is none."""
 
     name: str
     title: str
@@ -63,34 +68,45 @@ class Detector(ABC):
     reads: str = ""
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        """Whether what it needs was asked and read."""
+        """Tell whether what the detector needs was asked and read."""
         read = not self.measure or bool((frame["extractor"] == self.measure).any())
         return read and (not self.axis or bool((frame["axis"] == self.axis).any()))
 
     @abstractmethod
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        """One row an item of these roles that has a score: `item_id`, `d` (large where memory is suspected), and whatever columns
-        a table of items should show."""
+        """One row an item of these roles that has a score: `item_id`, `d` (large where memory is
+        suspected), and whatever columns a table of items should show."""
 
     def analysis(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
+        **settings: Any,
     ) -> Analysis | None:
-        """What its line is drawn from, on page and in report: of the items in `item_roles` against those in `control_roles`, at the
-        `settings` of the page (the evidence's own without). None for a detector without a line."""
+        """The analysis that its line is drawn from, on page and in report: of the items in
+        `item_roles` against those in `control_roles`, at the `settings` of the page (the evidence's
+        own without). None for a detector without a line."""
         return None
 
     @abstractmethod
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
-        """Of the items in `item_roles` against those in `control_roles`; None where nothing of it was asked of these items.
-        Raises BadInput, a sentence, where it was asked and cannot be computed."""
+        """Evidence on the items in `item_roles` against those in `control_roles`; None where
+        nothing of it was asked of these items. Raises BadInput, a sentence, where it was asked and
+        cannot be computed."""
 
 
 @dataclass(frozen=True)
 class ScoreDetector(Detector):
-    """A detector whose whole test is a score an item: write `scores`, and the verdict, the page with its line, the table of items,
-    agreement and ground truth follow."""
+    """A detector whose whole test is a score an item: write `scores`, and the verdict, the page
+    with its line, the table of items, agreement and ground truth follow."""
 
     @property
     def table_axis(self) -> str:
@@ -98,24 +114,34 @@ class ScoreDetector(Detector):
         return self.axis
 
     def analysis(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
+        **settings: Any,
     ) -> LossTest:
-        """Every item's score against the controls'; `alpha` is the level of the rules that name single items."""
-        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
-        return loss_test(mine["item_id"].tolist(), mine["d"], other["d"], **settings)
+        """Every item's score against the controls'; `alpha` is the level of the rules that name
+        single items."""
+        items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
+        return loss_test(items["item_id"].tolist(), items["d"], d0=controls["d"], **settings)
 
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
         """The test of a whole set of scores against those of its controls."""
         return set_test(d, d0)
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
-        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
-        if mine.empty:
+        items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
+        if items.empty:
             self._say_why_not(frame, item_roles)
             return None
-        test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
+        test = loss_test(items["item_id"].tolist(), items["d"], d0=controls["d"])
         n_flagged = int(test.flagged[DEFAULT_RULE].sum())
         numbers = {
             "rule": DEFAULT_RULE,
@@ -125,20 +151,33 @@ class ScoreDetector(Detector):
             "rate": test.rate(),
             "cutoff": test.cutoff(),
         }
-        templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
+        templated = members.is_templated(items["item_id"].tolist(), controls["item_id"].tolist())
         of_set = self.set_test(test.d, test.d0)
-        return Evidence(set_test=of_set, templated=templated, n_named=n_flagged, names_items=True, numbers=numbers)
+        return Evidence(
+            set_test=of_set,
+            templated=templated,
+            n_named=n_flagged,
+            names_items=True,
+            numbers=numbers,
+        )
 
     def _say_why_not(self, frame: pd.DataFrame, roles: Sequence[str]) -> None:
-        """Raises BadInput with the reason where it was asked for and every readout is absent, as of a model that lacks an ability."""
-        mine = frame[(frame["extractor"] == self.measure) & frame["role"].isin(roles)]
-        if len(mine) and (mine["status"] == ABSENT).all():
-            reason = mine["reason"].mode() if "reason" in mine else mine["status"].head(0)
+        """Raises BadInput with the reason where it was asked for and every readout is absent, as of
+        a model that lacks an ability."""
+        readouts = frame[(frame["extractor"] == self.measure) & frame["role"].isin(roles)]
+        if len(readouts) and (readouts["status"] == ABSENT).all():
+            reason = (
+                readouts["reason"].mode() if "reason" in readouts else readouts["status"].head(0)
+            )
             raise BadInput(str(reason.iloc[0]) if len(reason) else "Every readout is absent.")
 
 
 def detector_fault(detector: Detector) -> str:
-    """What of a detector no type can say; "" where all is as it must be."""
+    """Fault of a detector that no type can say; "" where all is as it must be."""
     if detector.direction not in (LARGE, SMALL):
         return f"its direction is {detector.direction!r}; it is {LARGE} or {SMALL}."
-    return "" if detector.measure or detector.axis else "it names neither the axis nor the extractor that it needs."
+    return (
+        ""
+        if detector.measure or detector.axis
+        else "it names neither the axis nor the extractor that it needs."
+    )

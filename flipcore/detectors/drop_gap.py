@@ -1,4 +1,5 @@
-"""Drop gap (PerturbBench): does accuracy fall more under a rewriting on the benchmark than on a control?"""
+"""Drop gap (PerturbBench): does accuracy fall more under a rewriting on the benchmark than on a
+control?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,31 +28,59 @@ class DropGap(Detector):
         return cls(
             f"drop_{axis.name}",
             f"drop gap, {axis.past or axis.title.lower()}",
-            f"How much more accuracy the benchmark loses than its control under: {axis.title.lower()}.",
+            "How much more accuracy the benchmark loses than its control under: "
+            f"{axis.title.lower()}.",
             axis.name,
             unit="share of answers",
             null="the drop of the controls under the same rewriting",
             past=axis.past or axis.title.lower(),
         )
 
-    def scores(self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = "") -> pd.DataFrame:
+    def scores(
+        self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = ""
+    ) -> pd.DataFrame:
         """`before`, `after` and the drop of each covered item, as `extractor` reads the answers."""
-        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor or frames.reader_of(frame), roles))
+        rows = frames.drop_rows(
+            frames.rewritten(
+                frame, self.axis, extractor=extractor or frames.reader_of(frame), roles=roles
+            )
+        )
         return rows.assign(d=rows["drop"])
 
     def analysis(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
+        **settings: Any,
     ) -> drop_gap_analysis.DropGap:
-        """Everything about this rewriting as `extractor` reads the answers, at the `margin` within which a gap counts as none."""
+        """Everything about this rewriting as `extractor` reads the answers, at the `margin` within
+        which a gap counts as none."""
         extractor = settings.pop("extractor", frames.reader_of(frame))
-        return gap_of_frame(frame, self.axis, extractor, item_roles, control_roles, members, **settings)
+        return gap_of_frame(
+            frame,
+            self.axis,
+            extractor=extractor,
+            item_roles=item_roles,
+            control_roles=control_roles,
+            members=members,
+            **settings,
+        )
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
         reader = frames.reader_of(frame)
-        mine, other = (frames.rewritten(frame, self.axis, reader, roles) for roles in (item_roles, control_roles))
-        if not (len(mine.drops) and len(other.drops)):
+        items, controls = (
+            frames.rewritten(frame, self.axis, extractor=reader, roles=roles)
+            for roles in (item_roles, control_roles)
+        )
+        if not (len(items.drops) and len(controls.drops)):
             return None
         analysis = self.analysis(frame, item_roles, control_roles, members)
         numbers = {
@@ -69,4 +98,6 @@ class DropGap(Detector):
         return Evidence(gap=analysis.decided, numbers=numbers)
 
 
-DETECTORS = tuple(DropGap.of(AXES[name]) for name in ("numeric_resample", "entity_rename", "paraphrase"))
+DETECTORS = tuple(
+    DropGap.of(AXES[name]) for name in ("numeric_resample", "entity_rename", "paraphrase")
+)

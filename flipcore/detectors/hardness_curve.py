@@ -1,5 +1,6 @@
-"""Hardness curve (ConStat, arXiv:2405.16281): is the benchmark answered better than the controls and the scores of reference models on
-both expect? So controls that are not as hard as the benchmark speak, too. No new call where the reference models have answered."""
+"""Hardness curve (ConStat, arXiv:2405.16281): is the benchmark answered better than the controls
+and the scores of reference models on both expect? So controls that are not as hard as the benchmark
+speak, too. No new call where the reference models have answered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from flipcore.stats.memory.members import Members
 
 @dataclass(frozen=True)
 class HardnessCurve(Detector):
-    """`measure` is the extractor that reads the answers; of answers in words it is their own. It makes no verdict: its
-    false verdicts were simulated, and what it sees of known doses was tried once (the pocket model's card)."""
+    """`measure` is the extractor that reads the answers; of answers in words it is their own. It
+    makes no verdict: its false verdicts were simulated, and what it sees of known doses was tried
+    once (the pocket model's card)."""
 
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0), less the share of reference models that are right"
@@ -24,24 +26,40 @@ class HardnessCurve(Detector):
     reads: str = "the published score"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        own = frame[frame["extractor"] == frames.reader_of(frame)]
-        return bool(own[frames.right_of_references(frame)].notna().to_numpy().any())
+        own_readouts = frame[frame["extractor"] == frames.reader_of(frame)]
+        return bool(own_readouts[frames.right_of_references(frame)].notna().to_numpy().any())
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        rows = frames.published(frame, frames.reader_of(frame), roles)
+        rows = frames.published(frame, frames.reader_of(frame), roles=roles)
         of_references = rows[frames.right_of_references(rows)].mean(axis=1)
-        table = pd.DataFrame({"item_id": rows["item_id"], "right": rows["d"], "of references": of_references})
-        return table.assign(d=table["right"] - table["of references"]).dropna(subset="d", ignore_index=True)
+        table = pd.DataFrame(
+            {"item_id": rows["item_id"], "right": rows["d"], "of references": of_references}
+        )
+        return table.assign(d=table["right"] - table["of references"]).dropna(
+            subset="d", ignore_index=True
+        )
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
-        sets = [frames.published(frame, frames.reader_of(frame), roles) for roles in (item_roles, control_roles)]
-        if any(one.empty for one in sets):
+        sets = [
+            frames.published(frame, frames.reader_of(frame), roles=roles)
+            for roles in (item_roles, control_roles)
+        ]
+        if any(answers.empty for answers in sets):
             return None
-        answered = [name for name in frames.right_of_references(frame) if all(one[name].notna().any() for one in sets)]
-        own, references = [one["d"] for one in sets], [one[answered].to_numpy().T for one in sets]
-        curve = excess(*own, *references)
+        answered = [
+            name
+            for name in frames.right_of_references(frame)
+            if all(answers[name].notna().any() for answers in sets)
+        ]
+        own_scores = [answers["d"] for answers in sets]
+        references = [answers[answered].to_numpy().T for answers in sets]
+        curve = excess(*own_scores, *references)
         numbers = {
             "accuracy": curve.benchmark,
             "accuracy_control": curve.of_control,
@@ -58,6 +76,7 @@ DETECTORS = (
     HardnessCurve(
         "hardness_curve",
         "hardness curve",
-        "How much more of the benchmark is answered right than reference models of the same strength expect.",
+        about="How much more of the benchmark is answered right than reference models of the same "
+        "strength expect.",
     ),
 )

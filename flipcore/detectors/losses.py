@@ -1,6 +1,7 @@
-"""Loss test (statistics of source 001): is the published wording easier for the model than a paraphrase of it, beyond what
-controls show? Min-k % (arXiv:2310.16789): is the least likely part of the wording likely? Min-k %++ (arXiv:2404.02936): and likelier
-than most of what could have stood in its place?"""
+"""Loss test (statistics of source 001): is the published wording easier for the model than a
+paraphrase of it, beyond what controls show? Min-k % (arXiv:2310.16789): is the least likely part of
+the wording likely? Min-k %++ (arXiv:2404.02936): and likelier than most of what could have stood in
+its place?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,11 @@ class _Scored(ScoreDetector):
         return "paraphrase"
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
         evidence = super().evidence(frame, item_roles, control_roles, members)
         return evidence and replace(evidence, cut=NO_COMPLETION)
@@ -31,8 +36,8 @@ class _Scored(ScoreDetector):
 
 @dataclass(frozen=True)
 class Loss(_Scored):
-    """`measure` is the extractor of a loss in nats, small where a text is known: `d` is the paraphrases' mean less the published
-    wording's."""
+    """`measure` is the extractor of a loss in nats, small where a text is known: `d` is the
+    paraphrases' mean less the published wording's."""
 
     axis: str = "paraphrase"
     unit: str = "D: loss of the paraphrase minus loss of the published wording, nats"
@@ -44,7 +49,7 @@ class Loss(_Scored):
         return bool((frame["extractor"] == self.measure).any())
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.losses(frame, self.measure, roles, self.axis)
+        return frames.losses(frame, self.measure, roles=roles, operator=self.axis)
 
 
 @dataclass(frozen=True)
@@ -56,50 +61,60 @@ class MinK(_Scored):
     reads: str = "losses"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.losses(frame, self.measure, roles, alone=True)
+        return frames.losses(frame, self.measure, roles=roles, alone=True)
 
 
 @dataclass(frozen=True)
 class OverReference(_Scored):
-    """`d` is the loss of the published wording under the study's reference model less this model's own (Carlini et al. 2020): what is hard
-    for both says nothing."""
+    """`d` is the loss of the published wording under the study's reference model less this model's
+    own (Carlini et al. 2020): what is hard for both says nothing."""
 
     unit: str = "D: loss under the reference model minus this model's, nats"
     null: str = "the same difference on controls"
     reads: str = "losses"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        return "reference" in frame and bool(frame.loc[frame["extractor"] == self.measure, "reference"].notna().any())
+        return "reference" in frame and bool(
+            frame.loc[frame["extractor"] == self.measure, "reference"].notna().any()
+        )
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.over_reference(frame, self.measure, roles)
+        return frames.over_reference(frame, self.measure, roles=roles)
 
 
 DETECTORS = (
     Loss(
         "question_loss",
         "question loss",
-        "How much less surprising the published wording is than a paraphrase of it.",
+        about="How much less surprising the published wording is than a paraphrase of it.",
         measure="question_loss",
     ),
     Loss(
         "answer_loss",
         "answer loss",
-        "How much less surprising the published answer is after the published wording than after a paraphrase.",
+        about="How much less surprising the published answer is after the published wording than "
+        "after a paraphrase.",
         measure="answer_loss",
     ),
-    MinK("min_k", "min-k %", "How likely the least likely tokens of the published wording are.", measure="min_k"),
+    MinK(
+        "min_k",
+        "min-k %",
+        about="How likely the least likely tokens of the published wording are.",
+        measure="min_k",
+    ),
     MinK(
         "min_k_plus",
         "min-k %++",
-        "How likely the least likely tokens of the published wording are among all that could stand there.",
+        about="How likely the least likely tokens of the published wording are among all that "
+        "could stand there.",
         measure="min_k_plus",
         unit="mean of the lowest, standard deviations over the vocabulary",
     ),
     OverReference(
         "over_reference",
         "loss beside a reference model",
-        "How much less surprising the published wording is to the model than to the study's reference model.",
+        about="How much less surprising the published wording is to the model than to the study's "
+        "reference model.",
         measure=OVER_REFERENCE,
     ),
 )

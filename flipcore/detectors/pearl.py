@@ -1,5 +1,7 @@
-"""PEARL (arXiv:2505.03019): does a text's continuation break off abruptly when a few bits of its beginning are flipped?"""
+"""PEARL (arXiv:2505.03019): does a text's continuation break off abruptly when a few bits of its
+beginning are flipped?"""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,57 +33,87 @@ class Pearl(Detector):
     reads: str = "continuations"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        by_item, _ = frames.pearl_scores(frame, self.measure, roles, self.axis)
+        by_item, _ = frames.pearl_scores(frame, self.measure, roles=roles, axis=self.axis)
         return pd.DataFrame({"item_id": list(by_item), "d": sensitivities(by_item)})
 
     def analysis(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members, **settings: Any
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
+        **settings: Any,
     ) -> pearl_analysis.Pearl:
-        """The judged texts, with alpha from the others by `rule` at the rate `fpr`; `setting` is what alpha depends on."""
-        mine, n = frames.pearl_scores(frame, self.measure, item_roles, self.axis)
-        other, n_other = frames.pearl_scores(frame, self.measure, control_roles, self.axis)
-        return replace(pearl_analysis.pearl(mine, other, **settings), n_incomplete=n + n_other)
+        """The judged texts, with alpha from the others by `rule` at the rate `fpr`; `setting` is
+        what alpha depends on."""
+        items, n = frames.pearl_scores(frame, self.measure, roles=item_roles, axis=self.axis)
+        controls, n_other = frames.pearl_scores(
+            frame, self.measure, roles=control_roles, axis=self.axis
+        )
+        return replace(pearl_analysis.pearl(items, controls, **settings), n_incomplete=n + n_other)
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
-        mine, other = (frames.pearl_scores(frame, self.measure, roles, self.axis)[0] for roles in (item_roles, control_roles))
-        if not mine:
+        items, controls = (
+            frames.pearl_scores(frame, self.measure, roles=roles, axis=self.axis)[0]
+            for roles in (item_roles, control_roles)
+        )
+        if not items:
             return None
-        values, non_members = sensitivities(mine), sensitivities(other)
-        alpha, n_non_members = alpha_tolerance(non_members, FPR)[0], int(np.isfinite(non_members).sum())
+        values, non_members = sensitivities(items), sensitivities(controls)
+        alpha, n_non_members = (
+            alpha_tolerance(non_members, FPR)[0],
+            int(np.isfinite(non_members).sum()),
+        )
         numbers = {
             "rule": "tolerance",
             "alpha": alpha,
             "fpr": FPR,
-            "n": len(mine),
+            "n": len(items),
             "n_non_members": n_non_members,
             "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
         }
-        templated = members.is_templated(list(mine), list(other))
-        by_item = dict(zip(mine, values, strict=True)), dict(zip(other, non_members, strict=True))
-        test, withheld = settled_set(set_test(values, non_members), frame, self.axis, self.measure, *by_item)
-        share = cut_share(frame, self.axis, self.measure, (*item_roles, *control_roles))
-        cut = f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the continuations."
-        return Evidence(set_test=test, templated=templated, withheld=withheld, cut=cut, numbers=numbers)
+        templated = members.is_templated(list(items), list(controls))
+        by_item = (
+            dict(zip(items, values, strict=True)),
+            dict(zip(controls, non_members, strict=True)),
+        )
+        test, withheld = settled_set(
+            set_test(values, non_members), frame, self.axis, self.measure, *by_item
+        )
+        share = cut_share(
+            frame, self.axis, extractor=self.measure, roles=(*item_roles, *control_roles)
+        )
+        cut = (
+            f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the "
+            "continuations."
+        )
+        return Evidence(
+            set_test=test, templated=templated, withheld=withheld, cut=cut, numbers=numbers
+        )
 
 
 def _pearl(axis: bit_flip.BitFlip, measure: str, title: str, words: str) -> Pearl:
     summaries = "" if axis.task == "completion" else ", summaries"
-    what = "continuation" if axis.task == "completion" else "summary"
+    written = "continuation" if axis.task == "completion" else "summary"
     return Pearl(
         f"pearl_{axis.task}_{measure}",
         f"PEARL{summaries}, {title}",
-        f"How abruptly a text's {what} breaks off as bits are flipped, {words}.",
-        axis.name,
-        measure,
-        f"sensitivity: largest fall of Similarity {words} ({title}) from one level to the next",
+        about=f"How abruptly a text's {written} breaks off as bits are flipped, {words}.",
+        axis=axis.name,
+        measure=measure,
+        unit=f"sensitivity: largest fall of Similarity {words} ({title}) from one level to the "
+        "next",
         task=axis.task,
     )
 
 
+_MEASURES = (("rouge_l", "ROUGE-L", "by words"), ("ncd", "1 − NCD", "by compression"))
 DETECTORS = tuple(
-    _pearl(axis, measure, title, words)
-    for axis in bit_flip.AXES
-    for measure, title, words in (("rouge_l", "ROUGE-L", "by words"), ("ncd", "1 − NCD", "by compression"))
+    _pearl(axis, *measure) for axis, measure in itertools.product(bit_flip.AXES, _MEASURES)
 )

@@ -1,5 +1,6 @@
-"""Published score: is the benchmark, asked as it was published, answered right more often than its controls? No new call. Only where
-difficulty cannot explain it all: against a random split of the same source, or against items newer than the model."""
+"""Published score: is the benchmark, asked as it was published, answered right more often than its
+controls? No new call. Only where difficulty cannot explain it all: against a random split of the
+same source, or against items newer than the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,17 +27,26 @@ class PublishedScore(Detector):
         return bool((frame["extractor"] == frames.reader_of(frame)).any())
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.published(frame, frames.reader_of(frame), roles)
+        return frames.published(frame, frames.reader_of(frame), roles=roles)
 
     def evidence(
-        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
+        self,
+        frame: pd.DataFrame,
+        item_roles: Sequence[str],
+        control_roles: Sequence[str],
+        members: Members,
     ) -> Evidence | None:
-        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
-        ids = mine["item_id"].tolist(), other["item_id"].tolist()
+        items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
+        ids = items["item_id"].tolist(), controls["item_id"].tolist()
         control = members.score_control(ids[1])
-        if mine.empty or other.empty or not control:
+        if items.empty or controls.empty or not control:
             return None
-        score = score_gap(mine["d"].to_numpy(), other["d"].to_numpy(), control, members.units(*ids))
+        score = score_gap(
+            items["d"].to_numpy(),
+            controls["d"].to_numpy(),
+            control=control,
+            families=members.units(*ids),
+        )
         numbers = {
             "score_gap": score.gap,
             "accuracy": score.benchmark,
@@ -51,6 +61,6 @@ DETECTORS = (
     PublishedScore(
         "published_score",
         "published score",
-        "How much more of the benchmark than of its controls is answered right as published.",
+        about="How much more of the benchmark than of its controls is answered right as published.",
     ),
 )
