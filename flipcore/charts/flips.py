@@ -1,64 +1,98 @@
-"""Figures of flips: their three parts by cell and by study, a panel a model, what extractors read differently, a mean as items come."""
+"""Figures of flips: their three parts by cell and by study, a panel a model, what extractors read
+differently, a mean as items come."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, on_scale, text_on, whiskers
+from flipcore.charts.theme import (
+    Colours,
+    Figure,
+    as_text,
+    caption,
+    laid_out,
+    new_figure,
+    on_scale,
+    text_on,
+    whiskers,
+)
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.simultaneous import SequencePath
 
 COMPARED_FLOOR = "noise floor, compared (from 0)"
 REFERENCE_FLOOR = "noise floor, reference (from the blue)"
-FLOORS = "noise floors: the line the compared extractor's, from 0, the diamond the reference's, from where its pairs begin"
+FLOORS = (
+    "noise floors: the line the compared extractor's, from 0, the diamond the reference's, from "
+    "where its pairs begin"
+)
 ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
 
 
-def parts(one) -> tuple[float, float, float]:
-    """(compared alone, both, reference alone) of a Decomposition; a reference cell is all "both". So the compared extractor's total T
-    ends where "both" ends, and the reference's total G begins where "both" begins."""
-    if one.is_reference:
-        return 0.0, one.T.value, 0.0
-    return one.A_plus.value, one.both.value, one.A_minus.value
+def parts(cell) -> tuple[float, float, float]:
+    """(compared alone, both, reference alone) of a Decomposition; a reference cell is all "both".
+    So the compared extractor's total T ends where "both" ends, and the reference's total G begins
+    where "both" begins."""
+    if cell.is_reference:
+        return 0.0, cell.T.value, 0.0
+    return cell.A_plus.value, cell.both.value, cell.A_minus.value
 
 
 def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> Figure:
-    """`cells`: Decompositions of one model; `FLOORS` says what marks the noise floor of each extractor's total, the whisker is T's
-    interval."""
-    axes = [[as_text(one.axis.replace("_", " ")) for one in cells], [as_text(title_of(one.extractor)) for one in cells]]
+    """`cells`: Decompositions of one model; `FLOORS` says what marks the noise floor of each
+    extractor's total, the whisker is T's interval."""
+    axes = [
+        [as_text(cell.axis.replace("_", " ")) for cell in cells],
+        [as_text(title_of(cell.extractor)) for cell in cells],
+    ]
     figure = new_figure()
     for i, (name, marker) in enumerate(markers(c).items()):
         figure.add_bar(
             x=axes,
-            y=[parts(one)[i] for one in cells],
+            y=[parts(cell)[i] for cell in cells],
             name=name,
             marker=marker,
-            error_y=whiskers([one.T for one in cells], c.text, 1.5, 5) if name == BOTH else None,
-            customdata=[as_text(_text(one, i)) for one in cells],
+            error_y=whiskers([cell.T for cell in cells], c.text, thickness=1.5, width=5)
+            if name == BOTH
+            else None,
+            customdata=[as_text(_text(cell, i)) for cell in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    own_floors = [(one.W.value, one.W.text()) for one in cells]
-    # the reference's total begins above the part that flips under the compared extractor alone, and so does its floor
-    above = [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
+    own_floors = [(cell.W.value, cell.W.text()) for cell in cells]
+    # The reference's total begins above the part that flips under the compared extractor alone, and
+    # so does its floor.
+    above = []
+    for cell in cells:
+        start = math.nan if cell.is_reference else parts(cell)[0] + cell.W_ref.value
+        above.append((start, cell.W_ref.text()))
     for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, above)):
         figure.add_scatter(
             x=axes,
-            y=[at for at, _ in floors],
+            y=[height for height, _ in floors],
             mode="markers",
             name=name,
-            marker=floor_marker(c, "ew", 26, 4) if name == COMPARED_FLOOR else floor_marker(c),
+            marker=floor_marker(c, "ew", size=26, width=4)
+            if name == COMPARED_FLOOR
+            else floor_marker(c),
             customdata=[text for _, text in floors],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.3)
     words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers the interval of T."
-    laid_out(figure, c, height=420, says=caption(words, [one.T for one in cells]), y_title="share of variant pairs that flip")
+    laid_out(
+        figure,
+        c,
+        height=420,
+        says=caption(words, [cell.T for cell in cells]),
+        y_title="share of variant pairs that flip",
+    )
     figure.update_yaxes(rangemode="tozero")
     return figure
 
 
 def floor_marker(c: Colours, line: str = "", size: int = 11, width: int = 2) -> dict:
-    """The mark of a noise floor: a line of this direction, or a diamond, which begins where the reference's pairs begin."""
+    """The mark of a noise floor: a line of this direction, or a diamond, which begins where the
+    reference's pairs begin."""
     return {
         "symbol": f"line-{line}" if line else "diamond-open",
         "size": size,
@@ -68,39 +102,60 @@ def floor_marker(c: Colours, line: str = "", size: int = 11, width: int = 2) -> 
 
 
 def markers(c: Colours) -> dict[str, dict]:
-    """How each of the three parts is painted."""
+    """Marker of each of the three parts."""
     return {
         ALONE: {"color": c.artifact},
         BOTH: {"color": c.genuine},
-        REFERENCE: {"color": c.genuine, "opacity": 0.55, "pattern": {"shape": "/", "fgcolor": c.text}},
+        REFERENCE: {
+            "color": c.genuine,
+            "opacity": 0.55,
+            "pattern": {"shape": "/", "fgcolor": c.text},
+        },
     }
 
 
-def _text(one, i: int) -> str:
-    return one.T.text() if one.is_reference and i == 1 else (one.A_plus, one.both, one.A_minus)[i].text()
+def _text(cell, i: int) -> str:
+    if cell.is_reference and i == 1:
+        return cell.T.text()
+    return (cell.A_plus, cell.both, cell.A_minus)[i].text()
 
 
-def split_bar(one, c: Colours) -> Figure:
-    """A study's three parts as one thin bar. `one`: the Decomposition over all axes, with its noise floors where they were measured."""
+def split_bar(cell, c: Colours) -> Figure:
+    """A study's three parts as one thin bar. `cell`: the Decomposition over all axes, with its
+    noise floors where they were measured."""
     figure = new_figure()
-    for share, (name, marker) in zip(parts(one), markers(c).items(), strict=True):
+    for share, (name, marker) in zip(parts(cell), markers(c).items(), strict=True):
         figure.add_bar(
-            x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
+            x=[share],
+            y=[""],
+            orientation="h",
+            name=name,
+            marker=marker,
+            hovertemplate=f"{name} {share:.2f}<extra></extra>",
         )
-    floors = (("compared", 0.0, one.W.value), ("reference", parts(one)[0], one.W_ref.value))
-    for i, (name, start, floor) in enumerate([row for row in floors if row[2] == row[2]]):
+    floors = (("compared", 0.0, cell.W.value), ("reference", parts(cell)[0], cell.W_ref.value))
+    # A floor that was not measured is NaN, which equals nothing.
+    measured = [row for row in floors if row[2] == row[2]]
+    for i, (name, start, floor) in enumerate(measured):
         figure.add_scatter(
             x=[start + floor],
             y=[""],
             mode="markers",
             name="noise floor (◇ reference)",
             showlegend=i == 0,
-            marker=floor_marker(c, "ns", 18, 3) if name == "compared" else floor_marker(c),
+            marker=floor_marker(c, "ns", size=18, width=3)
+            if name == "compared"
+            else floor_marker(c),
             hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.35)
-    words = f"Pairs that flip under the compared extractor alone, under both, under the reference alone; {FLOORS}."
-    laid_out(figure, c, height=156, x_title="share of pairs that flip", says=caption(words, [one.T]))
+    words = (
+        "Pairs that flip under the compared extractor alone, under both, under the reference "
+        f"alone; {FLOORS}."
+    )
+    laid_out(
+        figure, c, height=156, x_title="share of pairs that flip", says=caption(words, [cell.T])
+    )
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure
 
@@ -108,13 +163,22 @@ def split_bar(one, c: Colours) -> Figure:
 HEIGHT_PX = 380
 
 
-def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str) -> Figure:
-    """`rates` model -> (rows, columns) shares that flip, NaN left empty. One colour scale from 0 to 1 for all panels."""
+def flip_panels(
+    rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str
+) -> Figure:
+    """`rates` model -> (rows, columns) shares that flip, NaN left empty. One colour scale from 0 to
+    1 for all panels."""
     from plotly.subplots import make_subplots
 
-    names = [as_text("noise floor" if name == IDENTITY else name.replace("_", " "), width=14) for name in columns]
+    names = [
+        as_text("noise floor" if name == IDENTITY else name.replace("_", " "), width=14)
+        for name in columns
+    ]
     figure = make_subplots(
-        cols=max(1, len(rates)), shared_yaxes=True, horizontal_spacing=0.02, subplot_titles=[as_text(one) for one in rates]
+        cols=max(1, len(rates)),
+        shared_yaxes=True,
+        horizontal_spacing=0.02,
+        subplot_titles=[as_text(model) for model in rates],
     )
     for place, (model, panel) in enumerate(rates.items(), start=1):
         figure.add_heatmap(
@@ -132,7 +196,12 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
     laid_out(figure, c, height=HEIGHT_PX, says=words)
     scale = [[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]]
     figure.update_layout(
-        coloraxis={"colorscale": scale, "cmin": 0, "cmax": 1, "colorbar": {"title": "share<br>that flip", "thickness": 12}}
+        coloraxis={
+            "colorscale": scale,
+            "cmin": 0,
+            "cmax": 1,
+            "colorbar": {"title": "share<br>that flip", "thickness": 12},
+        }
     )
     figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False)
     figure.update_yaxes(title_text=row_title, col=1)
@@ -141,11 +210,14 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
 
 
 def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
-    """Heatmap of `share` (k, k), NaN left empty; the diagonal is empty too, because a readout agrees with itself."""
+    """Heatmap of `share` (k, k), NaN left empty; the diagonal is empty too, because a readout
+    agrees with itself."""
     names = [as_text(name) for name in names]
     off_diagonal = share.astype(float).copy()
     np.fill_diagonal(off_diagonal, np.nan)
-    text = [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in off_diagonal]
+    text = []
+    for row in off_diagonal:
+        text.append(["" if np.isnan(value) else f"{value:.2f}" for value in row])
     figure = new_figure()
     figure.add_heatmap(
         z=off_diagonal,
@@ -162,7 +234,8 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
         hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
     )
     places = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]
-    ink = [text_on(on_scale(float(off_diagonal[place]), c.flip)) for place in places]  # Plotly's own choice is a grey
+    # Plotly's own choice is a grey
+    ink = [text_on(on_scale(float(off_diagonal[place]), c.flip)) for place in places]
     figure.add_scatter(
         x=[names[j] for _, j in places],
         y=[names[i] for i, _ in places],
@@ -181,11 +254,17 @@ MOST_POINTS = 800  # of a line: more than it has pixels
 
 
 def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure:
-    """A line and its band for each name, over the number of items that came in; the limits hold however often one looks."""
+    """A line and its band for each name, over the number of items that came in; the limits hold
+    however often one looks."""
     figure = new_figure()
-    for (name, path), colour in zip(paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False):
-        at = np.unique(np.linspace(0, len(path.t) - 1, min(len(path.t), MOST_POINTS)).round().astype(int))
-        t, means, low, high = (one[at] for one in (path.t, path.means, path.low, path.high))
+    for (name, path), colour in zip(
+        paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False
+    ):
+        drawn = np.unique(
+            np.linspace(0, len(path.t) - 1, min(len(path.t), MOST_POINTS)).round().astype(int)
+        )
+        t, means = path.t[drawn], path.means[drawn]
+        low, high = path.low[drawn], path.high[drawn]
         figure.add_scatter(
             x=np.concatenate([t, t[::-1]]),
             y=np.concatenate([high, low[::-1]]),
@@ -203,10 +282,21 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure
             name=name,
             line={"color": colour, "width": 2.5},
             customdata=np.column_stack([low, high]),
-            hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>",
+            hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} "
+            "items<extra></extra>",
         )
     n = max((int(path.t[-1]) for path in paths.values() if len(path.t)), default=0)
-    words = f"The mean as items came in, with 95% limits that hold at every number of items at once; n = {n:,}."
-    laid_out(figure, c, height=320, says=words, x_title="items, in the random order in which they were asked", y_title=y_title)
+    words = (
+        "The mean as items came in, with 95% limits that hold at every number of items at once; "
+        f"n = {n:,}."
+    )
+    laid_out(
+        figure,
+        c,
+        height=320,
+        says=words,
+        x_title="items, in the random order in which they were asked",
+        y_title=y_title,
+    )
     figure.update_yaxes(range=[0, 1.02])
     return figure

@@ -13,11 +13,13 @@ NEAREST = "cosine with the nearest entry of the other set"
 
 
 def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> Figure:
-    """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any size compare. On a square-root
-    scale: what matters are the few pairs at the right end."""
+    """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any
+    size compare. On a square-root scale: what matters are the few pairs at the right end."""
     figure = new_figure()
     middles = (edges[:-1] + edges[1:]) / 2
-    for counts, name, colour, dash in zip((target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True):
+    for counts, name, colour, dash in zip(
+        (target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True
+    ):
         share = counts / max(1, counts.sum())
         figure.add_scatter(
             x=middles,
@@ -26,23 +28,44 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
             name=f"inside the {name}",
             line={"shape": "hvh", "color": colour, "width": 3, "dash": dash},
             customdata=np.column_stack([counts, 100 * share]),
-            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g}%)<extra>" + name + "</extra>",
+            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} "
+            "%)<extra>" + name + "</extra>",
         )
     bins = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
     words = (
-        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the target and {int(retro.sum()):,} inside retro."
+        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the target and "
+        f"{int(retro.sum()):,} inside retro."
     )
-    laid_out(figure, c, height=340, says=words, x_title="cosine of two entries of one set", y_title="share of pairs")
-    figure.update_xaxes(range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None)
-    figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g}%" for tick in ticks], rangemode="tozero")
+    laid_out(
+        figure,
+        c,
+        height=340,
+        says=words,
+        x_title="cosine of two entries of one set",
+        y_title="share of pairs",
+    )
+    figure.update_xaxes(
+        range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None
+    )
+    figure.update_yaxes(
+        tickvals=np.sqrt(ticks),
+        ticktext=[f"{100 * tick:g}%" for tick in ticks],
+        rangemode="tozero",
+    )
     return figure
 
 
 def nearest_histogram(
-    closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24
+    closest: np.ndarray,
+    labels: np.ndarray,
+    c: Colours,
+    *,
+    selection: Sequence[int] = (),
+    n_bins: int = 24,
 ) -> Figure:
-    """Entries by the cosine of the nearest entry of the other set, a bar a bin and set; `customdata` is (low, high, label).
+    """Entries by the cosine of the nearest entry of the other set, a bar a bin and set;
+    `customdata` is (low, high, label).
 
     Rows in `selection` (on the map) are drawn again in front, in the colour of text.
     """
@@ -54,10 +77,13 @@ def nearest_histogram(
     mask[list(selection)] = True
     figure = new_figure()
     for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
-        mine = labels == label
-        counts = np.bincount(bins[mine], minlength=n_bins)
-        ends = [[low, high, label] for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
-        share = 100 * counts / max(1, mine.sum())
+        in_set = labels == label
+        counts = np.bincount(bins[in_set], minlength=n_bins)
+        ends = [
+            [low, high, label]
+            for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+        ]
+        share = 100 * counts / max(1, in_set.sum())
         figure.add_bar(
             x=middles,
             y=share,
@@ -65,13 +91,15 @@ def nearest_histogram(
             marker_color=colour,
             customdata=ends,
             offsetgroup=name,
-            hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
+            hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>"
+            + name
+            + "</extra>",
             text=[f"{count:,} entries" for count in counts],
             textposition="none",
             unselected={"marker": {"opacity": 0.35}},
         )
         if mask.any():
-            front = 100 * np.bincount(bins[mine & mask], minlength=n_bins) / max(1, mine.sum())
+            front = 100 * np.bincount(bins[in_set & mask], minlength=n_bins) / max(1, in_set.sum())
             figure.add_bar(
                 x=middles,
                 y=front,
@@ -89,12 +117,21 @@ def nearest_histogram(
 
 
 def giveaway_bars(
-    names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *, title: str
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    c: Colours,
+    *,
+    title: str,
 ) -> Figure:
-    """One bar a name with its range, strongest at the top: to the left it speaks for the target, to the right for the retro-holdout.
-    Names are data and shown letter by letter."""
+    """One bar a name with its range, strongest at the top: to the left it speaks for the target, to
+    the right for the retro-holdout. Names are data and shown letter by letter."""
     figure = new_figure()
-    for is_positive, side, colour in ((False, "speaks for target", c.target), (True, "speaks for retro", c.retro)):
+    for is_positive, side, colour in (
+        (False, "speaks for target", c.target),
+        (True, "speaks for retro", c.retro),
+    ):
         rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:
             figure.add_bar(
@@ -104,9 +141,16 @@ def giveaway_bars(
                 width=0.75,  # else each side takes the width that its own gaps allow
                 name=side,
                 marker_color=colour,
-                error_x=error_bars([highs[i] - values[i] for i in rows], [values[i] - lows[i] for i in rows], c.text, 1.5, 3),
+                error_x=error_bars(
+                    [highs[i] - values[i] for i in rows],
+                    [values[i] - lows[i] for i in rows],
+                    colour=c.text,
+                    thickness=1.5,
+                    width=3,
+                ),
                 customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
-                hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, "
+                "%{customdata[2]:.2f}]<extra></extra>",
             )
     words = f"What tells the sets apart: {title}."
     laid_out(figure, c, height=90 + 24 * len(names), says=words, x_title=title)
@@ -125,40 +169,62 @@ SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cro
 
 
 def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
-    """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
-    ran have no panel. Filled circles are equivalent, diamonds different within the
-    margin, crosses different, upright crosses beyond the margin, open circles undecided."""
+    """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest
+    first; tests that no version ran have no panel. Filled circles are equivalent, diamonds
+    different within the margin, crosses different, upright crosses beyond the margin, open circles
+    undecided."""
     from plotly.subplots import make_subplots
 
-    tests = [name for name in TITLES if any(name in one["results"] for one in versions)]
+    names_run: set[str] = set()
+    for version in versions:
+        names_run |= set(version["results"])
+    tests = [name for name in TITLES if name in names_run]
     figure = make_subplots(
-        rows=1, cols=max(len(tests), 1), subplot_titles=[TITLES[name] for name in tests], horizontal_spacing=0.07
+        rows=1,
+        cols=max(len(tests), 1),
+        subplot_titles=[TITLES[name] for name in tests],
+        horizontal_spacing=0.07,
     )
     for column, name in enumerate(tests, start=1):
-        _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
-    laid_out(figure, c, height=320, says="Each test of each version: its interval, and its margin as a tick.")
+        ran = [version for version in versions if name in version["results"]]
+        _panel(figure, ran, name=name, column=column, c=c)
+    laid_out(
+        figure,
+        c,
+        height=320,
+        says="Each test of each version: its interval, and its margin as a tick.",
+    )
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
 
 
 def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
     scale = 100 if name == "difficulty" else 1
-    outcomes = [one["results"][name] for one in versions]
-    labels = [one["label"] for one in versions]
+    outcomes = [version["results"][name] for version in versions]
+    labels = [version["label"] for version in versions]
     one_sided = name in ONE_SIDED
-    up = [scale * (one["bound"][1] - one["value"]) for one in outcomes]
-    down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in outcomes]
+    up = [scale * (outcome["bound"][1] - outcome["value"]) for outcome in outcomes]
+    down = [0.0] * len(outcomes)
+    if not one_sided:
+        down = [scale * (outcome["value"] - outcome["bound"][0]) for outcome in outcomes]
     figure.add_scatter(
         x=labels,
-        y=[scale * one["value"] for one in outcomes],
+        y=[scale * outcome["value"] for outcome in outcomes],
         mode="markers",
         row=1,
         col=column,
-        marker={"color": c.text, "size": 11, "symbol": [SYMBOLS.get(one["state"], "circle-open") for one in outcomes]},
-        error_y=error_bars(up, down, c.text, 2, 6),
-        customdata=[one["state"] for one in outcomes],
+        marker={
+            "color": c.text,
+            "size": 11,
+            "symbol": [SYMBOLS.get(outcome["state"], "circle-open") for outcome in outcomes],
+        },
+        error_y=error_bars(up, down, colour=c.text, thickness=2, width=6),
+        customdata=[outcome["state"] for outcome in outcomes],
         hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
     )
-    margins = [(label, one["margin"]) for label, one in zip(labels, outcomes, strict=True) if one["margin"] is not None]
+    margins = []
+    for label, outcome in zip(labels, outcomes, strict=True):
+        if outcome["margin"] is not None:
+            margins.append((label, outcome["margin"]))
     for sign in (1, -1) if name == "difficulty" else (1,):
         figure.add_scatter(
             x=[label for label, _ in margins],
@@ -169,4 +235,9 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
             hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
             marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
         )
-    figure.add_hline(y=scale * NOTHING[name], line={"color": c.floor, "width": 1.5, "dash": "dot"}, row=1, col=column)
+    figure.add_hline(
+        y=scale * NOTHING[name],
+        line={"color": c.floor, "width": 1.5, "dash": "dot"},
+        row=1,
+        col=column,
+    )

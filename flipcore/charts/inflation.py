@@ -1,4 +1,5 @@
-"""Accuracy on the benchmark and on the holdout per model, and the inflation between them, sorted by inflation."""
+"""Accuracy on the benchmark and on the holdout per model, and the inflation between them, sorted by
+inflation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,22 +21,31 @@ class Inflated:
 
 
 def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
-    """Left the two accuracies joined by a line, right their difference in percentage points with its interval; the most
-    inflated on top. The left half is left out where no accuracy is known."""
+    """Left the two accuracies joined by a line, right their difference in percentage points with
+    its interval; the most inflated on top. The left half is left out where no accuracy is known."""
     from plotly.subplots import make_subplots
 
     by_size = sorted(rows, key=lambda row: row.inflation.value)
-    both = any(row.target == row.target for row in by_size)
-    figure = make_subplots(rows=1, cols=2 if both else 1, shared_yaxes=True, horizontal_spacing=0.1)
+    has_accuracies = any(row.target == row.target for row in by_size)
+    figure = make_subplots(
+        rows=1, cols=2 if has_accuracies else 1, shared_yaxes=True, horizontal_spacing=0.1
+    )
     names = [row.label for row in by_size]
-    if both:
-        _accuracies(figure, by_size, names, c)
-    _differences(figure, by_size, names, c, 2 if both else 1)
-    words = "Accuracy on the benchmark and on the holdout, and their difference in percentage points."
-    laid_out(figure, c, height=110 + 38 * len(by_size), says=caption(words, [row.inflation for row in rows]))
-    if both:
+    if has_accuracies:
+        _accuracies(figure, by_size, names=names, c=c)
+    _differences(figure, by_size, names=names, c=c, column=2 if has_accuracies else 1)
+    words = (
+        "Accuracy on the benchmark and on the holdout, and their difference in percentage points."
+    )
+    laid_out(
+        figure,
+        c,
+        height=110 + 38 * len(by_size),
+        says=caption(words, [row.inflation for row in rows]),
+    )
+    if has_accuracies:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
-    figure.update_xaxes(title_text="inflation, points", row=1, col=2 if both else 1)
+    figure.update_xaxes(title_text="inflation, pp", row=1, col=2 if has_accuracies else 1)
     figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
 
@@ -52,7 +62,10 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
             row=1,
             col=1,
         )
-    for side, name, symbol, colour in (("target", "benchmark", "circle", c.target), ("retro", "holdout", "diamond", c.retro)):
+    for side, name, symbol, colour in (
+        ("target", "benchmark", "circle", c.target),
+        ("retro", "holdout", "diamond", c.retro),
+    ):
         figure.add_scatter(
             x=[getattr(row, side) for row in rows],
             y=names,
@@ -65,7 +78,9 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
         )
 
 
-def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
+def _differences(
+    figure, rows: Sequence[Inflated], names: list[str], c: Colours, column: int
+) -> None:
     value = [100 * row.inflation.value for row in rows]
     figure.add_scatter(
         x=value,
@@ -80,7 +95,7 @@ def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours,
         textfont={"size": 13},
         cliponaxis=False,
         customdata=[row.inflation.text_points() for row in rows],
-        error_x=whiskers([row.inflation for row in rows], c.text, 2, 6, scale=100),
+        error_x=whiskers([row.inflation for row in rows], c.text, thickness=2, width=6, scale=100),
         hovertemplate="%{customdata}<extra>%{y}</extra>",
         showlegend=False,
     )

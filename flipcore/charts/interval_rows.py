@@ -1,4 +1,5 @@
-"""Estimates under one another, a dot and its interval each, and the bound that the intervals have to clear."""
+"""Estimates under one another, a dot and its interval each, and the bound that the intervals have
+to clear."""
 
 from collections.abc import Sequence
 
@@ -8,15 +9,20 @@ from flipcore.stats.base.estimate import Estimate, number_text
 ROW_PX = 42
 
 
-def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float | None = None, bound_name: str = "") -> Figure:
-    """`rows` (label, estimate), the first on top; a missing one keeps its row and stays empty. What lies wholly at or above
-    `bound` is filled. The axis ends at 1."""
+def interval_rows(
+    rows: Sequence[tuple[str, Estimate]],
+    c: Colours,
+    bound: float | None = None,
+    bound_name: str = "",
+) -> Figure:
+    """`rows` (label, estimate), the first on top; a missing one keeps its row and stays empty. What
+    lies wholly at or above `bound` is filled. The axis ends at 1."""
     labels = [as_text(label) for label, _ in rows]
     estimates = [estimate for _, estimate in rows]
-    clears = [bound is None or one.low >= bound for one in estimates]
+    clears = [bound is None or estimate.low >= bound for estimate in estimates]
     figure = new_figure()
     figure.add_scatter(
-        x=[one.value for one in estimates],
+        x=[estimate.value for estimate in estimates],
         y=list(range(len(rows))),
         mode="markers",
         marker={
@@ -25,16 +31,30 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
             "symbol": ["circle" if clear else "circle-open" for clear in clears],
             "line": {"color": c.genuine, "width": 2.5},
         },
-        error_x=whiskers(estimates, c.genuine, 2.5, 7),
-        customdata=[[label, one.text()] for label, one in zip(labels, estimates, strict=True)],
+        error_x=whiskers(estimates, c.genuine, thickness=2.5, width=7),
+        customdata=[
+            [label, estimate.text()] for label, estimate in zip(labels, estimates, strict=True)
+        ],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
     )
-    ends = [end for one in estimates for end in (one.value, one.low) if end == end]
-    least = min([0.0 if bound is None else bound - 0.3, *ends])
-    laid_out(figure, c, height=70 + ROW_PX * len(rows), says=caption("Estimates with their intervals.", estimates))
+    lows = [0.0 if bound is None else bound - 0.3]
+    for estimate in estimates:
+        # A missing value or end is NaN, which equals nothing.
+        lows += [end for end in (estimate.value, estimate.low) if end == end]
+    least = min(lows)
+    laid_out(
+        figure,
+        c,
+        height=70 + ROW_PX * len(rows),
+        says=caption("Estimates with their intervals.", estimates),
+    )
     figure.update_xaxes(range=[least - 0.03, 1.03])
     figure.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False
+        tickvals=list(range(len(rows))),
+        ticktext=labels,
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        zeroline=False,
     )
     if bound is not None:
         figure.add_vline(x=bound, line={"color": c.text, "width": 2, "dash": "dash"})

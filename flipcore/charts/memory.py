@@ -1,4 +1,5 @@
-"""Figures of the Memory page: detectors side by side, one drop, curves of similarity, matched controls, and a known truth."""
+"""Figures of the Memory page: detectors side by side, one drop, curves of similarity, matched
+controls, and a known truth."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +14,15 @@ from flipcore.stats.memory.ground_truth import Detector, roc
 from flipcore.stats.memory.matching import WORST, Balance
 from flipcore.stats.memory.rewritten import SetDrop
 
-CLAIMED, NONE_SHOWN, OPEN = "circle", "circle-open", "diamond-open"  # something is claimed, nothing is shown, nobody can say
+# something is claimed, nothing is shown, nobody can say
+CLAIMED, NONE_SHOWN, OPEN = "circle", "circle-open", "diamond-open"
 
 
 @dataclass(frozen=True)
 class DetectorMark:
-    """`effect` is a gap, or the share of items beyond the controls' mark, where `chance` is expected; `verdict` is its word, `symbol` one
-    of the three above; `sentence` is read under the pointer."""
+    """`effect` is a gap, or the share of items beyond the controls' mark, where `chance` is
+    expected; `verdict` is its word, `symbol` one of the three above; `sentence` is read under the
+    pointer."""
 
     title: str
     group: str
@@ -31,50 +34,75 @@ class DetectorMark:
 
 
 def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
-    """A row a detector, the first on top; a missing effect keeps its row. Verdicts differ in shape and colour; a tick is what nothing
-    memorized would give."""
-    figure, titles, place = new_figure(), [], {}
-    for group in dict.fromkeys(one.group for one in marks):
-        titles += [f"<b>{as_text(group)}</b>"]
-        for one in marks:
-            if one.group == group:
-                place[one], titles = len(titles), [*titles, as_text(one.title)]
-    kinds = dict.fromkeys((one.symbol, one.verdict) for one in sorted(marks, key=lambda one: one.symbol != CLAIMED))
+    """A row a detector, the first on top; a missing effect keeps its row. Verdicts differ in shape
+    and colour; a tick is what nothing memorized would give."""
+    figure = new_figure()
+    titles: list[str] = []
+    place: dict[DetectorMark, int] = {}
+    for group in dict.fromkeys(mark.group for mark in marks):
+        titles.append(f"<b>{as_text(group)}</b>")
+        for mark in marks:
+            if mark.group == group:
+                place[mark] = len(titles)
+                titles.append(as_text(mark.title))
+    claimed_first = sorted(marks, key=lambda mark: mark.symbol != CLAIMED)
+    kinds = dict.fromkeys((mark.symbol, mark.verdict) for mark in claimed_first)
     for symbol, verdict in kinds:
-        rows = [one for one in marks if (one.symbol, one.verdict) == (symbol, verdict)]
-        effects, colour = [one.effect for one in rows], c.benchmark if symbol == CLAIMED else c.muted
+        rows = [mark for mark in marks if (mark.symbol, mark.verdict) == (symbol, verdict)]
+        effects = [mark.effect for mark in rows]
+        colour = c.benchmark if symbol == CLAIMED else c.muted
         figure.add_scatter(
-            x=[100 * one.value for one in effects],
-            y=[place[one] for one in rows],
+            x=[100 * effect.value for effect in effects],
+            y=[place[mark] for mark in rows],
             name=as_text(verdict),
             mode="markers",
-            marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2.5, "color": colour}},
-            error_x=whiskers(effects, colour, 2.5, 6, scale=100),
-            customdata=[[as_text(one.title), as_text(one.sentence)] for one in rows],
+            marker={
+                "symbol": symbol,
+                "size": 12,
+                "color": colour,
+                "line": {"width": 2.5, "color": colour},
+            },
+            error_x=whiskers(effects, colour, thickness=2.5, width=6, scale=100),
+            customdata=[[as_text(mark.title), as_text(mark.sentence)] for mark in rows],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
-    there = [one for one in marks if not math.isnan(one.effect.value)]
+    measured = [mark for mark in marks if not math.isnan(mark.effect.value)]
     figure.add_scatter(
-        x=[100 * one.chance for one in there],
-        y=[place[one] for one in there],
+        x=[100 * mark.chance for mark in measured],
+        y=[place[mark] for mark in measured],
         name="by chance",
         mode="markers",
         marker={"symbol": "line-ns-open", "size": 16, "color": c.text, "line": {"width": 1.5}},
         hoverinfo="skip",
     )
-    words = caption("Gaps in points, or items beyond the controls' mark in percent.", [one.effect for one in marks])
-    laid_out(figure, c, height=90 + ROW_PX * len(titles) * 3 // 4, says=words, x_title="points, or % of the items")
+    words = caption(
+        "Gaps in points, or items beyond the controls' mark in percent.",
+        [mark.effect for mark in marks],
+    )
+    laid_out(
+        figure,
+        c,
+        height=90 + ROW_PX * len(titles) * 3 // 4,
+        says=words,
+        x_title="points, or % of the items",
+    )
     return figure.update_yaxes(
-        tickvals=list(range(len(titles))), ticktext=titles, range=[len(titles) - 0.4, -0.6], zeroline=False
+        tickvals=list(range(len(titles))),
+        ticktext=titles,
+        range=[len(titles) - 0.4, -0.6],
+        zeroline=False,
     )
 
 
 def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> Figure:
     """A line a set from its accuracy before to that after, in percent."""
     figure = new_figure()
-    for drop, name, colour, shift in ((benchmark, names[0], c.benchmark, -0.01), (control, names[1], c.control, 0.01)):
+    for drop, name, colour, shift in (
+        (benchmark, names[0], c.benchmark, -0.01),
+        (control, names[1], c.control, 0.01),
+    ):
         ends = (drop.accuracy_before, drop.accuracy_after)
-        values = [100 * one.value for one in ends]
+        values = [100 * accuracy.value for accuracy in ends]
         figure.add_scatter(
             x=[shift, 1 + shift],
             y=values,
@@ -82,14 +110,18 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
             name=f"{name} (n = {ends[0].n:,})",
             line={"color": colour, "width": 4},
             marker={"size": 11},
-            customdata=[one.text() for one in ends],
+            customdata=[accuracy.text() for accuracy in ends],
             hovertemplate="%{customdata}<extra>" + name + "</extra>",
-            error_y=whiskers(ends, colour, 2, 6, scale=100),
+            error_y=whiskers(ends, colour, thickness=2, width=6, scale=100),
         )
     words = "Accuracy, original and rewritten."
-    ends_of_both = [end for drop in (benchmark, control) for end in (drop.accuracy_before, drop.accuracy_after)]
+    ends_of_both = []
+    for drop in (benchmark, control):
+        ends_of_both += [drop.accuracy_before, drop.accuracy_after]
     laid_out(figure, c, height=320, says=caption(words, ends_of_both), y_title="accuracy, %")
-    figure.update_xaxes(tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False)
+    figure.update_xaxes(
+        tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False
+    )
     figure.update_yaxes(range=[0, 103])
     return figure
 
@@ -97,17 +129,23 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
 MOST_GREY = 200
 
 
-def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str) -> Figure:
-    """Similarity over levels of flipped bits: `means` (items, levels). One line a text, as two traces, so that a thousand texts are
-    as quick as ten."""
+def level_curves(
+    means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str
+) -> Figure:
+    """Similarity over levels of flipped bits: `means` (items, levels). One line a text, as two
+    traces, so that a thousand texts are as quick as ten."""
     figure = new_figure()
-    rest = np.flatnonzero(~flagged)[:MOST_GREY]
+    not_flagged = np.flatnonzero(~flagged)[:MOST_GREY]
     for rows, name, colour, width in (
-        (rest, "not flagged", c.undefined, 1),
+        (not_flagged, "not flagged", c.undefined, 1),
         (np.flatnonzero(flagged)[:MOST_GREY], "flagged", c.benchmark, 1.5),
     ):
-        x = [place for _ in rows for place in (*range(len(levels)), None)]
-        y = [value for row in rows for value in (*means[row].tolist(), None)]
+        # One trace for all curves: a None ends one curve before the next begins.
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for row in rows:
+            x += [*range(len(levels)), None]
+            y += [*means[row].tolist(), None]
         n = int((flagged if name == "flagged" else ~flagged).sum())
         figure.add_scatter(
             x=x,
@@ -119,67 +157,117 @@ def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], 
             hoverinfo="skip",
         )
     words = f"Similarity of continuations as bits are flipped, a curve a text, n = {len(means):,}."
-    laid_out(figure, c, height=340, says=words, x_title="bits flipped (characters touched)", y_title=y_title)
-    figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6])
+    laid_out(
+        figure,
+        c,
+        height=340,
+        says=words,
+        x_title="bits flipped (characters touched)",
+        y_title=y_title,
+    )
+    figure.update_xaxes(
+        tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6]
+    )
     return figure
 
 
 def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
-    """Standardised differences before and after matching (Love et al. 2004), a row a trait: open dots before, filled after;
-    dashed lines at the most that a paired claim may rest on."""
+    """Standardised differences before and after matching (Love et al. 2004), a row a trait: open
+    dots before, filled after; dashed lines at the most that a paired claim may rest on."""
     figure = new_figure()
     places = list(range(len(rows)))
     for name, values, symbol in (
-        ("all controls", [one.before for one in rows], "circle-open"),
-        ("pairs", [one.after for one in rows], "circle"),
+        ("all controls", [row.before for row in rows], "circle-open"),
+        ("pairs", [row.after for row in rows], "circle"),
     ):
         figure.add_scatter(
             x=values,
             y=places,
             mode="markers",
             name=name,
-            marker=dict(color=c.benchmark, size=13, symbol=symbol, line=dict(color=c.benchmark, width=2.5)),
+            marker=dict(
+                color=c.benchmark, size=13, symbol=symbol, line=dict(color=c.benchmark, width=2.5)
+            ),
             hovertemplate="%{x:.2f} SD<extra>" + name + "</extra>",
         )
     for bound in (-WORST, WORST):
         figure.add_vline(x=bound, line=dict(color=c.muted, width=2, dash="dash"))
     words = "Standardised differences between benchmark and controls, before and after matching."
-    laid_out(figure, c, height=110 + ROW_PX * len(rows), says=words, x_title="benchmark − control, standard deviations")
-    ends = [abs(x) for one in rows for x in (one.before, one.after) if x == x]
-    width = 1.1 * max([2 * WORST, *ends])
+    laid_out(
+        figure,
+        c,
+        height=110 + ROW_PX * len(rows),
+        says=words,
+        x_title="benchmark − control, standard deviations",
+    )
+    widths = [2 * WORST]
+    for row in rows:
+        widths += [abs(x) for x in (row.before, row.after) if x == x]
+    width = 1.1 * max(widths)
     figure.update_xaxes(range=[-width, width])
-    labels = [as_text(one.title) for one in rows]
-    return figure.update_yaxes(tickvals=places, ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False)
+    labels = [as_text(row.title) for row in rows]
+    return figure.update_yaxes(
+        tickvals=places,
+        ticktext=labels,
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+        zeroline=False,
+    )
 
 
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "triangle-down", "cross", "pentagon")
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "x",
+    "star",
+    "hexagon",
+    "triangle-down",
+    "cross",
+    "pentagon",
+)
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     """One line a detector over the doses, each point with its interval; .5 is a coin."""
     figure = new_figure()
-    doses = sorted({at.dose for one in detectors for at in one.at})
+    all_doses: set[int] = set()
+    for detector in detectors:
+        all_doses |= {at_dose.dose for at_dose in detector.at}
+    doses = sorted(all_doses)
     hues = (c.genuine, c.artifact, c.fixed, c.broken, c.retro, c.benchmark)
-    for number, one in enumerate(detectors):
+    for number, detector in enumerate(detectors):
         shift = 0.07 * (number - (len(detectors) - 1) / 2)
         hue = hues[number % len(hues)]
-        values = [at.auc for at in one.at]
+        values = [at_dose.auc for at_dose in detector.at]
         figure.add_scatter(
-            x=[doses.index(at.dose) + shift for at in one.at],
+            x=[doses.index(at_dose.dose) + shift for at_dose in detector.at],
             y=[value.value for value in values],
-            name=one.name,
+            name=detector.name,
             mode="lines+markers",
             line={"color": hue, "dash": DASHES[number // len(hues) % len(DASHES)]},
             marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9},
-            error_y=whiskers(values, hue, 1.2, 3),
-            text=[f"{value.text()} · {at.detected.n:,} items" for value, at in zip(values, one.at, strict=True)],
-            customdata=[at.dose for at in one.at],
-            hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC %{text}<extra></extra>",
+            error_y=whiskers(values, hue, thickness=1.2, width=3),
+            text=[
+                f"{value.text()} · {at_dose.detected.n:,} items"
+                for value, at_dose in zip(values, detector.at, strict=True)
+            ],
+            customdata=[at_dose.dose for at_dose in detector.at],
+            hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC "
+            "%{text}<extra></extra>",
         )
-    figure.add_hline(y=0.5, line={"color": c.muted, "dash": "dot"}, annotation_text="a coin", annotation_position="bottom left")
+    figure.add_hline(
+        y=0.5,
+        line={"color": c.muted, "dash": "dot"},
+        annotation_text="a coin",
+        annotation_position="bottom left",
+    )
     words = "AUC of each detector by how often items were read in training."
-    estimates = [at.auc for one in detectors for at in one.at]
+    estimates = []
+    for detector in detectors:
+        estimates += [at_dose.auc for at_dose in detector.at]
     laid_out(
         figure,
         c,
@@ -193,12 +281,14 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     return figure
 
 
-def scores_by_dose(one: Detector, c: Colours) -> Figure:
+def scores_by_dose(detector: Detector, c: Colours) -> Figure:
     """Every item's score at its dose, the mean with its interval, and the cut-off."""
-    groups = [(0, one.never, one.never_mean), *((at.dose, at.scores, at.mean) for at in one.at)]
+    groups = [(0, detector.never, detector.never_mean)]
+    groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.at]
     figure = new_figure()
     for place, (dose, values, _) in enumerate(groups):
-        spread = place + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)  # golden-ratio steps: even, and no randomness
+        # golden-ratio steps: even, and no randomness
+        spread = place + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)
         figure.add_scatter(
             x=spread,
             y=values,
@@ -214,39 +304,68 @@ def scores_by_dose(one: Detector, c: Colours) -> Figure:
         name="mean",
         line={"color": c.text, "width": 1},
         marker={"symbol": "diamond", "size": 9},
-        error_y=whiskers([mean for *_, mean in groups], c.text, 1.2, 3),
+        error_y=whiskers([mean for *_, mean in groups], c.text, thickness=1.2, width=3),
         text=[mean.text() for *_, mean in groups],
         hovertemplate="mean %{text}<extra></extra>",
     )
-    if one.cutoff is not None:
+    if detector.cutoff is not None:
         figure.add_hline(
-            y=one.cutoff, line={"color": c.artifact, "dash": "dash"}, annotation_text="cut-off", annotation_position="top left"
+            y=detector.cutoff,
+            line={"color": c.artifact, "dash": "dash"},
+            annotation_text="cut-off",
+            annotation_position="top left",
         )
-    words = f"{one.name}: scores by how often items were read in training."
-    laid_out(figure, c, height=340, says=words, x_title="times read in training", y_title=f"{one.name}: score")
-    figure.update_xaxes(tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups])
+    words = f"{detector.name}: scores by how often items were read in training."
+    laid_out(
+        figure,
+        c,
+        height=340,
+        says=words,
+        x_title="times read in training",
+        y_title=f"{detector.name}: score",
+    )
+    figure.update_xaxes(
+        tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups]
+    )
     figure.update_layout(showlegend=False)
     return figure
 
 
-def roc_by_dose(one: Detector, c: Colours) -> Figure:
+def roc_by_dose(detector: Detector, c: Colours) -> Figure:
     """One ROC curve a dose, the larger the dose the wider the line."""
     figure = new_figure()
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": c.muted, "dash": "dot"}, showlegend=False, hoverinfo="skip"
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": c.muted, "dash": "dot"},
+        showlegend=False,
+        hoverinfo="skip",
     )
-    for number, at in enumerate(one.at):
-        false, true = roc(at.scores, one.never)
+    for number, at_dose in enumerate(detector.at):
+        false, true = roc(at_dose.scores, detector.never)
         figure.add_scatter(
             x=false,
             y=true,
             mode="lines",
-            name=f"{at.dose:,}×",
-            line={"color": c.genuine, "width": 1 + number, "dash": DASHES[(len(one.at) - 1 - number) % len(DASHES)]},
-            hovertemplate=f"read {at.dose:,} times<br>flags %{{y:.0%}} of these<br>and %{{x:.0%}} of never-seen<extra></extra>",
+            name=f"{at_dose.dose:,}×",
+            line={
+                "color": c.genuine,
+                "width": 1 + number,
+                "dash": DASHES[(len(detector.at) - 1 - number) % len(DASHES)],
+            },
+            hovertemplate=f"read {at_dose.dose:,} times<br>flags %{{y:.0%}} of these<br>and "
+            f"%{{x:.0%}} of never-seen<extra></extra>",
         )
-    words = f"{one.name}: items flagged against never-seen items flagged, by dose."
-    laid_out(figure, c, height=340, says=words, x_title="never-seen items flagged", y_title="items of the dose flagged")
+    words = f"{detector.name}: items flagged against never-seen items flagged, by dose."
+    laid_out(
+        figure,
+        c,
+        height=340,
+        says=words,
+        x_title="never-seen items flagged",
+        y_title="items of the dose flagged",
+    )
     figure.update_xaxes(range=[0, 1], tickformat=".0%")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     return figure

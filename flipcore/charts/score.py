@@ -1,4 +1,5 @@
-"""A score on one axis: its intervals laid into one another, a dot for each wording and each reader."""
+"""A score on one axis: its intervals laid into one another, a dot for each wording and each
+reader."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,57 +13,77 @@ WIDTHS = (18.0, 13.0, 8.0, 3.0)  # of the bars, the narrowest interval the thick
 
 @dataclass(frozen=True)
 class ScoreBars:
-    """One model: `intervals` from inside out by what they are over; scores of `wordings`, of other `readers` and at the study's `own`
-    prompt by name."""
+    """One model: `intervals` from inside out by what they are over; scores of `wordings`, of other
+    `readers` and at the study's `own` prompt by name."""
 
     model: str
     score: float
     intervals: Mapping[str, Estimate]
     wordings: Mapping[str, float] = field(default_factory=dict)
     readers: Mapping[str, float] = field(default_factory=dict)
-    own: Mapping[str, float] = field(default_factory=dict)
+    own_prompt: Mapping[str, float] = field(default_factory=dict)
 
 
 def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
-    """A row a model, the first on top: intervals on one line, dots of wordings and readers under it."""
+    """A row a model, the first on top: intervals on one line, dots of wordings and readers under
+    it."""
     figure = new_figure()
     shades = (c.genuine, c.benchmark, c.control, c.undefined)
-    for at, one in enumerate(models):
-        for (title, estimate), width, colour in reversed(list(zip(one.intervals.items(), WIDTHS, shades, strict=True))):
+    for place, bars in enumerate(models):
+        for (title, estimate), width, colour in reversed(
+            list(zip(bars.intervals.items(), WIDTHS, shades, strict=True))
+        ):
             if estimate.has_interval:
                 figure.add_scatter(
                     x=[estimate.low, estimate.high],
-                    y=[at, at],
+                    y=[place, place],
                     mode="lines",
                     line={"color": colour, "width": width},
                     name=title,
                     legendgroup=title,
                     showlegend=title not in {trace.name for trace in figure.data},
-                    hovertemplate=f"{as_text(one.model)}, {title}: {estimate.text()}<extra></extra>",
+                    hovertemplate=f"{as_text(bars.model)}, {title}: "
+                    f"{estimate.text()}<extra></extra>",
                 )
         figure.add_scatter(
-            x=[one.score],
-            y=[at],
+            x=[bars.score],
+            y=[place],
             mode="markers",
             marker={"color": c.page, "size": 9, "line": {"color": c.text, "width": 2}},
-            hovertemplate=f"{as_text(one.model)}: {number_text(one.score)}<extra></extra>",
+            hovertemplate=f"{as_text(bars.model)}: {number_text(bars.score)}<extra></extra>",
             showlegend=False,
         )
-        kinds = (("a wording", one.wordings, "circle", c.text), ("another reader", one.readers, "diamond", c.artifact))
-        for name, scores, symbol, colour in (*kinds, ("own prompt", one.own, "square", c.fixed)):
+        kinds = (
+            ("a wording", bars.wordings, "circle", c.text),
+            ("another reader", bars.readers, "diamond", c.artifact),
+        )
+        for name, scores, symbol, colour in (
+            *kinds,
+            ("own prompt", bars.own_prompt, "square", c.fixed),
+        ):
             if scores:
                 figure.add_scatter(
                     x=list(scores.values()),
-                    y=[at + 0.3] * len(scores),
+                    y=[place + 0.3] * len(scores),
                     mode="markers",
                     marker={"color": colour, "size": 9, "symbol": symbol, "opacity": 0.8},
                     name=name,
                     legendgroup=name,
                     showlegend=name not in {trace.name for trace in figure.data},
-                    customdata=[[as_text(label), number_text(value)] for label, value in scores.items()],
+                    customdata=[
+                        [as_text(label), number_text(value)] for label, value in scores.items()
+                    ],
                     hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
                 )
-    says = caption("Scores with their intervals.", [estimate for one in models for estimate in one.intervals.values()])
+    estimates: list[Estimate] = []
+    for bars in models:
+        estimates += bars.intervals.values()
+    says = caption("Scores with their intervals.", estimates)
     laid_out(figure, c, height=80 + ROW_PX * len(models), says=says, x_title="score")
-    ticks = {"tickvals": list(range(len(models))), "ticktext": [as_text(one.model, 24) for one in models]}
-    return figure.update_yaxes(**ticks, range=[len(models) - 0.4, -0.5], showgrid=False, zeroline=False)
+    ticks = {
+        "tickvals": list(range(len(models))),
+        "ticktext": [as_text(bars.model, 24) for bars in models],
+    }
+    return figure.update_yaxes(
+        **ticks, range=[len(models) - 0.4, -0.5], showgrid=False, zeroline=False
+    )

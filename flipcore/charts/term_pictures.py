@@ -1,11 +1,15 @@
-"""A small picture of each word of the glossary: an SVG file of `terms` whose colours are those of the theme, as `var(--muted)`."""
+"""A small picture of each word of the glossary: an SVG file of `terms` whose colours are those of
+the theme, as `var(--muted)`."""
 
 import re
 from pathlib import Path
 
 from flipcore.charts.theme import colours
 
-PICTURES = {path.stem.replace("-", " "): path for path in sorted((Path(__file__).parent / "terms").glob("*.svg"))}
+PICTURES = {
+    path.stem.replace("-", " "): path
+    for path in sorted((Path(__file__).parent / "terms").glob("*.svg"))
+}
 
 
 def picture(name: str, theme: str | None) -> str:
@@ -15,5 +19,7 @@ def picture(name: str, theme: str | None) -> str:
 
 
 def about(name: str) -> str:
-    """What a picture shows, in words: its title."""
-    return PICTURES[name].read_text(encoding="utf-8").partition("<title>")[2].partition("</title>")[0]
+    """Title of a picture: what it shows, in words."""
+    return (
+        PICTURES[name].read_text(encoding="utf-8").partition("<title>")[2].partition("</title>")[0]
+    )

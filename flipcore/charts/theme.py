@@ -1,6 +1,6 @@
-"""The one place that picks colours, how every figure looks, and what stands under one that is saved. Readable without telling red from
-green (Okabe and Ito's palette, dark and light); text from data is escaped, because Plotly reads a little HTML in hover labels and
-ticks."""
+"""The one place that picks colours, how every figure looks, and what stands under one that is
+saved. Readable without telling red from green (Okabe and Ito's palette, dark and light); text from
+data is escaped, because Plotly reads a little HTML in hover labels and ticks."""
 
 import html
 import textwrap
@@ -16,7 +16,8 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 @dataclass(frozen=True)
 class Colours:
-    """One set a theme. `flip` runs from no flips to all flips in a single hue, so that it also reads in grey."""
+    """One set a theme. `flip` runs from no flips to all flips in a single hue, so that it also
+    reads in grey."""
 
     genuine: str
     artifact: str
@@ -80,19 +81,28 @@ def on_scale(share: float, stops: Sequence[str]) -> tuple[float, float, float]:
     """Red, green and blue from 0 to 255 at a share from 0 to 1 of a scale of hex stops."""
     place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
     first = min(int(place), len(stops) - 2)
-    low, high = ([int(stop[i : i + 2], 16) for i in (1, 3, 5)] for stop in stops[first : first + 2])
+    low, high = (_rgb(stop) for stop in stops[first : first + 2])
     r, g, b = (a + (place - first) * (z - a) for a, z in zip(low, high, strict=True))
     return r, g, b
 
 
+def _rgb(colour: str) -> list[int]:
+    """Red, green and blue from 0 to 255 of "#rrggbb"."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
 def luminance(rgb: Sequence[float]) -> float:
     """Relative luminance of red, green and blue from 0 to 255 (WCAG 2.2)."""
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in (one / 255 for one in rgb)]
+    linear = []
+    for value in rgb:
+        x = value / 255
+        linear.append(x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4)
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def text_on(rgb: Sequence[float]) -> str:
-    """Black or white, whichever is easier to read on a colour: one of them has a contrast of 4.5 on any."""
+    """Black or white, whichever is easier to read on a colour: one of them has a contrast of 4.5 on
+    any."""
     return "#000000" if luminance(rgb) > 0.179 else "#FFFFFF"
 
 
@@ -103,8 +113,10 @@ def new_figure() -> Figure:
     return go.Figure()
 
 
-def error_bars(up: Sequence[float], down: Sequence[float], colour: str, thickness: float, width: float) -> dict:
-    """How far each bar reaches above its point and below it."""
+def error_bars(
+    up: Sequence[float], down: Sequence[float], colour: str, thickness: float, width: float
+) -> dict:
+    """Error bars that reach so far above and below each point."""
     return {
         "type": "data",
         "symmetric": False,
@@ -116,15 +128,27 @@ def error_bars(up: Sequence[float], down: Sequence[float], colour: str, thicknes
     }
 
 
-def whiskers(estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1) -> dict:
-    """The intervals as error bars of points at `scale` times the estimates; none where an estimate has no interval."""
-    up = [scale * (one.high - one.value) if one.has_interval else 0.0 for one in estimates]
-    down = [scale * (one.value - one.low) if one.has_interval else 0.0 for one in estimates]
-    return error_bars(up, down, colour, thickness, width)
+def whiskers(
+    estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1
+) -> dict:
+    """The intervals as error bars of points at `scale` times the estimates; none where an estimate
+    has no interval."""
+    up = [
+        scale * (estimate.high - estimate.value) if estimate.has_interval else 0.0
+        for estimate in estimates
+    ]
+    down = [
+        scale * (estimate.value - estimate.low) if estimate.has_interval else 0.0
+        for estimate in estimates
+    ]
+    return error_bars(up, down, colour=colour, thickness=thickness, width=width)
 
 
-def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> Figure:
-    """The house's frame around a figure: quiet grid, readable type, transparent ground. `says` is the caption of a saved one."""
+def laid_out(
+    figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = ""
+) -> Figure:
+    """The house's frame around a figure: quiet grid, readable type, transparent ground. `says` is
+    the caption of a saved one."""
     figure.update_layout(
         height=height,
         meta={"caption": says},
@@ -143,16 +167,26 @@ def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y
             "traceorder": "normal",
         },
     )
-    figure.update_xaxes(title={"text": x_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
-    figure.update_yaxes(title={"text": y_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_xaxes(
+        title={"text": x_title, "font": {"size": 14}},
+        gridcolor=c.grid,
+        zerolinecolor=c.muted,
+        automargin=True,
+    )
+    figure.update_yaxes(
+        title={"text": y_title, "font": {"size": 14}},
+        gridcolor=c.grid,
+        zerolinecolor=c.muted,
+        automargin=True,
+    )
     return figure
 
 
 def caption(words: str, estimates: Iterable[Estimate] = ()) -> str:
-    """What stands under a figure that is saved: what it shows in `words`, a sentence, and the level, kind, n and seed of its intervals; of
-    the estimates only those that are there count."""
-    there = [one for one in estimates if one.value == one.value]
-    return f"{words} {_intervals(there)}".strip()
+    """Caption of a figure that is saved: what it shows in `words`, a sentence, and the level, kind,
+    n and seed of its intervals; estimates that are missing do not count."""
+    measured = [estimate for estimate in estimates if estimate.value == estimate.value]
+    return f"{words} {_intervals(measured)}".strip()
 
 
 def n_text(ns: Iterable[int]) -> str:
@@ -161,18 +195,21 @@ def n_text(ns: Iterable[int]) -> str:
     return f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
 
 
-def _intervals(there: list[Estimate]) -> str:
-    """ "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
-    if not there:
+def _intervals(estimates: list[Estimate]) -> str:
+    """Sentence on intervals: "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an
+    estimate."""
+    if not estimates:
         return ""
-    n = n_text(one.n for one in there)
-    with_interval = [one for one in there if one.has_interval]
+    n = n_text(estimate.n for estimate in estimates)
+    with_interval = [estimate for estimate in estimates if estimate.has_interval]
     if not with_interval:
         return f"No interval, {n}."
-    levels = ", ".join(f"{100 * level:g}" for level in sorted({one.level for one in with_interval}))
-    methods = ", ".join(sorted({one.method.replace("_", " ") for one in with_interval}))
-    seeds = ", ".join(str(seed) for seed in sorted({one.seed for one in with_interval if one.seed is not None}))
-    return f"{levels}% intervals ({methods}), {n}{f', seed {seeds}' if seeds else ''}."
+    levels = sorted({estimate.level for estimate in with_interval})
+    level_text = ", ".join(f"{100 * level:g}" for level in levels)
+    methods = ", ".join(sorted({estimate.method.replace("_", " ") for estimate in with_interval}))
+    seeds = sorted({estimate.seed for estimate in with_interval if estimate.seed is not None})
+    seed_text = f", seed {', '.join(map(str, seeds))}" if seeds else ""
+    return f"{level_text}% intervals ({methods}), {n}{seed_text}."
 
 
 MOST_CHARS = 280
@@ -182,5 +219,7 @@ WIDTH = 64
 def as_text(text: str, width: int = WIDTH, most: int = MOST_CHARS) -> str:
     """`text` letter by letter, cut after `most` characters, in lines of `width`."""
     short = text if len(text) <= most else f"{text[:most].rstrip()} …"
-    lines = [line for part in short.splitlines() for line in textwrap.wrap(part, width) or [""]]
+    lines: list[str] = []
+    for part in short.splitlines():
+        lines += textwrap.wrap(part, width) or [""]
     return "<br>".join(html.escape(line, quote=False) for line in lines)

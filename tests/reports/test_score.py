@@ -196,7 +196,7 @@ def test_text_json_rows_and_tables_hold_one_answer():
     assert whole.claim.text == one.claim.text and whole.estimate == one.bar.by_wordings
     assert len(score_rows(one)) == 4 and len(share_rows(one)) == 4 and len(next_rows(one)) == 3
     bars = score_bars(one)
-    assert list(bars.wordings.values()) == [score for _, score in one.bar.cells.by_wording()] and bars.own == {
+    assert list(bars.wordings.values()) == [score for _, score in one.bar.cells.by_wording()] and bars.own_prompt == {
         "own prompt": one.own.value
     }
 
