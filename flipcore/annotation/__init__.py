@@ -1,1 +1,1 @@
-"""What people are asked, and what their answers allow."""
+"""Judgements of people: their questions, and what their answers allow."""

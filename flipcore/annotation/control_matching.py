@@ -1,7 +1,8 @@
-"""Controls for a benchmark: matched from the study's own controls or from any set that can be loaded, and stored as pairs.
+"""Controls for a benchmark: matched from the study's own controls or from any set that can be
+loaded, and stored as pairs.
 
-Matching looks at what the items are, and at answers of reference models; it never looks at an answer of a model that the study
-asks, or the pairs would be chosen by the result.
+Matching looks at what the items are, and at answers of reference models; it never looks at an
+answer of a model that the study asks, or the pairs would be chosen by the result.
 """
 
 import math
@@ -18,7 +19,16 @@ from flipcore.core.study import PAIRED_CONTROL, ItemSource, Study
 from flipcore.datasets import LOADERS, load_report
 from flipcore.datasets.loading import ITEM_ID
 from flipcore.stats.memory.frames import CONTROL_ROLES, ITEM_ROLES
-from flipcore.stats.memory.matching import ACCURACY, CALIPER, LENGTH, STEPS, TRAITS, Matching, Traits, matching_of
+from flipcore.stats.memory.matching import (
+    ACCURACY,
+    CALIPER,
+    LENGTH,
+    STEPS,
+    TRAITS,
+    Matching,
+    Traits,
+    matching_of,
+)
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, pairs, planning, studies
 
@@ -28,34 +38,56 @@ _CALCULATION = re.compile(r"<<[^<>\n]*>>")  # GSM8K's calculator chains
 def reference_models(store: Store, study: Study) -> list[str]:
     """Models that the study does not ask and that answered items of it in another."""
     under_test = {use.name for use in study.models}
-    return [name for name in pairs.models_with_answers(store, study.study_id) if name not in under_test]
+    return [
+        name for name in pairs.models_with_answers(store, study.study_id) if name not in under_test
+    ]
 
 
 def control_sources(store: Store) -> dict[str, ItemSource]:
-    """Title -> a set to take controls from: those that come with the product, and those that a stored study names."""
+    """Title -> a set to take controls from: those that come with the product, and those that a
+    stored study names."""
     sources = {LOADERS[name].title: ItemSource(name) for name in LOADERS if LOADERS[name].local}
     rows = studies.studies(store)
     for study_id in rows[rows["problem"] == ""]["study_id"]:
-        for one in studies.declared(store, study_id).items:
-            if one.dataset in LOADERS and (one.path or not LOADERS[one.dataset].local):
-                whole = replace(one, role="control", n=0, seed=0, categories=(), where={})
-                place = one.path.rsplit("/", 1)[-1] if one.path else ", ".join(map(str, one.options.values())) or "from the hub"
-                sources.setdefault(f"{LOADERS[one.dataset].title} ({place})", whole)
+        for source in studies.declared(store, study_id).items:
+            if source.dataset in LOADERS and (source.path or not LOADERS[source.dataset].local):
+                all_controls = replace(source, role="control", n=0, seed=0, categories=(), where={})
+                place = (
+                    source.path.rsplit("/", 1)[-1]
+                    if source.path
+                    else ", ".join(map(str, source.options.values())) or "from the hub"
+                )
+                sources.setdefault(f"{LOADERS[source.dataset].title} ({place})", all_controls)
     return sources
 
 
 def matched_in_study(
-    store: Store, study_id: str, by: Sequence[str] = TRAITS, caliper: float = CALIPER, models: Sequence[str] = ()
+    store: Store,
+    study_id: str,
+    by: Sequence[str] = TRAITS,
+    caliper: float = CALIPER,
+    models: Sequence[str] = (),
 ) -> Matching:
-    """The study's benchmark items paired with its own controls; what was set aside is paired with what was set aside."""
+    """The study's benchmark items paired with its own controls; what was set aside is paired with
+    what was set aside."""
     study = studies.declared(store, study_id)
     rows = planning.members(store, study_id)
-    benchmark, control = ([row for row in rows if row["role"] in roles] for roles in (ITEM_ROLES, CONTROL_ROLES))
+    benchmark = [row for row in rows if row["role"] in ITEM_ROLES]
+    control = [row for row in rows if row["role"] in CONTROL_ROLES]
     if not benchmark or not control:
-        raise BadInput("This study has no controls to match from. Choose another set, or declare controls under New study.")
+        raise BadInput(
+            "This study has no controls to match from. Choose another set, or declare controls "
+            "under New study."
+        )
     models = _checked(study, models)
-    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in rows], models)
-    return matching_of(_traits(benchmark, accuracies), _traits(control, accuracies), by, caliper, models)
+    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in rows], models=models)
+    return matching_of(
+        _traits(benchmark, accuracies),
+        _traits(control, accuracies),
+        by=by,
+        caliper=caliper,
+        models=models,
+    )
 
 
 def matched_from_set(
@@ -66,13 +98,15 @@ def matched_from_set(
     caliper: float = CALIPER,
     models: Sequence[str] = (),
 ) -> Matching:
-    """The study's benchmark items paired with items of any set. What is in the study already, repeats its wording, or was set
-    aside by another study is no control."""
+    """The study's benchmark items paired with items of any set. What is in the study already,
+    repeats its wording, or was set aside by another study is no control."""
     study = studies.declared(store, study_id)
     members = planning.members(store, study_id)
     wordings = {_wording(row["question"]) for row in members}
     items = load_report(source).items
-    out = {row["item_id"] for row in members} | holdout.hidden_items(store, [item.item_id for item in items])
+    out = {row["item_id"] for row in members} | holdout.hidden_items(
+        store, [item.item_id for item in items]
+    )
     candidates = [
         {**vars(item), "confirmatory": False}
         for item in items
@@ -80,10 +114,20 @@ def matched_from_set(
     ]
     benchmark = [row | {"confirmatory": False} for row in members if row["role"] in ITEM_ROLES]
     if not benchmark or not candidates:
-        raise BadInput(f"{source.dataset} has no item that could be a control of this study's benchmark items.")
+        raise BadInput(
+            f"{source.dataset} has no item that could be a control of this study's benchmark items."
+        )
     models = _checked(study, models)
-    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in (*benchmark, *candidates)], models)
-    return matching_of(_traits(benchmark, accuracies), _traits(candidates, accuracies), by, caliper, models)
+    accuracies = pairs.reference_accuracies(
+        store, [row["item_id"] for row in (*benchmark, *candidates)], models=models
+    )
+    return matching_of(
+        _traits(benchmark, accuracies),
+        _traits(candidates, accuracies),
+        by=by,
+        caliper=caliper,
+        models=models,
+    )
 
 
 def store_matching(store: Store, matching: Matching, made_by: str) -> None:
@@ -92,26 +136,44 @@ def store_matching(store: Store, matching: Matching, made_by: str) -> None:
     if not made_by:
         raise BadInput("Pairs need the name of whoever matched them.")
     if not matching.pairs:
-        raise BadInput("There is no pair to store. Widen the caliper, match by fewer traits, or load more controls.")
-    pairs.store_pairs(store, matching.pairs, matching.how(), made_by, matching.unpaired).result(30)
+        raise BadInput(
+            "There is no pair to store. Widen the caliper, match by fewer traits, or load more "
+            "controls."
+        )
+    pairs.store_pairs(
+        store, matching.pairs, how=matching.how(), made_by=made_by, unpaired=matching.unpaired
+    ).result(30)
 
 
 def paired_study(study: Study, matching: Matching, source: ItemSource | None = None) -> Study:
-    """The study to ask next: its control declared as paired. With `source` its controls are those of the pairs, from there;
-    without, they are its own."""
+    """The study to ask next: its control declared as paired. With `source` its controls are those
+    of the pairs, from there; without, they are its own."""
     items = study.items
     if source is not None:
         ids = list(dict.fromkeys(matching.pairs.values()))
         controls = replace(source, role="control", n=0, where={ITEM_ID: ids})
-        items = (*(one for one in study.items if one.role not in CONTROL_ROLES), controls)
-    return replace(study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL)
+        items = (
+            *(
+                source_of_items
+                for source_of_items in study.items
+                if source_of_items.role not in CONTROL_ROLES
+            ),
+            controls,
+        )
+    return replace(
+        study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL
+    )
 
 
 def _checked(study: Study, models: Sequence[str]) -> tuple[str, ...]:
     """Reference models; BadInput for one whose answers are under test."""
-    under_test = [name for name in models if name in {use.name for use in study.models}]
+    models_asked = {use.name for use in study.models}
+    under_test = [name for name in models if name in models_asked]
     if under_test:
-        raise BadInput(f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take another model.")
+        raise BadInput(
+            f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take "
+            "another model."
+        )
     return tuple(models)
 
 
@@ -126,8 +188,13 @@ def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) 
         STEPS: np.array([_steps(row) for row in rows], dtype=float),
         ACCURACY: np.array([accuracies.get(item, np.nan) for item in ids], dtype=float),
     }
-    part = tuple(f"{row['kind']}, {len(row['options'] or ())} options, {bool(row['confirmatory'])}" for row in rows)
-    return Traits(ids, numbers, tuple(str(row["category"] or "") for row in rows), part)
+    part = tuple(
+        f"{row['kind']}, {len(row['options'] or ())} options, {bool(row['confirmatory'])}"
+        for row in rows
+    )
+    return Traits(
+        ids, numbers, subject=tuple(str(row["category"] or "") for row in rows), part=part
+    )
 
 
 def _length(row: Mapping[str, Any]) -> int:
@@ -136,13 +203,14 @@ def _length(row: Mapping[str, Any]) -> int:
 
 
 def _steps(row: Mapping[str, Any]) -> float:
-    """What the item's own data call `steps`, else the steps of its solution."""
-    told = (row["meta"] or {}).get("steps")
-    return float(told) if isinstance(told, (int, float)) else n_steps(row["solution"] or "")
+    """Steps as the item's own data have them, else those of its solution."""
+    n = (row["meta"] or {}).get("steps")
+    return float(n) if isinstance(n, (int, float)) else n_steps(row["solution"] or "")
 
 
 def n_steps(solution: str) -> float:
-    """Calculations marked `<<…>>`, else the lines before the final answer; NaN where there is no solution."""
+    """Calculations marked `<<…>>`, else the lines before the final answer; NaN where there is no
+    solution."""
     worked = solution.rpartition("####")[0] if "####" in solution else solution
     n_calculations = len(_CALCULATION.findall(worked))
     lines = sum(bool(line.strip()) for line in worked.splitlines())

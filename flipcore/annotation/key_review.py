@@ -1,7 +1,8 @@
-"""Is this key right? Which items most answers speak against, who reviews them in which order, and what people say.
+"""Is this key right? Which items most answers speak against, who reviews them in which order, and
+what people say.
 
-A reviewer answers the question and sees neither its key nor any model's answer. A key is never changed here: an item is disputed by
-people, and what is measured is given with and without it.
+A reviewer answers the question and sees neither its key nor any model's answer. A key is never
+changed here: an item is disputed by people, and what is measured is given with and without it.
 """
 
 from collections import Counter
@@ -30,7 +31,8 @@ VERDICTS = (ANSWER, AMBIGUOUS, UNANSWERABLE)
 RIGHT, OTHER, UNDECIDED = "key right", "other", "undecided"
 RULE_VERSION = "key-1"
 PLACE = ["model", "item_id", "variant_id", "sample", "extractor"]
-FEWEST_OUTPUTS = 3  # of an item; what one or two outputs say against its key is a wrong answer as likely as a wrong key
+# of an item; what one or two outputs say against its key is a wrong answer as likely as a wrong key
+FEWEST_OUTPUTS = 3
 
 
 @dataclass(frozen=True)
@@ -42,48 +44,92 @@ class Suspect:
 
 
 def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]:
-    """Of readouts (`studies.readouts`) every item with a key and answers, the most suspect first. Programs that fail agree on nothing, and
-    an item with fewer outputs than `FEWEST_OUTPUTS` has nothing said against it."""
-    has_key = {name for name, item in items.items() if item.target is not None and item.kind != CODE}
-    of_item = readouts[readouts["answer"].notna()].drop_duplicates(PLACE[:-1]).groupby("item_id", observed=True).size()
-    answers = {
-        name: several if of_item[name] >= FEWEST_OUTPUTS else []
-        for name, several in answers_of(readouts).items()
-        if name in has_key
+    """Every item of readouts (`studies.readouts`) with a key and answers, the most suspect first.
+    Programs that fail agree on nothing, and an item with fewer outputs than `FEWEST_OUTPUTS` has
+    nothing said against it."""
+    has_key = {
+        name for name, item in items.items() if item.target is not None and item.kind != CODE
     }
-    keys, subjects = [str(items[one].target).split("\n") for one in answers], [items[one].category for one in answers]
-    every = suspicions(list(answers.values()), keys, subjects)
-    return sorted((Suspect(items[one], s) for one, s in zip(answers, every, strict=True)), key=lambda one: -one.suspicion.score)
+    of_item = (
+        readouts[readouts["answer"].notna()]
+        .drop_duplicates(PLACE[:-1])
+        .groupby("item_id", observed=True)
+        .size()
+    )
+    answers: dict[str, list[str]] = {}
+    for name, item_answers in answers_of(readouts).items():
+        if name in has_key:
+            answers[name] = item_answers if of_item[name] >= FEWEST_OUTPUTS else []
+    keys = [str(items[name].target).split("\n") for name in answers]
+    subjects = [items[name].category for name in answers]
+    suspected = []
+    for name, suspicion in zip(
+        answers, suspicions(list(answers.values()), keys, subjects=subjects), strict=True
+    ):
+        suspected.append(Suspect(items[name], suspicion))
+    return sorted(suspected, key=lambda suspect: -suspect.suspicion.score)
 
 
 def answers_of(readouts: pd.DataFrame) -> dict[str, list[str]]:
-    """Item -> every answer that was read of it. A prompt that stands on several axes counts once, an output once for each extractor: what
-    is stable over models, wordings and extractors is what speaks against a key."""
-    there = readouts[readouts["answer"].notna() & readouts["is_correct"].notna()].drop_duplicates(PLACE)
-    return {str(item): [str(one) for one in part] for item, part in there.groupby("item_id", observed=True)["answer"]}
+    """Item -> every answer that was read of it. A prompt that stands on several axes counts once,
+    an output once for each extractor: what is stable over models, wordings and extractors is what
+    speaks against a key."""
+    with_answer = readouts["answer"].notna() & readouts["is_correct"].notna()
+    answered = readouts[with_answer].drop_duplicates(PLACE)
+    answers = {}
+    for item, item_answers in answered.groupby("item_id", observed=True)["answer"]:
+        answers[str(item)] = list(map(str, item_answers))
+    return answers
 
 
-def ids_to_review(of: Sequence[Suspect], reviewer: str, verdicts: Sequence[Mapping], *, by_suspicion: bool = True) -> list[str]:
-    """The items that this reviewer has still to judge: suspects, the most suspect first; or all items in the reviewer's own random order,
-    in which those that were judged as suspects come up again. Everybody judges every item."""
-    some = [one for one in of if one.suspicion.is_suspect] if by_suspicion else list(of)
-    rows = [{"pair_id": one.item.item_id, "dataset": one.item.dataset, "generator": ""} for one in some]
-    risk = {one.item.item_id: one.suspicion.score for one in some} if by_suspicion else None
-    own = {row["item_id"] for row in verdicts if row["reviewer"] == reviewer and (by_suspicion or not row["by_choice"])}
-    return [place.pair_id for place in queue(rows, reviewer, shared=1, risk=risk) if place.pair_id not in own]
+def ids_to_review(
+    all_suspects: Sequence[Suspect],
+    reviewer: str,
+    verdicts: Sequence[Mapping],
+    *,
+    by_suspicion: bool = True,
+) -> list[str]:
+    """The items that this reviewer has still to judge: suspects, the most suspect first; or all
+    items in the reviewer's own random order, in which those that were judged as suspects come up
+    again. Everybody judges every item."""
+    to_judge = list(all_suspects)
+    risk = None
+    if by_suspicion:
+        to_judge = [suspect for suspect in to_judge if suspect.suspicion.is_suspect]
+        risk = {suspect.item.item_id: suspect.suspicion.score for suspect in to_judge}
+    rows = []
+    for suspect in to_judge:
+        item = suspect.item
+        rows.append({"pair_id": item.item_id, "dataset": item.dataset, "generator": ""})
+    judged_ids = {
+        row["item_id"]
+        for row in verdicts
+        if row["reviewer"] == reviewer and (by_suspicion or not row["by_choice"])
+    }
+    return [
+        place.pair_id
+        for place in queue(rows, reviewer, shared=1, risk=risk)
+        if place.pair_id not in judged_ids
+    ]
 
 
-def key_verdict_row(item: Item, reviewer: str, verdict: str, answer: str | None = None, *, by_choice: bool = False) -> dict:
-    """What `reviewer` says of the question as a row of `key_verdicts`. Raises BadInput for a verdict or an answer that is none."""
+def key_verdict_row(
+    item: Item, reviewer: str, verdict: str, answer: str | None = None, *, by_choice: bool = False
+) -> dict:
+    """Row of `key_verdicts` of what `reviewer` says of the question. Raises BadInput for a verdict
+    or an answer that is none."""
     if verdict not in VERDICTS:
         raise BadInput(
-            f"A question is answered, or it is {AMBIGUOUS} or {UNANSWERABLE}; this verdict says {str(verdict)[:40]!r}."
+            f"A question is answered, or it is {AMBIGUOUS} or {UNANSWERABLE}; this verdict says "
+            f"{str(verdict)[:40]!r}."
         )
     row = {
         "item_id": item.item_id,
         "reviewer": reviewer_name(signature(reviewer)),
         "verdict": verdict,
-        "answer": canonical_answer(item.kind, len(item.options), answer or "") if verdict == ANSWER else None,
+        "answer": canonical_answer(item.kind, len(item.options), answer=answer or "")
+        if verdict == ANSWER
+        else None,
         "item_hash": digest(item.question, list(item.options)),
         "rule_version": RULE_VERSION,
         "undoes": None,
@@ -94,21 +140,25 @@ def key_verdict_row(item: Item, reviewer: str, verdict: str, answer: str | None 
 
 def undo_key_verdict(row: Mapping) -> dict:
     """The row that takes a verdict back."""
-    new = {name: row[name] for name in ("item_id", "reviewer", "verdict", "answer", "item_hash", "rule_version")}
+    new = {
+        name: row[name]
+        for name in ("item_id", "reviewer", "verdict", "answer", "item_hash", "rule_version")
+    }
     new |= {"undoes": row["verdict_id"], "created_at": now()}
     return {"verdict_id": digest(*map(str, new.values())), **new}
 
 
 @dataclass(frozen=True)
 class KeyReview:
-    """What people say of one item (rows of `key_verdicts`)."""
+    """Reviews of one item (rows of `key_verdicts`)."""
 
     item: Item
     rows: tuple[Mapping, ...]
 
     @cached_property
     def words(self) -> Counter[str]:
-        """How many say that the key is right, that another answer is, that the question is ambiguous or cannot be answered."""
+        """Number of people who say that the key is right, that another answer is, that the question
+        is ambiguous or cannot be answered."""
         return Counter(self._word(row) for row in self.rows)
 
     def _word(self, row: Mapping) -> str:
@@ -125,7 +175,11 @@ class KeyReview:
         n_right, n_against = self.words[RIGHT], against.total()
         if n_right > n_against:
             return RIGHT
-        return UNDECIDED if n_right == n_against else min(against, key=lambda word: (-against[word], word))
+        return (
+            UNDECIDED
+            if n_right == n_against
+            else min(against, key=lambda word: (-against[word], word))
+        )
 
     @property
     def is_disputed(self) -> bool:
@@ -133,7 +187,8 @@ class KeyReview:
 
 
 def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[str, KeyReview]:
-    """Of each of these items that somebody reviewed, while its question and options are as they were then."""
+    """Reviews of each of these items that somebody reviewed, while its question and options are as
+    they were then."""
     by_item: dict[str, list[Mapping]] = {}
     for row in verdicts:
         item = items.get(row["item_id"])
@@ -144,45 +199,56 @@ def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[
 
 def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
     """The share of disputed items among those that came up at random."""
-    random = (KeyReview(one.item, tuple(row for row in one.rows if not row["by_choice"])) for one in reviews.values())
-    return accuracy([one.is_disputed for one in random if one.rows])
+    is_disputed = []
+    for item_review in reviews.values():
+        at_random = tuple(row for row in item_review.rows if not row["by_choice"])
+        if at_random:
+            is_disputed.append(KeyReview(item_review.item, at_random).is_disputed)
+    return accuracy(is_disputed)
 
 
-def errata(of: Sequence[Suspect], reviews: Mapping[str, KeyReview]) -> list[dict]:
-    """The items that people dispute, or are even on, with the evidence: one row each, for a table or a file."""
-    by_item = {one.item.item_id: one.suspicion for one in of}
-    return [
-        {
+def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) -> list[dict]:
+    """The items that people dispute, or are even on, with the evidence: one row each, for a table
+    or a file."""
+    by_item = {suspect.item.item_id: suspect.suspicion for suspect in all_suspects}
+    rows = []
+    for name, item_review in sorted(reviews.items()):
+        if item_review.outcome == RIGHT:
+            continue
+        item = item_review.item
+        answers = {answer_text(item, row["answer"]) for row in item_review.rows if row["answer"]}
+        row = {
             "item_id": name,
-            "dataset": one.item.dataset,
-            "question": one.item.question,
-            "options": " | ".join(one.item.options),
-            "key": answer_text(one.item, one.item.target),
-            "people say": one.outcome,
-            "their answers": ", ".join(sorted({answer_text(one.item, row["answer"]) for row in one.rows if row["answer"]})),
-            "reviewers": len(one.rows),
-            **{f"say {word}": one.words[word] for word in (RIGHT, OTHER, AMBIGUOUS, UNANSWERABLE)},
-            **_evidence(one.item, by_item.get(name)),
+            "dataset": item.dataset,
+            "question": item.question,
+            "options": " | ".join(item.options),
+            "key": answer_text(item, item.target),
+            "people say": item_review.outcome,
+            "their answers": ", ".join(sorted(answers)),
+            "reviewers": len(item_review.rows),
         }
-        for name, one in sorted(reviews.items())
-        if one.outcome != RIGHT
-    ]
+        for word in (RIGHT, OTHER, AMBIGUOUS, UNANSWERABLE):
+            row[f"say {word}"] = item_review.words[word]
+        rows.append(row | _evidence(item, by_item.get(name)))
+    return rows
 
 
 def errata_of(store: Store, study_id: str) -> list[dict]:
     """The errata of a study, by what people have said so far; empty where nobody disputes a key."""
     frame = studies.readouts(store, study_id)
-    of = suspects(frame, review.items(store, [str(one) for one in frame["item_id"].unique()]))
-    return errata(of, key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(store)))
+    ids = list(map(str, frame["item_id"].unique()))
+    all_suspects = suspects(frame, review.items(store, ids))
+    items = {suspect.item.item_id: suspect.item for suspect in all_suspects}
+    return errata(all_suspects, key_reviews(items, review.key_verdicts(store)))
 
 
-def _evidence(item: Item, one: Suspicion | None) -> dict:
-    if one is None:
+def _evidence(item: Item, suspicion: Suspicion | None) -> dict:
+    if suspicion is None:
         return {}
-    other = None if one.other is None else str(one.other)
+    most_frequent = None if suspicion.other is None else str(suspicion.other)
     return {
-        "most answers say": answer_text(item, other),
-        "share that says so": round(one.share, 3),
-        "share that says the key": round(one.of_key, 3),
-        "answers": one.n,
+        "most answers say": answer_text(item, most_frequent),
+        "share that says so": round(suspicion.share, 3),
+        "share that says the key": round(suspicion.of_key, 3),
+        "answers": suspicion.n,
     }

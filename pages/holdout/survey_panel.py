@@ -28,7 +28,7 @@ def show(sets: Sets) -> None:
 def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
-        outcome, how = survey_results(session.store(), sets.sets_id, is_model)
+        outcome, how = survey_results(session.store(), sets.sets_id, is_model=is_model)
         if is_model and how in (NO_ANSWER, NO_SURVEY):
             continue
         claim = None if outcome is None else survey_claim(outcome, "model" if is_model else "person")

@@ -73,7 +73,7 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
     retro = st.checkbox(RETRO, key="propose-retro")
     use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
     recipe = recipe.with_steps(steps)
-    items = proposing.items_to_paraphrase(session.store(), source, n, proposing.maker(model, recipe), retro)
+    items = proposing.items_to_paraphrase(session.store(), source, n, proposing.maker(model, recipe), with_retro=retro)
     if not items:
         st.info("Every question of this set has a paraphrase by this model and recipe already.")
     else:

@@ -1,4 +1,5 @@
-"""What the review did: gates by source, and T, G and A of a study's reviewed axis with and without what was struck out."""
+"""Effect of the review: gates by source, and T, G and A of a study's reviewed axis with and without
+what was struck out."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +17,11 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
 
-KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
+KEEP = {
+    "all": ("accepted", "unreviewed", "rejected"),
+    "standing": ("accepted", "unreviewed"),
+    "accepted": ("accepted",),
+}
 NAMES = {
     "all": "every {} that was asked",
     "standing": "without those struck out (what the pages show)",
@@ -26,9 +31,9 @@ NAMES = {
 
 @dataclass(frozen=True)
 class SourceGate:
-    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those on which the reviewers are
-    even.
-    `n_by_models` pairs were judged by models, who keep `n_kept_by_models` of them."""
+    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those
+    on which the reviewers are even. `n_by_models` pairs were judged by models, who keep
+    `n_kept_by_models` of them."""
 
     dataset: str
     generator: str
@@ -44,34 +49,42 @@ class SourceGate:
         return self.gate.accepted.n + self.gate.n_chosen
 
     def models_sentence(self) -> str:
-        """What models said, which opens no gate; empty where none judged."""
+        """Sentence on what models said, which opens no gate; empty where none judged."""
         if not self.n_by_models:
             return ""
         return (
-            f"Beside that, model reviewers keep {self.n_kept_by_models:,} of {self.n_by_models:,} pairs "
-            f"({percent_text(self.n_kept_by_models / self.n_by_models)}); their verdicts open no gate."
+            f"Beside that, model reviewers keep {self.n_kept_by_models:,} of {self.n_by_models:,} "
+            f"pairs ({percent_text(self.n_kept_by_models / self.n_by_models)}); their verdicts "
+            "open no gate."
         )
 
     def sentence(self) -> str:
-        """What the gate says, and whether there are pairs enough to open it."""
+        """Sentence of the gate, and whether there are pairs enough to open it."""
         n_left, n_more = self.n_pairs - self.n_reviewed, self.gate.n_more
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
-        there = f"only {n_left:,} are left to review" if n_left else "all of them have been reviewed"
-        need = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
+        supply = (
+            f"only {n_left:,} are left to review" if n_left else "all of them have been reviewed"
+        )
+        need = (
+            f"{self.gate.missing} About {n_more:,} more"
+            if self.gate.accepted.n
+            else f"{n_more:,} reviewed pairs"
+        )
         return (
-            f"{need}, accepted at the same rate, would open it, but {there}: bring more paraphrases of this source in, "
-            f"or let a model propose some.{self.gate.chosen_text}{self._split()}"
+            f"{need}, accepted at the same rate, would open it, but {supply}: bring more "
+            "paraphrases of this source in, or let a model propose "
+            f"some.{self.gate.chosen_text}{self._split()}"
         )
 
     def _split(self) -> str:
         """Pairs whose reviewers differ: a third verdict may turn them."""
         if not self.n_split:
             return ""
-        one = self.n_split == 1
+        is_single = self.n_split == 1
         return (
-            f" On {self.n_split:,} pair{'' if one else 's'} the reviewers differ; a third verdict under Agreement "
-            f"may turn {'it' if one else 'them'}, either way."
+            f" On {self.n_split:,} pair{'' if is_single else 's'} the reviewers differ; a third "
+            f"verdict under Agreement may turn {'it' if is_single else 'them'}, either way."
         )
 
 
@@ -82,20 +95,34 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
         in_sample = rows[rows["in_sample"]]
         n_chosen = int((rows["state"] != "unreviewed").sum()) - len(in_sample)
         n_split = int(
-            ((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"]) & rows["settled_by"].isna()).sum()
+            (
+                (rows["n_reviewers"] > 0)
+                & (2 * rows["n_kept"] == rows["n_reviewers"])
+                & rows["settled_by"].isna()
+            ).sum()
         )
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
         gate = paraphrase_gate(int(in_sample["in_favour"].sum()), len(in_sample), n_chosen=n_chosen)
-        gates.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
+        gates.append(
+            SourceGate(
+                str(dataset),
+                str(generator),
+                n_pairs=len(rows),
+                n_split=n_split,
+                gate=gate,
+                n_by_models=len(by_models),
+                n_kept_by_models=n_kept_by_models,
+            )
+        )
     return gates
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as many as the share struck
-    among the `n_reviewed` pairs of the same sources asks for. Those count whether this study asked them or not: what was
-    struck before it began was never asked."""
+    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as
+    many as the share struck among the `n_reviewed` pairs of the same sources asks for. Those count
+    whether this study asked them or not: what was struck before it began was never asked."""
 
     n_bad: int
     n_unreviewed: int
@@ -103,16 +130,16 @@ class Bounds:
     limits: Mapping[str, tuple[Decomposition, Decomposition]]
 
     def text(self, name: str) -> str:
-        """ "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]" of T, G or A."""
-        low, high = (getattr(one, name) for one in self.limits[name])
+        """Range of T, G or A: "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]"."""
+        low, high = (getattr(limit, name) for limit in self.limits[name])
         return f"{low.text()} to {high.text()}"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One reviewed axis of a study under one model and readout. `subsets` are (which wordings count, how many, decomposition);
-    `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
-    `unbounded`."""
+    """One reviewed axis of a study under one model and readout. `subsets` are (which wordings
+    count, how many, decomposition); `bounds` is None where nothing is unreviewed, or nothing was
+    reviewed to judge the rest by, or for the reason in `unbounded`."""
 
     subsets: tuple[tuple[str, int, Decomposition], ...]
     bounds: Bounds | None
@@ -120,14 +147,18 @@ class Effect:
     axis: str = PARAPHRASE
 
     def sentence(self, readout_title: str) -> str:
-        """What striking out did to T."""
+        """Sentence on how far striking out moved T."""
         (_, n_all, before), (_, n_left, after), _ = self.subsets
         n_struck = n_all - n_left
         if not n_struck:
-            return f"No {NOUNS[self.axis][0]} of this study was struck out: T is {after.T.text()} under {readout_title}."
+            return (
+                f"No {NOUNS[self.axis][0]} of this study was struck out: T is {after.T.text()} "
+                f"under {readout_title}."
+            )
         return (
-            f"{n_struck:,} of {n_all:,} {NOUNS[self.axis][1]} were struck out: under {readout_title} T goes from {before.T.text()} to "
-            f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}."
+            f"{n_struck:,} of {n_all:,} {NOUNS[self.axis][1]} were struck out: under "
+            f"{readout_title} T goes from {before.T.text()} to {after.T.text()}, G from "
+            f"{before.G.text()} to {after.G.text()}."
         )
 
 
@@ -139,38 +170,65 @@ def effect(
     reference: str,
     axis: str = PARAPHRASE,
 ) -> Effect:
-    """`readouts` of one model with every wording that was asked (`paraphrases="all"`), `materials` (item, variant of the axis) ->
-    pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
+    """`readouts` of one model with every wording that was asked (`paraphrases="all"`), `materials`
+    (item, variant of the axis) -> pair, `states` of all stored pairs as
+    `store.queries.paraphrase_states` gives them."""
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
     state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
-    there = set(_keys(readouts, axis)) & set(state)
+    asked_places = set(_keys(readouts, axis)) & set(state)
     subsets = []
     for name, keep in KEEP.items():
-        strikes = {place for place in there if state[place] not in keep}
-        subsets.append((name, len(there) - len(strikes), decomposition_without(readouts, strikes, extractor, reference, axis)))
-    places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
+        strikes = {place for place in asked_places if state[place] not in keep}
+        subsets.append(
+            (
+                name,
+                len(asked_places) - len(strikes),
+                decomposition_without(
+                    readouts, strikes, extractor=extractor, reference=reference, axis=axis
+                ),
+            )
+        )
+    places: dict[str, list[Place]] = {name: [] for name in KEEP["all"]}
+    for place, place_state in state.items():
+        if place in asked_places and place_state in places:
+            places[place_state].append(place)
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
     try:
-        bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference, axis) if n_reviewed else None
-    except BadInput as error:  # too many paraphrases of one item to try them all: the rest of the page still stands
-        return Effect(tuple(subsets), None, str(error), axis)
+        bounds = (
+            _bounds(
+                readouts,
+                places,
+                n_bad=n_bad,
+                n_reviewed=n_reviewed,
+                extractor=extractor,
+                reference=reference,
+                axis=axis,
+            )
+            if n_reviewed
+            else None
+        )
+    # too many paraphrases of one item to try them all: the rest of the page still stands
+    except BadInput as error:
+        return Effect(tuple(subsets), bounds=None, unbounded=str(error), axis=axis)
     return Effect(tuple(subsets), bounds, axis=axis)
 
 
 def effect_rows(study_effect: Effect) -> list[dict]:
-    """The table of an effect: T, G and A by what is counted, and their extremes where some are unreviewed."""
+    """The table of an effect: T, G and A by what is counted, and their extremes where some are
+    unreviewed."""
     bounds, (noun, nouns) = study_effect.bounds, NOUNS[study_effect.axis]
-    rows = [
-        {
-            "counted": NAMES[name].format(noun),
-            nouns: n,
-            "T": one.T.text(),
-            "G (genuine)": one.G.text(),
-            "A (artifact)": one.A.text(),
-            "items": f"{one.n_items:,}",
-        }
-        for name, n, one in study_effect.subsets
-    ]
+    rows = []
+    for name, n, parts in study_effect.subsets:
+        rows.append(
+            {
+                "counted": NAMES[name].format(noun),
+                nouns: n,
+                "T": parts.T.text(),
+                "G (genuine)": parts.G.text(),
+                "A (artifact)": parts.A.text(),
+                "items": f"{parts.n_items:,}",
+            }
+        )
     if bounds:
         n_left = next(n for name, n, _ in study_effect.subsets if name == "standing") - bounds.n_bad
         rows.append(
@@ -186,9 +244,16 @@ def effect_rows(study_effect: Effect) -> list[dict]:
     return rows
 
 
-def struck_rows(states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]) -> list[dict]:
-    """The paraphrases among `pair_ids` that were struck out, those first that move T most; `moved` is pair -> share of T."""
-    rows = [row for row in states.to_dict("records") if row["pair_id"] in pair_ids and row["state"] not in KEEP["standing"]]
+def struck_rows(
+    states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]
+) -> list[dict]:
+    """The paraphrases among `pair_ids` that were struck out, those first that move T most; `moved`
+    is pair -> share of T."""
+    rows = [
+        row
+        for row in states.to_dict("records")
+        if row["pair_id"] in pair_ids and row["state"] not in KEEP["standing"]
+    ]
     return [
         {
             "pair": row["pair_id"],
@@ -202,9 +267,14 @@ def struck_rows(states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[
 
 
 def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
-    """(how many of the `unreviewed` pairs are bad if each source is as bad as its pairs in the sample, rounded up; how many those
-    are). A source without a verdict is taken to be like the others."""
-    rows = list(states[["pair_id", "dataset", "generator", "state", "in_sample"]].itertuples(index=False, name=None))
+    """(how many of the `unreviewed` pairs are bad if each source is as bad as its pairs in the
+    sample, rounded up; how many those are). A source without a verdict is taken to be like the
+    others."""
+    rows = list(
+        states[["pair_id", "dataset", "generator", "state", "in_sample"]].itertuples(
+            index=False, name=None
+        )
+    )
     source = {pair: (dataset, generator) for pair, dataset, generator, *_ in rows}
     unreviewed_sources = [source[pair] for pair in unreviewed if pair in source]
     sources = set(unreviewed_sources)
@@ -212,11 +282,14 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     for pair, _, _, state, in_sample in rows:
         if in_sample and source[pair] in sources:
             labels_by_pair.setdefault(source[pair], []).append(state == "rejected")
-    every = [is_bad for bad in labels_by_pair.values() for is_bad in bad]
-    if not every:
+    n_reviewed = sum(map(len, labels_by_pair.values()))
+    if not n_reviewed:
         return 0, 0
-    shares = {one: sum(bad) / len(bad) for one, bad in labels_by_pair.items()}
-    return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in unreviewed_sources) - 1e-9), len(every)
+    share_of_all = sum(map(sum, labels_by_pair.values())) / n_reviewed
+    shares = {name: sum(is_bad) / len(is_bad) for name, is_bad in labels_by_pair.items()}
+    n_bad = sum(shares.get(name, share_of_all) for name in unreviewed_sources)
+    # A sum that is whole but for rounding errors is not rounded up.
+    return math.ceil(n_bad - 1e-9), n_reviewed
 
 
 def _bounds(
@@ -232,16 +305,36 @@ def _bounds(
     standing = readouts[[key not in rejected for key in _keys(readouts, axis)]]
     limits = {
         name: (
-            decomposition_without(standing, least, extractor, reference, axis),
-            decomposition_without(standing, most, extractor, reference, axis),
+            decomposition_without(
+                standing, least, extractor=extractor, reference=reference, axis=axis
+            ),
+            decomposition_without(
+                standing, most, extractor=extractor, reference=reference, axis=axis
+            ),
         )
-        for name, (least, most) in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference, axis).items()
+        for name, (least, most) in extreme_strikes(
+            standing,
+            places["unreviewed"],
+            n_bad=n_bad,
+            extractor=extractor,
+            reference=reference,
+            axis=axis,
+        ).items()
     }
-    return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
+    return Bounds(
+        n_bad,
+        len(places["unreviewed"]),
+        n_reviewed=n_reviewed,
+        limits={name: limits[name] for name in QUANTITIES},
+    )
 
 
 def decomposition_without(
-    readouts: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str, axis: str = PARAPHRASE
+    readouts: pd.DataFrame,
+    strikes: Collection[Place],
+    extractor: str,
+    reference: str,
+    axis: str = PARAPHRASE,
 ) -> Decomposition:
     """T, G and A of the axis without the places in `strikes`."""
     rows = readouts[[key not in strikes for key in _keys(readouts, axis)]]
@@ -251,19 +344,22 @@ def decomposition_without(
 def _keys(readouts: pd.DataFrame, axis: str):
     """(item, variant) of rows on the axis; None elsewhere, where names may be alike."""
     return (
-        (item, variant) if one == axis else None
-        for item, variant, one in zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True)
+        (item, variant) if row_axis == axis else None
+        for item, variant, row_axis in zip(
+            readouts["item_id"], readouts["variant"], readouts["axis"], strict=True
+        )
     )
 
 
-# What one reviewer's verdicts changed: acceptance of each source, and the estimate of a study, with and without them.
+# What one reviewer's verdicts changed: acceptance of each source, and the estimate of a study, with
+# and without them.
 
 
 STANDING = KEEP["standing"]
 
 
 def state_of(verdicts: Sequence[Mapping]) -> str:
-    """What people's verdicts on one pair make of it, as `store.queries.studies` decides it."""
+    """State of a pair by people's verdicts on it, as `store.queries.studies` decides it."""
     votes = blind(verdicts)
     if settled := settling(verdicts):
         return "accepted" if keeps(settled) else "rejected"
@@ -272,28 +368,50 @@ def state_of(verdicts: Sequence[Mapping]) -> str:
     return "accepted" if 2 * sum(keeps(row) for row in votes) > len(votes) else "rejected"
 
 
-def own_acceptance(verdicts: Sequence[Mapping], sources: Mapping[str, str], reviewer: str) -> list[str]:
-    """One sentence for each source of which `reviewer` judged pairs: how far that moved its acceptance. `verdicts` are all that
-    stand, `sources` pair -> source."""
+def own_acceptance(
+    verdicts: Sequence[Mapping], sources: Mapping[str, str], reviewer: str
+) -> list[str]:
+    """One sentence for each source of which `reviewer` judged pairs: how far that moved its
+    acceptance. `verdicts` are all that stand, `sources` pair -> source."""
     rows_of = by_pair(people(verdicts))
-    mine = [sources[pair] for pair, rows in rows_of.items() if pair in sources and _judged_by(rows, reviewer)]
+    judged_sources = [
+        sources[pair]
+        for pair, rows in rows_of.items()
+        if pair in sources and _judged_by(rows, reviewer)
+    ]
     sentences = []
-    for source in dict.fromkeys(mine):
-        pairs = _in_sample(rows_of, [pair for pair, one in sources.items() if one == source])
-        before, after = (_acceptance([_without(rows_of[pair], one) for pair in pairs]) for one in (reviewer, None))
-        n, n_pairs = mine.count(source), sum(one == source for one in sources.values())
-        n_verdicts = f"{n:,} verdict{'s' * (n > 1)} of {reviewer} on the {n_pairs:,} stored paraphrases of {source}"
-        moved = f"acceptance from {before} to {after}" if before != after else f"nothing: acceptance is {after}"
+    for source in dict.fromkeys(judged_sources):
+        source_pairs = [pair for pair, name in sources.items() if name == source]
+        pairs = _in_sample(rows_of, source_pairs)
+        before, after = (
+            _acceptance([_without(rows_of[pair], left_out) for pair in pairs])
+            for left_out in (reviewer, None)
+        )
+        n, n_pairs = judged_sources.count(source), len(source_pairs)
+        n_verdicts = (
+            f"{n:,} verdict{'s' * (n > 1)} of {reviewer} on the {n_pairs:,} stored paraphrases of "
+            f"{source}"
+        )
+        moved = (
+            f"acceptance from {before} to {after}"
+            if before != after
+            else f"nothing: acceptance is {after}"
+        )
         sentences.append(f"{n_verdicts} moved {moved}.")
     return sentences
 
 
 def _in_sample(rows_of: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
-    """Those of a source's `pairs` that stand for it, as `store.queries.paraphrase_states` decides it."""
+    """Those of a source's `pairs` that stand for it, as `store.queries.paraphrase_states` decides
+    it."""
     reviewed = [pair for pair in pairs if pair in rows_of]
     if len(reviewed) == len(pairs):
         return reviewed
-    return [pair for pair in reviewed if any(not row["by_choice"] for row in blind(rows_of[pair]))]
+    sample = []
+    for pair in reviewed:
+        if not all(row["by_choice"] for row in blind(rows_of[pair])):
+            sample.append(pair)
+    return sample
 
 
 def _acceptance(by_pair: Sequence[Sequence[Mapping]]) -> str:
@@ -324,21 +442,34 @@ def own_effect(
     reference: str,
     axis: str = PARAPHRASE,
 ) -> str:
-    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every wording that was asked,
-    `materials` (item, variant of the axis) -> pair, `verdicts` all that stand."""
+    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every
+    wording that was asked, `materials` (item, variant of the axis) -> pair, `verdicts` all that
+    stand."""
     rows_of = by_pair(people(verdicts))
     pairs = set(materials.values())
     n_mine = sum(_judged_by(rows_of.get(pair, ()), reviewer) for pair in pairs)
     if not n_mine:
-        return f"{reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this study asked."
+        return (
+            f"{reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this study "
+            "asked."
+        )
     rates = []
     for without in (reviewer, None):
         strikes = {
-            place for place, pair in materials.items() if state_of(_without(rows_of.get(pair, ()), without)) not in STANDING
+            place
+            for place, pair in materials.items()
+            if state_of(_without(rows_of.get(pair, ()), without)) not in STANDING
         }
-        rates.append(decomposition_without(readouts, strikes, extractor, reference, axis).T)
+        rates.append(
+            decomposition_without(
+                readouts, strikes, extractor=extractor, reference=reference, axis=axis
+            ).T
+        )
     before, after = rates
-    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} {NOUNS[axis][1]} that this study asked"
+    judged = (
+        f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} "
+        f"{NOUNS[axis][1]} that this study asked"
+    )
     if before.text() == after.text():
-        return f"{what} did not move T: it is {after.text()}."
-    return f"{what} moved T from {before.text()} to {after.text()}."
+        return f"{judged} did not move T: it is {after.text()}."
+    return f"{judged} moved T from {before.text()} to {after.text()}."

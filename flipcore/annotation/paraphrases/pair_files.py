@@ -1,7 +1,8 @@
 """Pairs and verdicts as files, out and in: a bad row is refused by its line and harms no other.
 
-A row holds a pair (original, paraphrase), a verdict (a reviewer and their answers) on a pair that is stored, or both at once.
-Originals may also be the items of a second file, row by row. The same file again adds nothing.
+A row holds a pair (original, paraphrase), a verdict (a reviewer and their answers) on a pair that
+is stored, or both at once. Originals may also be the items of a second file, row by row. The same
+file again adds nothing.
 """
 
 import datetime as dt
@@ -13,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.annotation.paraphrases.random_order import count_beginnings
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, RULE_VERSION, verdict_row
+from flipcore.annotation.paraphrases.verdicts import (
+    ADJUDICATION,
+    CHECKS,
+    PERSON,
+    RULE_VERSION,
+    verdict_row,
+)
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.core.wordings import checked_change
@@ -31,7 +38,16 @@ from flipcore.text.tables import csv_text
 
 COLUMNS = {
     "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
-    "paraphrase": ("paraphrase", "paraphrased", "rephrased", "rewording", "reworded", "paraphrase_text", "text_2", "sentence2"),
+    "paraphrase": (
+        "paraphrase",
+        "paraphrased",
+        "rephrased",
+        "rewording",
+        "reworded",
+        "paraphrase_text",
+        "text_2",
+        "sentence2",
+    ),
     "pair_id": ("pair_id", "pair"),
     "dataset": ("dataset", "benchmark"),
     "generator": ("generator", "paraphraser", "generated_by"),
@@ -73,15 +89,16 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Inventory:
-    """What the store holds already: pairs by id, and items by the text of their question (spaces apart)."""
+    """Contents of the store: pairs by id, and items by the text of their question (spaces
+    apart)."""
 
     pairs: Mapping[str, Mapping] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
 
 
 def inventory_of(store: Store) -> Inventory:
-    """What a store holds. The questions of items that are set aside are among them, so that their pairs find their item; they
-    are compared and never shown."""
+    """Inventory of a store. The questions of items that are set aside are among them, so that their
+    pairs find their item; they are compared and never shown."""
     return Inventory(
         {pair["pair_id"]: pair for pair in review.pairs(store)},
         {spaceless(question): item for question, item in planning.item_of_question(store).items()},
@@ -89,18 +106,24 @@ def inventory_of(store: Store) -> Inventory:
 
 
 def file_rows(path: str | Path) -> list[Row]:
-    """The rows of a JSONL, JSON, CSV or Parquet file; CSV cells that were neutralised on the way out are as they were meant."""
+    """The rows of a JSONL, JSON, CSV or Parquet file; CSV cells that were neutralised on the way
+    out are as they were meant."""
     rows = list(read_rows(path))
     if Path(path).suffix.lower() not in (".csv", ".tsv"):
         return rows
-    return [
-        replace(row, values={name: as_meant(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()})
-        for row in rows
-    ]
+    meant = []
+    for row in rows:
+        values = {
+            name: as_meant(cell) if isinstance(cell, str) else cell
+            for name, cell in row.values.items()
+        }
+        meant.append(replace(row, values=values))
+    return meant
 
 
 def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
-    """The items of a file as `dataset` reads it, row by row; a row that is none is the end of a sentence about why."""
+    """The items of a file as `dataset` reads it, row by row; a row that is none is the end of a
+    sentence about why."""
     loader = LOADERS[dataset]
     rows = list(loader.rows(str(path)))
     make = loader.making(rows, {})
@@ -114,13 +137,14 @@ def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
 
 
 def guessed_columns(names: Iterable[str]) -> dict[str, str]:
-    """Which column is which; what nothing fits is left out."""
+    """Find which column is which; what nothing fits is left out."""
     plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
-    return {
-        column: next(plain[one] for one in aliases if one in plain)
-        for column, aliases in COLUMNS.items()
-        if any(one in plain for one in aliases)
-    }
+    guessed = {}
+    for column, aliases in COLUMNS.items():
+        fitting = [plain[alias] for alias in aliases if alias in plain]
+        if fitting:
+            guessed[column] = fitting[0]
+    return guessed
 
 
 def incoming(
@@ -133,17 +157,27 @@ def incoming(
     originals: Sequence[Item | str] | None = None,
     reviewer_kind: str = PERSON,
 ) -> Incoming:
-    """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are `row_originals`; `dataset`
-    and `generator` name the source, `reviewer_kind` the reviewers (person or model), where a row does not. Raises BadInput for
-    a file that can hold neither pairs nor verdicts, or originals of another number."""
-    _check(rows, columns, originals)
+    """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are
+    `row_originals`; `dataset` and `generator` name the source, `reviewer_kind` the reviewers
+    (person or model), where a row does not. Raises BadInput for a file that can hold neither pairs
+    nor verdicts, or originals of another number."""
+    _check(rows, columns, originals=originals)
     furnished = originals is not None and _is_furnished(rows, columns["paraphrase"])
     pairs: dict[str, dict] = {}
     items: dict[str, Item] = {}
     verdicts: dict[str, dict] = {}
     refusals: list[tuple[int, str]] = []
     for place, row in enumerate(rows):
-        reader = _Reader(row, columns, dataset, generator, inventory, pairs, furnished, reviewer_kind)
+        reader = _Reader(
+            row,
+            columns,
+            dataset=dataset,
+            generator=generator,
+            inventory=inventory,
+            so_far=pairs,
+            furnished=furnished,
+            reviewer_kind=reviewer_kind,
+        )
         try:
             if row.problem:
                 raise BadInput(row.problem)
@@ -158,33 +192,56 @@ def incoming(
         if verdict is not None:
             verdicts[verdict["verdict_id"]] = verdict
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
-    notes = ["“Question:” and what follows “Answer:” were taken off the paraphrases."] if furnished else []
+    notes = (
+        ["“Question:” and what follows “Answer:” were taken off the paraphrases."]
+        if furnished
+        else []
+    )
     if "reviewer" not in columns and set(CHECKS) & set(columns):
-        notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
+        notes.append(
+            "No column names the reviewers, so what the rows say of the pairs is not taken in."
+        )
     if any(verdict["reviewer_kind"] == PERSON for verdict in verdicts.values()):
         notes.append(FROM_ELSEWHERE)
     n_there = len(pairs) - len(new)
     if n_there:
         notes.append(f"{n_there:,} of the pairs are stored already.")
-    return Incoming(new, tuple(items.values()), tuple(verdicts.values()), tuple(refusals), tuple(notes))
+    return Incoming(
+        new,
+        tuple(items.values()),
+        verdicts=tuple(verdicts.values()),
+        refusals=tuple(refusals),
+        notes=tuple(notes),
+    )
 
 
-def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None) -> None:
+def _check(
+    rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None
+) -> None:
     if not rows:
         raise BadInput("The file has no rows.")
     if all(row.problem for row in rows):
         raise BadInput(f"No row of the file can be read. {rows[0].place} {rows[0].problem}.")
     if len(rows) > MOST_ROWS:
-        raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it.")
+        raise BadInput(
+            f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it."
+        )
     if originals is not None and "paraphrase" not in columns:
         raise BadInput("Say which column holds the paraphrase.")
     if originals is not None and len(originals) != len(rows):
         raise BadInput(
-            f"Originals and paraphrases belong together row by row, but there are {len(originals):,} originals and "
-            f"{len(rows):,} paraphrases."
+            "Originals and paraphrases belong together row by row, but there are "
+            f"{len(originals):,} originals and {len(rows):,} paraphrases."
         )
-    if originals is None and "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
-        raise BadInput("Say which columns hold the original and the paraphrase, or, for verdicts alone, the pair_id.")
+    if (
+        originals is None
+        and "pair_id" not in columns
+        and not {"original", "paraphrase"} <= set(columns)
+    ):
+        raise BadInput(
+            "Say which columns hold the original and the paraphrase, or, for verdicts alone, the "
+            "pair_id."
+        )
 
 
 def _is_furnished(rows: Sequence[Row], column: str) -> bool:
@@ -214,19 +271,32 @@ class _Reader:
         if isinstance(original, str):
             raise BadInput(f"has an original that is no item: it {original}")
         pair_id = self.text("pair_id")
-        before, after = original.question if original else self.text("original"), self.text("paraphrase")
+        before, after = (
+            original.question if original else self.text("original"),
+            self.text("paraphrase"),
+        )
         if self.furnished and (bare := _FURNITURE.match(after)):
             after = bare[1].strip()
-        there = self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id)
-        if there and (
-            (not before and not after) or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())
+        stored = self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id)
+        if stored and (
+            (not before and not after)
+            or (before.strip(), after) == (stored["original"].strip(), stored["paraphrase"].strip())
         ):
-            return dict(there), None
-        if there:
-            raise BadInput(f"names the pair {pair_id[:60]!r}, which stands for another text already")
+            return dict(stored), None
+        if stored:
+            raise BadInput(
+                f"names the pair {pair_id[:60]!r}, which stands for another text already"
+            )
         self._check_texts(before, after, pair_id)
-        dataset, generator = self.text("dataset") or self.dataset, self.text("generator") or self.generator
-        item_id = original.item_id if original else self.text("item_id") or self.inventory.items.get(spaceless(before), "")
+        dataset, generator = (
+            self.text("dataset") or self.dataset,
+            self.text("generator") or self.generator,
+        )
+        item_id = (
+            original.item_id
+            if original
+            else self.text("item_id") or self.inventory.items.get(spaceless(before), "")
+        )
         item = original or (None if item_id else self._item(before, dataset))
         pair = {
             "pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}",
@@ -240,7 +310,8 @@ class _Reader:
         return pair, item
 
     def _change(self) -> str:
-        """What the wording changes: a paraphrase where the file says nothing of it, a translation where it names a language."""
+        """Change that the wording makes: a paraphrase where the file says nothing of it, a
+        translation where it names a language."""
         try:
             return checked_change(self.text("change"))
         except BadInput as error:
@@ -272,7 +343,9 @@ class _Reader:
     def verdict(self, pair: Mapping) -> dict | None:
         """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
         reviewer = self.text("reviewer")
-        answers = {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
+        answers = (
+            {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
+        )
         if not any(answers.values()):
             return None
         if not reviewer:
@@ -280,19 +353,30 @@ class _Reader:
         for name in ("original", "paraphrase"):
             stated = self.text(f"{name}_hash")
             if stated and stated != digest(pair[name]):
-                raise BadInput(f"was given on another {name} than the pair {pair['pair_id'][:60]!r} has here")
+                raise BadInput(
+                    f"was given on another {name} than the pair {pair['pair_id'][:60]!r} has here"
+                )
         rule = self.text("rule_version") or RULE_VERSION
         if rule not in (RULE_VERSION, ADJUDICATION):
-            raise BadInput(f"was given under the rule {rule[:40]!r}; known are {RULE_VERSION} and {ADJUDICATION}")
+            raise BadInput(
+                f"was given under the rule {rule[:40]!r}; known are {RULE_VERSION} and "
+                f"{ADJUDICATION}"
+            )
         verdict_id = self.text("verdict_id") or digest(
-            "imported", pair["pair_id"], reviewer, answers, self.text("note"), rule, self.text("created")
+            "imported",
+            pair["pair_id"],
+            reviewer,
+            answers,
+            self.text("note"),
+            rule,
+            self.text("created"),
         )
         try:
             return verdict_row(
                 pair,
                 reviewer,
-                answers,
-                self.text("note"),
+                answers=answers,
+                note=self.text("note"),
                 verdict_id=verdict_id,
                 reviewer_kind=self.text("reviewer_kind").lower() or self.reviewer_kind,
                 by_choice=True,  # whatever the file says: `random_order` decides it
@@ -313,10 +397,10 @@ class _Reader:
         if not stated:
             return None
         try:
-            at = dt.datetime.fromisoformat(stated)
+            created = dt.datetime.fromisoformat(stated)
         except ValueError:
             raise BadInput(f"has the date {stated[:40]!r}; write it as 2026-11-21 09:30") from None
-        return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+        return created if created.tzinfo else created.replace(tzinfo=dt.UTC)
 
 
 def spaceless(text: str) -> str:
@@ -338,19 +422,22 @@ VERDICT_COLUMNS = (
 
 def pair_rows(store: Store) -> list[dict]:
     """Every stored pair with what stands of it now; none of an item that is set aside."""
-    return [
-        {
-            **{column: row[column] for column in PAIR_COLUMNS},
-            **{column: int(row[column]) for column in PAIR_COLUMNS if column.startswith("n_")},
-        }
-        for row in studies.paraphrase_states(store).to_dict("records")
-        if not row["set_aside"]
-    ]
+    rows = []
+    for state in studies.paraphrase_states(store).to_dict("records"):
+        if not state["set_aside"]:
+            row = {column: state[column] for column in PAIR_COLUMNS}
+            # A count that pandas holds as a float is written as the whole number that it is.
+            row |= {column: int(row[column]) for column in row if column.startswith("n_")}
+            rows.append(row)
+    return rows
 
 
 def verdict_rows(store: Store) -> list[dict]:
     """The verdicts that stand."""
-    return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
+    rows = []
+    for verdict in review.verdicts(store):
+        rows.append({column: verdict[column] for column in VERDICT_COLUMNS})
+    return rows
 
 
 def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
@@ -365,18 +452,29 @@ def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
 
 def take_in(store: Store, batch: Incoming) -> str:
     """Stores what a file brings; the sentence that says how much. Raises AccessDenied."""
-    review.keep_pairs(store, batch.pairs, batch.items)
+    review.keep_pairs(store, batch.pairs, items=batch.items)
     review.keep_verdicts(store, batch.verdicts)
-    sentence = f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are stored."
-    return " ".join([sentence, *_counting(store, bool(batch.verdicts))])
+    sentence = (
+        f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are "
+        "stored."
+    )
+    return " ".join([sentence, *_counting(store, has_verdicts=bool(batch.verdicts))])
 
 
 def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
-    """Adds what database files hold; one sentence a fact. Raises BadInput for a file that cannot be used."""
+    """Adds what database files hold; one sentence a fact. Raises BadInput for a file that cannot be
+    used."""
     report = merge(paths, store)
-    return [*report.sentences(), *_counting(store, report.added["verdicts"] > 0)]
+    return [*report.sentences(), *_counting(store, has_verdicts=report.added["verdicts"] > 0)]
 
 
-def _counting(store: Store, has_verdicts: bool) -> list[str]:
+def _counting(store: Store, *, has_verdicts: bool) -> list[str]:
     n = count_beginnings(store) if has_verdicts else 0
-    return [f"{n:,} verdict{'s' * (n != 1)} from elsewhere now count{'s' * (n == 1)} as drawn at random."] if n else []
+    return (
+        [
+            f"{n:,} verdict{'s' * (n != 1)} from elsewhere now count{'s' * (n == 1)} as drawn at "
+            "random."
+        ]
+        if n
+        else []
+    )

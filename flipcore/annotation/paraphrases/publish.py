@@ -1,7 +1,8 @@
-"""The verified set as a Hugging Face dataset with a card: to a folder without a network, or to the hub with a token.
+"""The verified set as a Hugging Face dataset with a card: to a folder without a network, or to the
+hub with a token.
 
-Source 004 publishes its perturbation set so. Only paraphrases that people accepted are in it; what models said stands apart.
-People are numbered, never named.
+Source 004 publishes its perturbation set so. Only paraphrases that people accepted are in it; what
+models said stands apart. People are numbered, never named.
 """
 
 import os
@@ -31,46 +32,68 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Published:
-    """Where it went and how much of it; `left_out` says what may not be passed on, and why."""
+    """Place and amount of what was published; `left_out` says what may not be passed on, and
+    why."""
 
     place: str
     n_rows: int
     left_out: str = ""
 
     def sentence(self) -> str:
-        return f"{self.n_rows:,} accepted paraphrases were published to {self.place}.{self.left_out}"
+        return (
+            f"{self.n_rows:,} accepted paraphrases were published to {self.place}.{self.left_out}"
+        )
 
 
 def _left_out(datasets: Sequence[str], license: str) -> str:
-    """What is left out of accepted paraphrases whose datasets these are; "" where all may be passed on."""
+    """Sentence on what is left out of accepted paraphrases of these datasets; "" where all may be
+    passed on."""
     n = Counter(name for name in datasets if not may_be_passed_on(license_of(name, license)))
     if not n:
         return ""
-    one = n.total() == 1
+    is_single = n.total() == 1
     return (
-        f" {n.total():,} more {'is' if one else 'are'} left out: the licence of {', '.join(sorted(n))} is not known or forbids "
-        "changed copies."
+        f" {n.total():,} more {'is' if is_single else 'are'} left out: the licence of "
+        f"{', '.join(sorted(n))} is not known or forbids changed copies."
     )
 
 
 def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
-    """What stands of every paraphrase that may be shown, or of those of one (dataset, generator)."""
+    """States of every paraphrase that may be shown, or of those of one (dataset, generator)."""
     states = studies.paraphrase_states(store)
     states = states[~states["set_aside"]]
-    return states if source is None else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
+    return (
+        states
+        if source is None
+        else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
+    )
 
 
-_OF_PAIR = ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "change", "kind")
+_OF_PAIR = (
+    "pair_id",
+    "dataset",
+    "item_id",
+    "generator",
+    "original",
+    "paraphrase",
+    "change",
+    "kind",
+)
 
 
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
-    """The accepted paraphrases, one row each, with numbered verdicts. Raises BadInput when there is none."""
+    """The accepted paraphrases, one row each, with numbered verdicts. Raises BadInput when there is
+    none."""
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
-        raise BadInput("No person has accepted a paraphrase yet, so there is nothing to publish. Review some first.")
+        raise BadInput(
+            "No person has accepted a paraphrase yet, so there is nothing to publish. Review some "
+            "first."
+        )
     verdicts = [row for row in review.verdicts(store) if row["pair_id"] in states]
-    number = {name: i for i, name in enumerate(sorted({row["reviewer"] for row in verdicts}), start=1)}
+    reviewers = sorted({row["reviewer"] for row in verdicts})
+    number = {name: i for i, name in enumerate(reviewers, start=1)}
     by_pair: dict[str, list[dict]] = {}
     for row in verdicts:
         by_pair.setdefault(row["pair_id"], []).append(
@@ -81,70 +104,98 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
                 "note": row["note"],
             }
         )
-    return [
-        {
-            **{name: pair[name] for name in _OF_PAIR},
-            "options": list(pair["options"] or ()),
-            "target": pair["target"],
-            **{name: int(states[pair["pair_id"]][name]) for name in ("n_reviewers", "n_kept", "n_models", "n_models_kept")},
-            "is_settled": states[pair["pair_id"]]["settled_by"] is not None,
-            "verdicts": by_pair.get(pair["pair_id"], []),
-        }
-        for pair in review.pairs(store, accepted)
-    ]
+    rows = []
+    for pair in review.pairs(store, accepted):
+        state = states[pair["pair_id"]]
+        row = {name: pair[name] for name in _OF_PAIR}
+        row |= {"options": list(pair["options"] or ()), "target": pair["target"]}
+        for name in ("n_reviewers", "n_kept", "n_models", "n_models_kept"):
+            row[name] = int(state[name])
+        row["is_settled"] = state["settled_by"] is not None
+        row["verdicts"] = by_pair.get(pair["pair_id"], [])
+        rows.append(row)
+    return rows
 
 
-def card(store: Store, title: str, license: str = "", source: tuple[str, str] | None = None, language: str = "en") -> str:
-    """The dataset's card: what is in it, by which rule, how well people agreed, what models said beside, which sources passed
-    their gate. `license` is that of items whose dataset names none. Raises BadInput for a licence or language that is no such
-    code."""
+def card(
+    store: Store,
+    title: str,
+    license: str = "",
+    source: tuple[str, str] | None = None,
+    language: str = "en",
+) -> str:
+    """The dataset's card: what is in it, by which rule, how well people agreed, what models said
+    beside, which sources passed their gate. `license` is that of items whose dataset names none.
+    Raises BadInput for a licence or language that is no such code."""
     check_codes(license or "other", language)
     states = _states_of(store, source)
     accepted = states[states["state"] == "accepted"]
     licenses = {name: license_of(name, license) for name in sorted(set(accepted["dataset"]))}
-    licenses = {name: one for name, one in licenses.items() if may_be_passed_on(one)}
+    licenses = {
+        name: license_name
+        for name, license_name in licenses.items()
+        if may_be_passed_on(license_name)
+    }
     inside = accepted[accepted["dataset"].isin(licenses)]
     pair_ids = set(states["pair_id"])
-    every = [row for row in review.verdicts(store) if row["pair_id"] in pair_ids]
-    verdicts = people(every)
+    all_verdicts = [row for row in review.verdicts(store) if row["pair_id"] in pair_ids]
+    verdicts = people(all_verdicts)
     n = states["state"].value_counts()
     alpha = agreement(verdicts, "kept").alpha
     n_accepted = len(inside)
     gates = "\n".join(
-        f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
-        f"{'yes' if one.gate.is_open else 'no'} |"
-        for one in source_gates(states)
+        f"| {_cell(source_gate.dataset)} | {_cell(source_gate.generator)} | "
+        f"{source_gate.n_pairs:,} | {source_gate.gate.accepted.text()} | "
+        f"{'yes' if source_gate.gate.is_open else 'no'} |"
+        for source_gate in source_gates(states)
     )
     return _CARD.format(
         license=next(iter(licenses.values())) if len(set(licenses.values())) == 1 else "other",
-        licenses=_cell("; ".join(f"{name} {one}" for name, one in licenses.items())) or "none is known",
+        licenses=_cell(
+            "; ".join(f"{name} {license_name}" for name, license_name in licenses.items())
+        )
+        or "none is known",
         left_out=_left_out(list(accepted["dataset"]), license),
         language=language,
-        models=models_sentence(every) or "none judged.",
+        models=models_sentence(all_verdicts) or "none judged.",
         n_settled=int(states["settled_by"].notna().sum()),
         title=title,
         checks=", ".join(CHECKS),
         n_accepted=n_accepted,
         rule=RULE_VERSION,
         gates=gates,
-        size="n<1K" if n_accepted < 1_000 else "1K<n<10K" if n_accepted < 10_000 else "10K<n<100K",
+        size=_size_category(n_accepted),
         n_items=inside["item_id"].nunique(),
         n_rejected=int(n.get("rejected", 0)),
         n_unreviewed=int(n.get("unreviewed", 0)),
         n_people=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
-        agreement=f"Krippendorff's alpha {alpha.estimate.text()} on {alpha.n_items:,} pairs, raw {percent_text(alpha.raw)}."
+        agreement=f"Krippendorff's alpha {alpha.estimate.text()} on {alpha.n_items:,} pairs, raw "
+        f"{percent_text(alpha.raw)}."
         if alpha.n_items
         else "not measured, no pair has two verdicts.",
     )
 
 
+def _size_category(n: int) -> str:
+    """Category of sizes as dataset cards of the hub have it."""
+    if n < 1_000:
+        return "n<1K"
+    return "1K<n<10K" if n < 10_000 else "10K<n<100K"
+
+
 def check_codes(license: str, language: str) -> None:
-    """Raises BadInput for what the hub would not read: a licence is an identifier like cc-by-4.0, a language a code like en."""
+    """Raises BadInput for what the hub would not read: a licence is an identifier like cc-by-4.0, a
+    language a code like en."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9.+-]{1,40}", license):
-        raise BadInput(f"The licence {license[:40]!r} is no identifier of the hub: write one like cc-by-4.0, mit or other.")
+        raise BadInput(
+            f"The licence {license[:40]!r} is no identifier of the hub: write one like cc-by-4.0, "
+            "mit or other."
+        )
     if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?", language):
-        raise BadInput(f"The language {language[:40]!r} is no code: write one like en, de or zh-Hant.")
+        raise BadInput(
+            f"The language {language[:40]!r} is no code: write one like en, de or zh-Hant."
+        )
 
 
 def _cell(text: str) -> str:
@@ -162,32 +213,43 @@ def publish(
     language: str = "en",
     source: tuple[str, str] | None = None,
 ) -> Published:
-    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (laid out as on the hub, so
-    that `datasets.load_dataset` reads it), or pushes it to `repository` with the token of HF_TOKEN.
+    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (laid out as on
+    the hub, so that `datasets.load_dataset` reads it), or pushes it to `repository` with the token
+    of HF_TOKEN.
 
-    Paraphrases of items whose licence is unknown or forbids changed copies are left out; `license` is what the user declares for
-    datasets that name none. Raises AccessDenied for whoever may not publish, BadInput without one of the two places, without
-    accepted paraphrases that may be passed on, or without a token."""
+    Paraphrases of items whose licence is unknown or forbids changed copies are left out; `license`
+    is what the user declares for datasets that name none. Raises AccessDenied for whoever may not
+    publish, BadInput without one of the two places, without accepted paraphrases that may be passed
+    on, or without a token."""
     require(Permission.PUBLISH)
     if (folder is None) == (repository is None):
         raise BadInput("Give either a folder to save to or a repository to push to.")
     token = next((os.environ[name] for name in TOKENS if os.environ.get(name)), None)
     if repository and not token:
-        raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
-    accepted, text = verified_rows(store, source), card(store, title, license, source, language)
+        raise BadInput(
+            "There is no token for the hub: set HF_TOKEN in the environment of the server, or save "
+            "to a folder."
+        )
+    accepted, text = (
+        verified_rows(store, source),
+        card(store, title, license=license, source=source, language=language),
+    )
     left_out = _left_out([row["dataset"] for row in accepted], license)
     rows = [row for row in accepted if may_be_passed_on(license_of(row["dataset"], license))]
     if not rows:
-        raise BadInput(f"Nothing was published.{left_out} Name the licence, as cc-by-4.0, if you may publish them.")
+        raise BadInput(
+            f"Nothing was published.{left_out} Name the licence, as cc-by-4.0, if you may publish "
+            "them."
+        )
     store.told("published paraphrases", repository or str(folder))
     dataset = _dataset(rows)
     if folder is not None:
-        _write(dataset, text, Path(folder))
-        return Published(str(folder), len(rows), left_out)
+        _write(dataset, text, folder=Path(folder))
+        return Published(str(folder), len(rows), left_out=left_out)
     with tempfile.TemporaryDirectory() as place:
-        _write(dataset, text, Path(place))
-        _push(Path(place), str(repository), str(token), private)
-    return Published(f"https://huggingface.co/datasets/{repository}", len(rows), left_out)
+        _write(dataset, text, folder=Path(place))
+        _push(Path(place), str(repository), token=str(token), private=private)
+    return Published(f"https://huggingface.co/datasets/{repository}", len(rows), left_out=left_out)
 
 
 def _write(dataset, text: str, folder: Path) -> None:
@@ -201,24 +263,35 @@ def _dataset(rows: list[dict]):
     try:
         import datasets
     except ImportError as error:
-        raise MissingPackage("Publishing needs the package `datasets`; install requirements.txt.") from error
+        raise MissingPackage(
+            "Publishing needs the package `datasets`; install requirements.txt."
+        ) from error
     text, number = datasets.Value("string"), datasets.Value("int64")
     verdict = {"reviewer": number, **dict.fromkeys(("reviewer_kind", *CHECKS, "note"), text)}
     columns = {name: number if name.startswith("n_") else text for name in rows[0]}
-    columns |= {"is_settled": datasets.Value("bool"), "options": datasets.List(text), "verdicts": datasets.List(verdict)}
+    columns |= {
+        "is_settled": datasets.Value("bool"),
+        "options": datasets.List(text),
+        "verdicts": datasets.List(verdict),
+    }
     return datasets.Dataset.from_list(rows, features=datasets.Features(columns))
 
 
-def _push(folder: Path, repository: str, token: str, private: bool) -> None:
-    """Uploads the folder as it was written, so that the hub reads what `load_dataset` reads here."""
+def _push(folder: Path, repository: str, token: str, *, private: bool) -> None:
+    """Uploads the folder as it was written, so that the hub reads what `load_dataset` reads
+    here."""
     import huggingface_hub
 
     try:
         hub = huggingface_hub.HfApi(token=token)
         hub.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
         hub.upload_folder(repo_id=repository, repo_type="dataset", folder_path=str(folder))
-    except Exception as error:  # the hub's client raises many kinds: no network, no right, a bad name
-        why = (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
+    # the hub's client raises many kinds: no network, no right, a bad name
+    except Exception as error:
+        reason = (
+            (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
+        )
         raise BadInput(
-            f"The hub did not take {repository}: {why}. Check the name, the token's rights and the network."
+            f"The hub did not take {repository}: {reason}. Check the name, the token's rights and "
+            "the network."
         ) from error

@@ -1,11 +1,13 @@
-"""What a reviewer is asked next, and which verdicts stand for their source: the server decides, from the reviewer's own random order
-and from nothing that a browser or a file says.
+"""A reviewer's next pair, and the verdicts that stand for their source: the server decides, from
+the reviewer's own random order and from nothing that a browser or a file says.
 
-Where nobody is told apart there is one order for all: a name could be tried until its order begins with the pairs that one likes.
+Where nobody is told apart there is one order for all: a name could be tried until its order begins
+with the pairs that one likes.
 
-A verdict counts as drawn at random where it lies on an unbroken beginning of its reviewer's order: every pair before it is judged too,
-by them, or by somebody else whose verdict counts and to whom the pair was left. What was picked out of the order lies behind a gap
-until the order has reached it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
+A verdict counts as drawn at random where it lies on an unbroken beginning of its reviewer's order:
+every pair before it is judged too, by them, or by somebody else whose verdict counts and to whom
+the pair was left. What was picked out of the order lies behind a gap until the order has reached
+it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
 """
 
 import datetime as dt
@@ -14,7 +16,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from flipcore.access.acting import EVERY, Permission, is_access_on, require, signature
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, reviewer_name, undo_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import (
+    ADJUDICATION,
+    CHECKS,
+    PERSON,
+    reviewer_name,
+    undo_row,
+    verdict_row,
+)
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
@@ -23,9 +32,10 @@ from flipcore.store.rows import now
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
 
-# What to ask a reviewer next: an order of their own, balanced over strata, with a share that everybody judges. Places come from hashes of
-# (seed, reviewer, pair), so a queue needs no storage, is the same on every machine, resumes at the first pair without a verdict, and barely
-# changes when pairs are added.
+# What to ask a reviewer next: an order of their own, balanced over strata, with a share that
+# everybody judges. Places come from hashes of (seed, reviewer, pair), so a queue needs no storage,
+# is the same on every machine, resumes at the first pair without a verdict, and barely changes when
+# pairs are added.
 
 SHARED = 0.3
 BLOCK = 10  # shared pairs that everybody judges before the next such block
@@ -33,38 +43,48 @@ BLOCK = 10  # shared pairs that everybody judges before the next such block
 
 @dataclass(frozen=True)
 class Place:
-    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes first."""
+    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes
+    first."""
 
     pair_id: str
     shared: bool
 
 
 def queue(
-    pairs: Sequence[Mapping], reviewer: str, *, shared: float = SHARED, seed: int = 0, risk: Mapping[str, float] | None = None
+    pairs: Sequence[Mapping],
+    reviewer: str,
+    *,
+    shared: float = SHARED,
+    seed: int = 0,
+    risk: Mapping[str, float] | None = None,
 ) -> list[Place]:
     """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
 
-    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their proportions. The shared
-    pairs come in the same blocks for everybody, shuffled within, so that two who stop early overlap too. With `risk`
-    (pair_id -> how far the estimate moves without the pair) the riskiest come first. Raises BadInput for a share outside
-    0 to 1."""
+    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their
+    proportions. The shared pairs come in the same blocks for everybody, shuffled within, so that
+    two who stop early overlap too. With `risk` (pair_id -> how far the estimate moves without the
+    pair) the riskiest come first. Raises BadInput for a share outside 0 to 1."""
     if not 0 <= shared <= 1:
         raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
     common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
     names = {pair["pair_id"] for pair in common}
-    own = [pair for pair in pairs if pair["pair_id"] not in names]
-    groups = (_shuffled_in_blocks(_spread(common, seed, ""), seed, reviewer), True), (_spread(own, seed, reviewer), False)
+    unshared = [pair for pair in pairs if pair["pair_id"] not in names]
+    groups = (
+        (_shuffled_in_blocks(_spread(common, seed, reviewer=""), seed, reviewer=reviewer), True),
+        (_spread(unshared, seed, reviewer=reviewer), False),
+    )
     risks = risk or {}
-    places = [
-        (-risks.get(pair_id, 0.0), at, pair_id, Place(pair_id, is_shared))
-        for group, is_shared in groups
-        for pair_id, at in group
-    ]
-    return [place for *_, place in sorted(places, key=lambda row: row[:3])]
+    places = []
+    for group, is_shared in groups:
+        for pair_id, position in group:
+            rank = (-risks.get(pair_id, 0.0), position, pair_id)
+            places.append((rank, Place(pair_id, is_shared)))
+    return [place for _, place in sorted(places, key=lambda ranked: ranked[0])]
 
 
 def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
-    """The order with an item's second place after every item's first, and so on; `item_of` pair id -> item."""
+    """The order with an item's second place after every item's first, and so on; `item_of` pair id
+    -> item."""
     n_before: Counter[str] = Counter()
     turns = []
     for place in order:
@@ -74,7 +94,9 @@ def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Pl
     return [place for _, place in sorted(turns, key=lambda turn: turn[0])]
 
 
-def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]) -> list[str]:
+def undone(
+    order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]
+) -> list[str]:
     """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
     `by_others` unless everybody judges it."""
     return [
@@ -84,26 +106,34 @@ def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Coll
     ]
 
 
-def _spread(pairs: Sequence[Mapping], seed: int, who: str) -> list[tuple[str, float]]:
+def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
     """(pair, place in 0..1): within a stratum at random, strata interleaved."""
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
         strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
     places = []
     for members in strata.values():
-        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", who, pair_id))
-        places += [(pair_id, (i + _uniform(seed, "jitter", who, pair_id)) / len(order)) for i, pair_id in enumerate(order)]
+        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
+        places += [
+            (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
+            for i, pair_id in enumerate(order)
+        ]
     return places
 
 
-def _shuffled_in_blocks(spread: list[tuple[str, float]], seed: int, reviewer: str) -> list[tuple[str, float]]:
+def _shuffled_in_blocks(
+    spread: list[tuple[str, float]], seed: int, reviewer: str
+) -> list[tuple[str, float]]:
     """The same places, the pairs of each block in this reviewer's order."""
     spread = sorted(spread, key=lambda row: row[::-1])
     places = []
     for start in range(0, len(spread), BLOCK):
         block = spread[start : start + BLOCK]
-        order = sorted((pair_id for pair_id, _ in block), key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id))
-        places += [(pair_id, at) for pair_id, (_, at) in zip(order, block, strict=True)]
+        order = sorted(
+            (pair_id for pair_id, _ in block),
+            key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),
+        )
+        places += [(pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)]
     return places
 
 
@@ -116,7 +146,8 @@ def _uniform(*names: object) -> float:
 
 @dataclass(frozen=True)
 class Order:
-    """A reviewer's pairs in the order in which they come up; `at_random` unless somebody chose the pairs or what comes first."""
+    """A reviewer's pairs in the order in which they come up; `at_random` unless somebody chose the
+    pairs or what comes first."""
 
     reviewer: str
     places: tuple[Place, ...]
@@ -132,8 +163,8 @@ def order_of(
     pair_ids: Collection[str] = (),
     risk: Mapping[str, float] | None = None,
 ) -> Order:
-    """The order of one source's pairs ("dataset · generator"), of `pair_ids` that were selected, or of all; `risk` as `queue`
-    takes it. Raises BadInput for a share outside 0 to 1."""
+    """The order of one source's pairs ("dataset · generator"), of `pair_ids` that were selected, or
+    of all; `risk` as `queue` takes it. Raises BadInput for a share outside 0 to 1."""
     pairs = review.strata(store)
     if pair_ids:
         subset = set(pair_ids)
@@ -141,59 +172,77 @@ def order_of(
     elif source != EVERY:
         pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
     places = queue(pairs, reviewer if is_access_on() else "", shared=shared, risk=risk)
-    return Order(reviewer, tuple(places), not pair_ids and risk is None)
+    return Order(reviewer, tuple(places), at_random=not pair_ids and risk is None)
 
 
-def beginning(places: Sequence[Place], own: Collection[str], others: Collection[str]) -> set[str]:
-    """Those of a reviewer's `own` pairs that lie before the first gap of their order; a pair that is not shared is none where
-    somebody else judged it."""
+def beginning(
+    places: Sequence[Place], own_pairs: Collection[str], others_pairs: Collection[str]
+) -> set[str]:
+    """Those of a reviewer's `own_pairs` that lie before the first gap of their order; a pair that
+    is not shared is none where somebody else judged it."""
     reached: set[str] = set()
     for place in places:
-        if place.pair_id in own:
+        if place.pair_id in own_pairs:
             reached.add(place.pair_id)
-        elif place.shared or place.pair_id not in others:
+        elif place.shared or place.pair_id not in others_pairs:
             break
     return reached
 
 
 def count_beginnings(store: Store) -> int:
-    """Counts verdicts that came in by a file and make an unbroken beginning of their reviewers' orders, over everything or over one
-    source; how many. The rest count once the order has reached them, or once no pair of their source is left."""
-    rows = [row for row in review.verdicts(store) if row["reviewer_kind"] == PERSON and row["rule_version"] != ADJUDICATION]
+    """Counts verdicts that came in by a file and make an unbroken beginning of their reviewers'
+    orders, over everything or over one source; how many. The rest count once the order has reached
+    them, or once no pair of their source is left."""
+    rows = [
+        row
+        for row in review.verdicts(store)
+        if row["reviewer_kind"] == PERSON and row["rule_version"] != ADJUDICATION
+    ]
     waiting = [row for row in rows if row["by_choice"]]
     if not waiting:
         return 0
     sources = review.sources_of_pairs(store)
     random: set[tuple[str, str]] = set()
-    for source in (EVERY, *sorted({sources[row["pair_id"]] for row in waiting if row["pair_id"] in sources})):
-        random |= _together(store, rows, source)
+    for source in (
+        EVERY,
+        *sorted({sources[row["pair_id"]] for row in waiting if row["pair_id"] in sources}),
+    ):
+        random |= _together(store, rows, source=source)
     ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in random]
     review.count_as_random(store, ids)
     return len(ids)
 
 
 def _together(store: Store, rows: Sequence[Mapping], source: str) -> set[tuple[str, str]]:
-    """(reviewer, pair) of all reviewers' beginnings at once: a pair that was left to somebody else is no gap where their verdict
-    lies on a beginning too. What does not hold is taken out until everything that is left does."""
-    own: dict[str, set[str]] = {}
+    """(reviewer, pair) of all reviewers' beginnings at once: a pair that was left to somebody else
+    is no gap where their verdict lies on a beginning too. What does not hold is taken out until
+    everything that is left does."""
+    own_pairs: dict[str, set[str]] = {}
     for row in rows:
-        own.setdefault(row["reviewer"], set()).add(row["pair_id"])
-    orders = {name: order_of(store, name, source=source).places for name in own}
-    so_far = own
+        own_pairs.setdefault(row["reviewer"], set()).add(row["pair_id"])
+    orders = {name: order_of(store, name, source=source).places for name in own_pairs}
+    so_far = own_pairs
     while True:
-        still = {
-            name: so_far[name]
-            & beginning(orders[name], own[name], set().union(*(so_far[one] for one in so_far if one != name)))
-            for name in own
-        }
+        still = {}
+        for name, order in orders.items():
+            by_others: set[str] = set()
+            for other_name, pairs in so_far.items():
+                if other_name != name:
+                    by_others |= pairs
+            still[name] = so_far[name] & beginning(order, own_pairs[name], others_pairs=by_others)
         if still == so_far:
-            return {(name, pair) for name, pairs in so_far.items() for pair in pairs}
+            break
         so_far = still
+    together: set[tuple[str, str]] = set()
+    for name, pairs in so_far.items():
+        together |= {(name, pair) for pair in pairs}
+    return together
 
 
-# What a reviewer's browser sends, made safe: each message is stored once, in order, and only then acknowledged. A message is
-# {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is made in the browser and becomes the row's, so a message that is
-# sent again (a lost connection, a reloaded page) changes nothing. Whether its pair came up at random is no matter of the message.
+# What a reviewer's browser sends, made safe: each message is stored once, in order, and only then
+# acknowledged. A message is {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is
+# made in the browser and becomes the row's, so a message that is sent again (a lost connection, a
+# reloaded page) changes nothing. Whether its pair came up at random is no matter of the message.
 
 
 MOST_AT_ONCE = 500
@@ -207,68 +256,119 @@ class Receipt:
     refusals: tuple[str, ...]
 
 
-def take(store: Store, reviewer: str, messages: Sequence[Mapping], order: Order | None = None) -> Receipt:
-    """Stores the messages of one reviewer and returns when they are on disk. Whoever has an identity signs with it, whatever
-    `reviewer` says. `order` is the one in which the server showed them pairs (default: their usual one over all sources); another
-    reviewer's counts for nothing. Raises AccessDenied for whoever may not judge."""
+def take(
+    store: Store, reviewer: str, messages: Sequence[Mapping], order: Order | None = None
+) -> Receipt:
+    """Stores the messages of one reviewer and returns when they are on disk. Whoever has an
+    identity signs with it, whatever `reviewer` says. `order` is the one in which the server showed
+    them pairs (default: their usual one over all sources); another reviewer's counts for nothing.
+    Raises AccessDenied for whoever may not judge."""
     require(Permission.JUDGE)
     reviewer = reviewer_name(signature(reviewer))
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
-    texts = {pair["pair_id"]: pair for pair in review.pairs(store, [str(one.get("pair_id")) for one in messages])}
+    pair_ids = [str(message.get("pair_id")) for message in messages]
+    texts = {pair["pair_id"]: pair for pair in review.pairs(store, pair_ids)}
     standing = {row["verdict_id"]: row for row in review.verdicts(store, reviewer)}
     start, rows, refusals = now(), [], []
     for place, message in enumerate(messages):
         try:
-            row = _row(message, texts, standing, reviewer, start + dt.timedelta(microseconds=place))
+            row = _row(
+                message,
+                texts,
+                standing=standing,
+                reviewer=reviewer,
+                created_at=start + dt.timedelta(microseconds=place),
+            )
         except BadInput as error:
             refusals.append(str(error))
         else:
             rows.append(row)
             standing[row["verdict_id"]] = row
     order = order or order_of(store, reviewer)
-    _count(store, rows, standing, order if order.reviewer == reviewer else Order(reviewer, (), False))
+    _count(
+        store,
+        rows,
+        standing=standing,
+        order=order if order.reviewer == reviewer else Order(reviewer, (), at_random=False),
+    )
     return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refusals))
 
 
 def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order) -> None:
-    """Keeps the rows, as drawn at random where the reviewer's order had reached their pairs; so do chosen ones that it has
-    reached by now."""
+    """Keeps the rows, as drawn at random where the reviewer's order had reached their pairs; so do
+    chosen ones that it has reached by now."""
     undone = {row["undoes"] for row in standing.values() if row.get("undoes")}
-    verdicts = {ident: row for ident, row in standing.items() if not row.get("undoes") and ident not in undone}
-    verdicts = {ident: row for ident, row in verdicts.items() if row["rule_version"] != ADJUDICATION}
+    verdicts = {
+        ident: row
+        for ident, row in standing.items()
+        if not row.get("undoes") and ident not in undone
+    }
+    verdicts = {
+        ident: row for ident, row in verdicts.items() if row["rule_version"] != ADJUDICATION
+    }
     random: set[str] = set()
     if order.at_random:
-        own = {row["pair_id"] for row in verdicts.values()}
-        random = beginning(order.places, own, review.judged_by_others(store, order.reviewer, at_random=True))
+        judged_ids = {row["pair_id"] for row in verdicts.values()}
+        random = beginning(
+            order.places,
+            judged_ids,
+            others_pairs=review.judged_by_others(store, order.reviewer, at_random=True),
+        )
     new = {row["verdict_id"] for row in rows}
-    review.keep_verdicts(store, [row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random} for row in rows])
+    review.keep_verdicts(
+        store,
+        [
+            row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random}
+            for row in rows
+        ],
+    )
     waiting = (row for ident, row in verdicts.items() if ident not in new and row["by_choice"])
-    review.count_as_random(store, [row["verdict_id"] for row in waiting if row["pair_id"] in random])
+    review.count_as_random(
+        store, [row["verdict_id"] for row in waiting if row["pair_id"] in random]
+    )
 
 
 def _row(
-    message: Mapping, texts: Mapping[str, Mapping], standing: Mapping[str, Mapping], reviewer: str, at: dt.datetime
+    message: Mapping,
+    texts: Mapping[str, Mapping],
+    standing: Mapping[str, Mapping],
+    reviewer: str,
+    created_at: dt.datetime,
 ) -> dict:
     message_id = str(message.get("id"))
     if message.get("kind") == "undo":
         verdict = standing.get(str(message.get("undoes")))
         if verdict is None:
-            raise BadInput("There is no standing verdict of yours to take back; it may have been taken back already.")
-        return undo_row(verdict, verdict_id=message_id, created_at=at)
+            raise BadInput(
+                "There is no standing verdict of yours to take back; it may have been taken back "
+                "already."
+            )
+        return undo_row(verdict, verdict_id=message_id, created_at=created_at)
     pair = texts.get(str(message.get("pair_id")))
     if pair is None:
-        raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
+        raise BadInput(
+            f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page."
+        )
     raw_answers = message.get("said")
     answers = raw_answers if isinstance(raw_answers, Mapping) else {}
     note = str(message.get("note") or "")
-    return verdict_row(pair, reviewer, answers, note, by_choice=True, verdict_id=message_id, created_at=at)
+    return verdict_row(
+        pair,
+        reviewer,
+        answers=answers,
+        note=note,
+        by_choice=True,
+        verdict_id=message_id,
+        created_at=created_at,
+    )
 
 
 AHEAD, BACK = 40, 5  # as many can be judged while the server is down
 _LONG_CHARS = 420
 
 
-# What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said.
+# What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to
+# what anybody else said.
 
 
 @dataclass(frozen=True)
@@ -288,25 +388,30 @@ def review_view(
     *,
     by_choice: bool = False,
 ) -> ReviewView:
-    """The first undone pairs of `order` and the latest verdicts of this reviewer on it; `by_choice`: the
-    order is not a random one, so a pair that anybody judged is left out."""
+    """The first undone pairs of `order` and the latest verdicts of this reviewer on it;
+    `by_choice`: the order is not a random one, so a pair that anybody judged is left out."""
     ids = {place.pair_id for place in order}
     standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
-    others = review.judged_by_others(store, reviewer, at_random=not by_choice)
-    rest = undone(order, {row["pair_id"] for row in standing}, others)
+    by_others = review.judged_by_others(store, reviewer, at_random=not by_choice)
+    to_judge = undone(order, {row["pair_id"] for row in standing}, by_others)
     latest = standing[-BACK:]
-    pair_ids = rest[:AHEAD] + [row["pair_id"] for row in latest]
-    views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
+    pair_ids = to_judge[:AHEAD] + [row["pair_id"] for row in latest]
+    views = {}
+    if pair_ids:
+        views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)}
+    history = []
+    for row in latest:
+        checks = {check: row[check] for check in CHECKS}
+        history.append(
+            {"pair": views[row["pair_id"]], "verdict_id": row["verdict_id"], "said": checks}
+        )
     data = {
         "reviewer": reviewer,
         "checks": [list(check) for check in CHECKS.items()],
-        "pairs": [views[pair_id] for pair_id in rest[:AHEAD]],
-        "history": [
-            {"pair": views[row["pair_id"]], "verdict_id": row["verdict_id"], "said": {check: row[check] for check in CHECKS}}
-            for row in latest
-        ],
+        "pairs": [views[pair_id] for pair_id in to_judge[:AHEAD]],
+        "history": history,
         "n_done": len(standing),
-        "n_left": len(rest),
+        "n_left": len(to_judge),
         "acknowledged": list(acknowledged),
         "finished": finished,
     }
@@ -314,9 +419,13 @@ def review_view(
 
 
 def pair_view(pair: Mapping) -> dict:
-    """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
+    """A pair with the words that differ marked on both sides, its options, and the right answer
+    (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
-    original_runs = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
+    original_runs = [
+        ["gone" if kind == "new" else kind, text]
+        for kind, text in _joined(word_differences(changed, original))
+    ]
     return {
         "id": pair["pair_id"],
         "original": original_runs,
@@ -344,5 +453,12 @@ def _answer(pair: Mapping) -> str | None:
     if pair["target"] is None:
         return None
     return answer_text(
-        Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], tuple(pair["options"] or ())), pair["target"]
+        Item(
+            pair["item_id"],
+            pair["dataset"],
+            kind=pair["kind"],
+            question=pair["original"],
+            options=tuple(pair["options"] or ()),
+        ),
+        pair["target"],
     )

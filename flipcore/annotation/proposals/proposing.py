@@ -1,7 +1,9 @@
-"""Asks a model for paraphrases, step by step, and puts what passes the rules into the store as proposed: nobody's verdict yet.
+"""Asks a model for paraphrases, step by step, and puts what passes the rules into the store as
+proposed: nobody's verdict yet.
 
-Every reply is a stored completion, so asking again costs nothing, and the raw text behind a proposal stays readable. Questions may
-come from a shipped set or a study; none that a study set aside is handed to a model.
+Every reply is a stored completion, so asking again costs nothing, and the raw text behind a
+proposal stays readable. Questions may come from a shipped set or a study; none that a study set
+aside is handed to a model.
 """
 
 import asyncio
@@ -30,21 +32,29 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from flipcore.text.numerals import numbers
 
-# How a model is asked for a paraphrase: one prompt, or a chain in which each step rewrites what the last one wrote. Source 001 chains a
-# translation to French and back, other names for named entities, and restructured clauses. A prompt is a template with the one field
-# {text}; a page may show it and let it be edited.
+# How a model is asked for a paraphrase: one prompt, or a chain in which each step rewrites what the
+# last one wrote. Source 001 chains a translation to French and back, other names for named
+# entities, and restructured clauses. A prompt is a template with the one field {text}; a page may
+# show it and let it be edited.
 
 _ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
-_PLAIN = "Say the text in other words. Keep every number, name, unit and negation, what is asked, and how hard it is. " + _ONLY
-_FRENCH = "Translate the text into French. Reply with the translation alone.\n\nText: {text}\n\nFrench:"
-_BACK = "Translate the text into English. Reply with the translation alone.\n\nText: {text}\n\nEnglish:"
+_PLAIN = (
+    "Say the text in other words. Keep every number, name, unit and negation, what is asked, and "
+    "how hard it is. " + _ONLY
+)
+_FRENCH = (
+    "Translate the text into French. Reply with the translation alone.\n\nText: {text}\n\nFrench:"
+)
+_BACK = (
+    "Translate the text into English. Reply with the translation alone.\n\nText: {text}\n\nEnglish:"
+)
 _ENTITIES = (
-    "Replace places, objects and organisations in the text by others of the same kind where that changes nothing "
-    "about the answer. Keep people's names, numbers and units. " + _ONLY
+    "Replace places, objects and organisations in the text by others of the same kind where that "
+    "changes nothing about the answer. Keep people's names, numbers and units. " + _ONLY
 )
 _CLAUSES = (
-    "Put the clauses and sentences of the text into another order or form: active for passive, one sentence for two. "
-    "Keep every fact, number, name and negation. " + _ONLY
+    "Put the clauses and sentences of the text into another order or form: active for passive, "
+    "one sentence for two. Keep every fact, number, name and negation. " + _ONLY
 )
 
 
@@ -59,14 +69,17 @@ class Recipe:
     change: str = PARAPHRASE
 
     def with_steps(self, steps: Sequence[str]) -> "Recipe":
-        """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
+        """The recipe with edited prompts, under a name of its own if they differ; raises BadInput
+        for one without {text}."""
         for number, step in enumerate(steps, start=1):
             if step.count("{text}") != 1:
                 raise BadInput(
-                    f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it needs it once, "
-                    "where the text to be rewritten goes."
+                    f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it "
+                    "needs it once, where the text to be rewritten goes."
                 )
-        name = self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
+        name = (
+            self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
+        )
         return replace(self, name=name, steps=tuple(steps))
 
     def prompt(self, step: int, text: str) -> str:
@@ -81,36 +94,62 @@ def translation(language: str) -> Recipe:
     """Asks for a translation. Raises BadInput for what is no name of a language."""
     name = language_of(into(language))
     step = (
-        f"Translate the text into {name}. Keep every number, formula, name, unit and negation, what is asked, and how hard it is. "
-        f"Reply with the translation alone.\n\nText: {{text}}\n\n{name}:"
+        f"Translate the text into {name}. Keep every number, formula, name, unit and negation, "
+        "what is asked, and how hard it is. Reply with the translation alone.\n\nText: "
+        f"{{text}}\n\n{name}:"
     )
-    return Recipe(f"{TRANSLATION} into {name}", f"Into {name}", "One translation.", (step,), into(name))
+    return Recipe(
+        f"{TRANSLATION} into {name}",
+        f"Into {name}",
+        about="One translation.",
+        steps=(step,),
+        change=into(name),
+    )
 
 
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("paraphrase", "Paraphrase", "One prompt: the same in other words.", (_PLAIN,)),
-        Recipe("back_translation", "To French and back", "Two translations.", (_FRENCH, _BACK)),
-        Recipe("restructured", "Clauses restructured", "The same facts in another order and form.", (_CLAUSES,)),
+        Recipe(
+            "paraphrase",
+            "Paraphrase",
+            about="One prompt: the same in other words.",
+            steps=(_PLAIN,),
+        ),
+        Recipe(
+            "back_translation",
+            "To French and back",
+            about="Two translations.",
+            steps=(_FRENCH, _BACK),
+        ),
+        Recipe(
+            "restructured",
+            "Clauses restructured",
+            about="The same facts in another order and form.",
+            steps=(_CLAUSES,),
+        ),
         Recipe(
             "chain",
             "The source's chain",
-            "To French and back, other places and things, clauses restructured.",
-            (_FRENCH, _BACK, _ENTITIES, _CLAUSES),
+            about="To French and back, other places and things, clauses restructured.",
+            steps=(_FRENCH, _BACK, _ENTITIES, _CLAUSES),
         ),
     )
 }
 
 
-# What a rule can see before a person looks: numbers, names, negations and options kept, not the same text, about as long.
+# What a rule can see before a person looks: numbers, names, negations and options kept, not the
+# same text, about as long.
 
 Check = tuple[str, bool, str]
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
 )
-_ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)  # a pronoun as often as a number, so it is no number of its own
+# a pronoun as often as a number, so it is no number of its own
+_ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 SHORTEST, LONGEST = 0.5, 2.0
@@ -123,36 +162,50 @@ def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check
         _numbers(original, text),
         _names(original, text),
         _negations(original, text),
-        _options(original, text, options),
+        _options(original, text, options=options),
         _length(original, text),
     )
 
 
 def translation_checks(original: str, text: str) -> tuple[Check, ...]:
-    """The rules that hold in any language: another text, the same figures, about as long. Whether it asks the same a person sees."""
-    before, after = (sorted(re.sub("[.,]", "", one) for one in _FIGURE.findall(words)) for words in (original, text))
+    """The rules that hold in any language: another text, the same figures, about as long. Whether
+    it asks the same a person sees."""
+    before, after = _figures(original), _figures(text)
     is_same = before == after
     figures = (
         "numbers",
         is_same,
-        "All figures are kept." if is_same else f"Figures: {', '.join(before)} became {', '.join(after)}.",
+        "All figures are kept."
+        if is_same
+        else f"Figures: {', '.join(before)} became {', '.join(after)}.",
     )
     return _different(original, text), figures, _length(original, text)
 
 
+def _figures(text: str) -> list[str]:
+    return sorted(re.sub("[.,]", "", figure) for figure in _FIGURE.findall(text))
+
+
+def _different_words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
 def overlap(original: str, text: str) -> float:
-    """Share of the different words of both that they have in common (Jaccard); NaN where neither has a word."""
-    first, second = ({word.casefold() for word in _WORD.findall(one)} for one in (original, text))
+    """Share of the different words of both that they have in common (Jaccard); NaN where neither
+    has a word."""
+    first, second = _different_words(original), _different_words(text)
     return len(first & second) / len(first | second) if first | second else float("nan")
 
 
 def _different(original: str, text: str) -> Check:
     same = _bare(original) == _bare(text)
-    return (
-        "different",
-        not same and bool(text.strip()),
-        "It is the original again." if same else "It is not the original's text." if text.strip() else "It is empty.",
-    )
+    if same:
+        sentence = "It is the original again."
+    elif text.strip():
+        sentence = "It is not the original's text."
+    else:
+        sentence = "It is empty."
+    return "different", not same and bool(text.strip()), sentence
 
 
 def _bare(text: str) -> str:
@@ -161,12 +214,19 @@ def _bare(text: str) -> str:
 
 def _numbers(original: str, text: str) -> Check:
     before, after = set(numbers(original)), set(numbers(text))
-    lost, new = (
-        sorted(these - those - ({"1"} if _ONE.search(other) else set()))
-        for these, those, other in ((before, after, text), (after, before, original))
+    # "One" of the other text may be the word that stands there for a 1.
+    lost = sorted(before - after - ({"1"} if _ONE.search(text) else set()))
+    new = sorted(after - before - ({"1"} if _ONE.search(original) else set()))
+    changes = []
+    if lost:
+        changes.append(f"lost {', '.join(lost)}")
+    if new:
+        changes.append(f"new {', '.join(new)}")
+    return (
+        "numbers",
+        not lost and not new,
+        f"Numbers: {'; '.join(changes)}." if changes else "All numbers are kept.",
     )
-    changes = "; ".join(f"{what} {', '.join(figures)}" for what, figures in (("lost", lost), ("new", new)) if figures)
-    return "numbers", not lost and not new, f"Numbers: {changes}." if changes else "All numbers are kept."
 
 
 def _owner(word: str) -> str:
@@ -184,13 +244,13 @@ def names(text: str) -> set[str]:
 
 
 def _names(original: str, text: str) -> Check:
-    there = {_owner(word).casefold() for word in _WORD.findall(text)}
-    lost = sorted(name for name in names(original) if name.casefold() not in there)
+    kept_words = {_owner(word).casefold() for word in _WORD.findall(text)}
+    lost = sorted(name for name in names(original) if name.casefold() not in kept_words)
     return "names", not lost, f"Names lost: {', '.join(lost)}." if lost else "All names are kept."
 
 
 def _negations(original: str, text: str) -> Check:
-    before, after = (len(_NEGATION.findall(one)) for one in (original, text))
+    before, after = (len(_NEGATION.findall(words)) for words in (original, text))
     is_same = (before > 0) == (after > 0)
     return (
         "negations",
@@ -208,27 +268,41 @@ def _options(original: str, text: str, options: Sequence[str]) -> Check:
     moved = [
         option
         for option in options
-        if len(option) > 2 and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())
+        if len(option) > 2
+        and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())
     ]
     return (
         "options",
         not moved,
-        (f"The option {moved[0]!r} is named in one of the two texts only." if moved else "No option is lost or given away."),
+        (
+            f"The option {moved[0]!r} is named in one of the two texts only."
+            if moved
+            else "No option is lost or given away."
+        ),
     )
 
 
 def _length(original: str, text: str) -> Check:
-    before, after = (max(len(_WORD.findall(one)), 1) for one in (original, text))
+    before, after = (max(len(_WORD.findall(words)), 1) for words in (original, text))
     ratio = after / before
-    return "length", SHORTEST <= ratio <= LONGEST, f"It has {ratio:.1f} times the words of the original."
+    return (
+        "length",
+        SHORTEST <= ratio <= LONGEST,
+        f"It has {ratio:.1f} times the words of the original.",
+    )
 
 
 # The asking: every step of a recipe for every question.
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
-_POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
-_ABOUT = re.compile(  # "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
-    rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text|question))|here (?:you go|it is)"
+_POLITE = re.compile(
+    r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*",
+    re.IGNORECASE,
+)
+# "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
+_ABOUT = re.compile(
+    rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text"
+    r"|question))|here (?:you go|it is)"
     rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french",
     re.IGNORECASE,
 )
@@ -237,7 +311,8 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 @dataclass(frozen=True)
 class Proposal:
-    """`pair_id` where it passed every rule and was stored, None otherwise; `error` where no text came back."""
+    """`pair_id` where it passed every rule and was stored, None otherwise; `error` where no text
+    came back."""
 
     item_id: str
     original: str
@@ -249,14 +324,18 @@ class Proposal:
 
 
 def maker(model: str, recipe: Recipe) -> str:
-    """The generator that a proposal carries: gates count each apart, so other prompts have another."""
+    """The generator that a proposal carries: gates count each apart, so other prompts have
+    another."""
     return f"{model}: {recipe.name}"
 
 
 def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
-    """What asking will cost at most."""
+    """Cost of asking at most."""
     backend = open_backend(use.name, model_cards())
-    calls = [_call(backend, use, recipe, step, item.question) for item in items for step in range(len(recipe.steps))]
+    calls = []
+    for item in items:
+        for step in range(len(recipe.steps)):
+            calls.append(_call(backend, use, recipe=recipe, step=step, text=item.question))
     return cost.projected(calls, model_cards().get(use.name))
 
 
@@ -268,35 +347,64 @@ def propose(
     on_progress: Callable[[int, int], None] | None = None,
     cancel: threading.Event | None = None,
     budget_usd: float | None = None,
+    *,
     may_send_retro: bool = False,
 ) -> list[Proposal]:
-    """A proposal for each item, in order; those after a cancellation are left out, those after another end say why. `budget_usd` is
-    for this asking alone. Raises OverBudget before the first call, and BadInput where items of a retro set would be sent unasked."""
+    """A proposal for each item, in order; those after a cancellation are left out, those after
+    another end say why. `budget_usd` is for this asking alone. Raises OverBudget before the first
+    call, and BadInput where items of a retro set would be sent unasked."""
     require(Permission.RUN)
     cards = model_cards()
-    reason = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
+    reason = cost.refusal(
+        expected(items, recipe, use=use), budget_usd, cards={use.name: cards.get(use.name)}
+    )
     if reason:
         raise OverBudget(reason)
     retro_ids = under_embargo(store, [item.item_id for item in items])
-    check_embargo(retro_ids, use.name, may_send=may_send_retro, how="Allow it where you propose, or leave them out.")
-    asking = Asking(store, maker(use.name, recipe), [use.name], cards, budget_usd, cancel=cancel)
-    return asyncio.run(_proposals(items, recipe, use, asking, on_progress or (lambda n_done, total: None)))
+    check_embargo(
+        retro_ids,
+        use.name,
+        may_send=may_send_retro,
+        how="Allow it where you propose, or leave them out.",
+    )
+    asking = Asking(
+        store,
+        maker(use.name, recipe),
+        models=[use.name],
+        cards=cards,
+        cap_usd=budget_usd,
+        cancel=cancel,
+    )
+    return asyncio.run(
+        _proposals(
+            items,
+            recipe,
+            use=use,
+            asking=asking,
+            on_progress=on_progress or (lambda n_done, total: None),
+        )
+    )
 
 
 async def _proposals(
-    items: Sequence[Item], recipe: Recipe, use: ModelUse, asking: Asking, on_progress: Callable[[int, int], None]
+    items: Sequence[Item],
+    recipe: Recipe,
+    use: ModelUse,
+    asking: Asking,
+    on_progress: Callable[[int, int], None],
 ) -> list[Proposal]:
     proposals: dict[int, Proposal] = {}
 
     async def one(job: tuple[int, Item]) -> None:
         place, item = job
-        proposal = await _proposal(item, recipe, use, asking)
+        proposal = await _proposal(item, recipe, use=use, asking=asking)
         if proposal is not None:
             proposals[place] = proposal
             on_progress(len(proposals), len(items))
 
     async with asking:
-        n_open = asking.place.n_open([use], asking.cards, 1)  # the steps of a chain are asked one by one
+        # the steps of a chain are asked one by one
+        n_open = asking.place.n_open([use], asking.cards, 1)
         await asking.each(enumerate(items), one, n_open)
     asking.store.writer.flush()
     if asking.ending not in ("", CANCELLED):
@@ -309,19 +417,36 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -
     """None where the asking stopped before the last step."""
     text = item.question
     for step in range(len(recipe.steps)):
-        call = _call(asking.backends[use.name], use, recipe, step, text)
+        call = _call(asking.backends[use.name], use, recipe=recipe, step=step, text=text)
         completion = (await asking.replies([call])).get(call.call_id)
         if completion is None:
             return None
         text = cleaned(completion.text)
         if completion.status != "ok" or not text:
-            why = completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text."
-            return Proposal(item.item_id, item.question, error=why)
+            reason = completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text."
+            return Proposal(item.item_id, item.question, error=reason)
     is_translation = bool(language_of(recipe.change))
-    text_checks = translation_checks(item.question, text) if is_translation else checks(item.question, text, item.options)
+    text_checks = (
+        translation_checks(item.question, text)
+        if is_translation
+        else checks(item.question, text, options=item.options)
+    )
     is_kept = all(passed for _, passed, _ in text_checks)
-    pair_id = _store_pair(item, text, maker(use.name, recipe), asking.store, recipe.change) if is_kept else None
-    return Proposal(item.item_id, item.question, text, text_checks, overlap(item.question, text), pair_id)
+    pair_id = (
+        _store_pair(
+            item, text, made_by=maker(use.name, recipe), store=asking.store, change=recipe.change
+        )
+        if is_kept
+        else None
+    )
+    return Proposal(
+        item.item_id,
+        item.question,
+        text=text,
+        checks=text_checks,
+        overlap=overlap(item.question, text),
+        pair_id=pair_id,
+    )
 
 
 def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str) -> Call:
@@ -333,16 +458,17 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str)
         top_p=use.top_p,
         seed=use.seed,
     )
-    return Call(backend.name, backend.revision, request)
+    return Call(backend.name, backend.revision, request=request)
 
 
 def cleaned(reply: str) -> str:
-    """The paraphrase without a preface, surrounding quotes or emphasis; line breaks become spaces."""
+    """The paraphrase without a preface, surrounding quotes or emphasis; line breaks become
+    spaces."""
     text = reply.strip()
     polite = _POLITE.match(text)
     text = text[polite.end() :] if polite else text
-    head, _, rest = text.partition(":")
-    text = rest.lstrip("*_ ") if rest.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
+    head, _, behind = text.partition(":")
+    text = behind.lstrip("*_ ") if behind.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
     text = " ".join(text.split()).strip("*").strip()
     if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
@@ -353,21 +479,41 @@ BY_RULE = "rule: typos"
 
 
 def propose_typos(items: Sequence[Item], store: Store) -> list[Proposal]:
-    """Up to two versions of each question with typos, made by the rule of the axis, for reviewers to judge; no model is asked."""
+    """Up to two versions of each question with typos, made by the rule of the axis, for reviewers
+    to judge; no model is asked."""
     require(Permission.BRING)
     proposals = []
     for item in items:
-        for text in misspellings(item.question, 2, Typos.share, generator(0, "typos for review", item.item_id)):
-            pair_id = _store_pair(item, text, BY_RULE, store, TYPOS)
-            proposals.append(Proposal(item.item_id, item.question, text, (), overlap(item.question, text), pair_id))
+        for text in misspellings(
+            item.question, 2, share=Typos.share, rng=generator(0, "typos for review", item.item_id)
+        ):
+            pair_id = _store_pair(item, text, made_by=BY_RULE, store=store, change=TYPOS)
+            proposals.append(
+                Proposal(
+                    item.item_id,
+                    item.question,
+                    text=text,
+                    checks=(),
+                    overlap=overlap(item.question, text),
+                    pair_id=pair_id,
+                )
+            )
     store.writer.flush()
     return proposals
 
 
 def _store_pair(item: Item, text: str, made_by: str, store: Store, change: str) -> str:
     pair_id = digest("pair", item.item_id, item.question, text)
-    row = {"pair_id": pair_id, "dataset": item.dataset, "item_id": item.item_id, "original": item.question, "paraphrase": text}
-    store.writer.add("paraphrases", [row | {"generator": made_by, "created_at": rows.now(), "change": change}])
+    row = {
+        "pair_id": pair_id,
+        "dataset": item.dataset,
+        "item_id": item.item_id,
+        "original": item.question,
+        "paraphrase": text,
+    }
+    store.writer.add(
+        "paraphrases", [row | {"generator": made_by, "created_at": rows.now(), "change": change}]
+    )
     return pair_id
 
 
@@ -375,10 +521,12 @@ STUDY = "study:"
 
 
 def writers() -> list[str]:
-    """Models that can write: simulated ones only answer what was planted; the pocket model writes poorly, so it is last."""
+    """Models that can write: simulated ones only answer what was planted; the pocket model writes
+    poorly, so it is last."""
     cards = model_cards()
     return sorted(
-        (name for name, card in cards.items() if card.backend != "simulated"), key=lambda name: cards[name].backend == "pocket"
+        (name for name, card in cards.items() if card.backend != "simulated"),
+        key=lambda name: cards[name].backend == "pocket",
     )
 
 
@@ -386,19 +534,24 @@ def question_sources(store: Store) -> dict[str, str]:
     """Shipped sets and stored studies: key -> a name that says which."""
     rows = studies.studies(store)
     shipped = {name: loader.title for name, loader in LOADERS.items() if loader.local}
-    return shipped | {f"{STUDY}{one}": f"study: {name}" for one, name in zip(rows["study_id"], rows["name"], strict=True)}
+    return shipped | {
+        f"{STUDY}{study_id}": f"study: {name}"
+        for study_id, name in zip(rows["study_id"], rows["name"], strict=True)
+    }
 
 
-def items_to_paraphrase(store: Store, source: str, n: int, generator: str, with_retro: bool = True) -> list[Item]:
-    """The first `n` questions of a source without a paraphrase by this generator; none that a study set aside, and those of a retro
-    set only `with_retro`."""
+def items_to_paraphrase(
+    store: Store, source: str, n: int, generator: str, *, with_retro: bool = True
+) -> list[Item]:
+    """The first `n` questions of a source without a paraphrase by this generator; none that a study
+    set aside, and those of a retro set only `with_retro`."""
     states = studies.paraphrase_states(store)
     skip_ids = set(states[states["generator"] == generator]["item_id"])
     if source.startswith(STUDY):
         frame = studies.study_items(store, source.removeprefix(STUDY))
         ids = list(frame[~frame["confirmatory"]]["item_id"])
         by_id = review.items(store, ids)
-        items = [by_id[one] for one in ids if one in by_id]
+        items = [by_id[item_id] for item_id in ids if item_id in by_id]
     else:
         items = list(load(ItemSource(source)))
     skip_ids |= set() if with_retro else under_embargo(store, [item.item_id for item in items])

@@ -1,7 +1,9 @@
-"""The odd-one-out survey (source 002, appendix F): ten labelled entries of each set, then which of three is from the second?
+"""The odd-one-out survey (source 002, appendix F): ten labelled entries of each set, then which of
+three is from the second?
 
-A sheet follows from the survey and the annotator's name, so nobody has to keep it and nobody can choose it. Entries are
-drawn without replacement: no entry stands on a sheet twice, and none whose text stands in both sets stands on it at all.
+A sheet follows from the survey and the annotator's name, so nobody has to keep it and nobody can
+choose it. Entries are drawn without replacement: no entry stands on a sheet twice, and none whose
+text stands in both sets stands on it at all.
 """
 
 import asyncio
@@ -58,16 +60,28 @@ class Survey:
         return digest(asdict(self))[:12]
 
     def row(self, sets_id: str) -> dict:
-        return {"survey_id": self.survey_id, "name": self.name, "sets_id": sets_id, "design": asdict(self)}
+        return {
+            "survey_id": self.survey_id,
+            "name": self.name,
+            "sets_id": sets_id,
+            "design": asdict(self),
+        }
 
     @classmethod
     def of_design(cls, design: Mapping) -> "Survey":
-        return cls(**{**design, "target_ids": tuple(design["target_ids"]), "retro_ids": tuple(design["retro_ids"])})
+        return cls(
+            **{
+                **design,
+                "target_ids": tuple(design["target_ids"]),
+                "retro_ids": tuple(design["retro_ids"]),
+            }
+        )
 
 
 @dataclass(frozen=True)
 class Question:
-    """Three entries by id, or three sentences of an attention check; `right` is the place of the one to choose."""
+    """Three entries by id, or three sentences of an attention check; `right` is the place of the
+    one to choose."""
 
     kind: str
     choices: tuple[str, ...]
@@ -81,7 +95,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What one annotator sees: labelled examples of both sets, then the questions in order."""
+    """One annotator's view: labelled examples of both sets, then the questions in order."""
 
     target_examples: tuple[str, ...]
     retro_examples: tuple[str, ...]
@@ -98,39 +112,55 @@ def new_survey(
     n_checks: int = 3,
     seed: int = 0,
 ) -> Survey:
-    """A survey over two sets. Raises BadInput with the numbers when a set is too small for one sheet."""
+    """A survey over two sets. Raises BadInput with the numbers when a set is too small for one
+    sheet."""
     if min(n_examples, n_triples, n_checks) < 0 or n_triples < 1:
         raise BadInput(
-            f"A survey of {n_examples} examples, {n_triples} triples and {n_checks} checks cannot be asked: take at "
-            "least one triple, and no number below 0."
+            f"A survey of {n_examples} examples, {n_triples} triples and {n_checks} checks cannot "
+            "be asked: take at least one triple, and no number below 0."
         )
-    texts = [{entry_text(item) for item in items} for items in (target, retro)]
-    both = texts[0] & texts[1]
-    target_ids, retro_ids = _distinct(target, both), _distinct(retro, both)
+    target_texts = {entry_text(item) for item in target}
+    in_both = target_texts & {entry_text(item) for item in retro}
+    target_ids, retro_ids = _distinct(target, in_both), _distinct(retro, in_both)
     for name_of, ids, needed in (
-        ("benchmark", target_ids, n_examples + 2 * n_triples),
-        ("holdout", retro_ids, n_examples + n_triples),
+        ("target", target_ids, n_examples + 2 * n_triples),
+        ("retro", retro_ids, n_examples + n_triples),
     ):
         if len(ids) < needed:
             raise BadInput(
-                f"One sheet needs {needed} different {name_of} entries ({n_examples} examples and {n_triples} "
-                f"triples) and there are {len(ids)}: ask fewer triples, show fewer examples, or take a larger set."
+                f"One sheet needs {needed} different {name_of} entries ({n_examples} examples and "
+                f"{n_triples} triples) and there are {len(ids)}: ask fewer triples, show fewer "
+                "examples, or take a larger set."
             )
-    return Survey(name.strip() or "Survey", target_ids, retro_ids, n_examples, n_triples, n_checks, seed)
+    return Survey(
+        name.strip() or "Survey",
+        target_ids,
+        retro_ids=retro_ids,
+        n_examples=n_examples,
+        n_triples=n_triples,
+        n_checks=n_checks,
+        seed=seed,
+    )
 
 
 def most_triples(target: Sequence[Item], retro: Sequence[Item], n_examples: int) -> int:
-    """How many triples a sheet can hold beside its examples; 0 when none."""
-    both = {entry_text(item) for item in target} & {entry_text(item) for item in retro}
-    return max(0, min((len(_distinct(target, both)) - n_examples) // 2, len(_distinct(retro, both)) - n_examples))
+    """Number of triples that a sheet can hold next to its examples; 0 when none."""
+    in_both = {entry_text(item) for item in target} & {entry_text(item) for item in retro}
+    return max(
+        0,
+        min(
+            (len(_distinct(target, in_both)) - n_examples) // 2,
+            len(_distinct(retro, in_both)) - n_examples,
+        ),
+    )
 
 
-def _distinct(items: Sequence[Item], both: set[str]) -> tuple[str, ...]:
+def _distinct(items: Sequence[Item], in_both: set[str]) -> tuple[str, ...]:
     """The first id of each text that does not stand in both sets."""
     first: dict[str, str] = {}
     for item in items:
         first.setdefault(entry_text(item), item.item_id)
-    return tuple(item_id for text, item_id in first.items() if text not in both)
+    return tuple(item_id for text, item_id in first.items() if text not in in_both)
 
 
 def sheet(survey: Survey, annotator: str) -> Sheet:
@@ -142,18 +172,31 @@ def sheet(survey: Survey, annotator: str) -> Sheet:
     questions = []
     for i in range(survey.n_triples):
         pair, place = target[e + 2 * i : e + 2 * i + 2], int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(Question(TRIPLE, (*pair[:place], retro[e + i], *pair[place:]), place))
+        questions.append(
+            Question(TRIPLE, (*pair[:place], retro[e + i], *pair[place:]), right=place)
+        )
     for _ in range(survey.n_checks):
         place = int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(Question(CHECK, (*_CHECKS[1 : 1 + place], _CHECKS[0], *_CHECKS[1 + place :]), place))
+        questions.append(
+            Question(
+                CHECK, (*_CHECKS[1 : 1 + place], _CHECKS[0], *_CHECKS[1 + place :]), right=place
+            )
+        )
     order = rng.permutation(len(questions))
-    return Sheet(tuple(target[:e]), tuple(retro[:e]), tuple(questions[i] for i in order))
+    return Sheet(tuple(target[:e]), tuple(retro[:e]), questions=tuple(questions[i] for i in order))
 
 
 def answer_row(
-    survey: Survey, annotator: str, position: int, place: int | None, *, is_model: bool = False, call_id: str | None = None
+    survey: Survey,
+    annotator: str,
+    position: int,
+    place: int | None,
+    *,
+    is_model: bool = False,
+    call_id: str | None = None,
 ) -> dict:
-    """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be read."""
+    """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be
+    read."""
     question = sheet(survey, annotator).questions[position]
     return {
         "survey_id": survey.survey_id,
@@ -170,7 +213,8 @@ def answer_row(
 
 @dataclass(frozen=True)
 class Tally:
-    """Answers that count, as columns for `odd_one_out_survey`; who was left out, and how many replies were unreadable."""
+    """Answers that count, as columns for `odd_one_out_survey`; who was left out, and how many
+    replies were unreadable."""
 
     hits: tuple[float, ...]
     entries: tuple[str, ...]
@@ -179,8 +223,9 @@ class Tally:
     n_unreadable: int
 
 
-def tally(answers: Sequence[Mapping], is_model: bool = False) -> Tally:
-    """The triples of all people (or models) who missed at most one attention check; rows as `holdout_queries.answers`."""
+def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
+    """The triples of all people (or models) who missed at most one attention check; rows as
+    `holdout_queries.answers`."""
     rows = [row for row in answers if row["is_model"] == is_model]
     missed: dict[str, int] = {}
     for row in rows:
@@ -192,9 +237,9 @@ def tally(answers: Sequence[Mapping], is_model: bool = False) -> Tally:
     return Tally(
         tuple(float(row["is_correct"]) for row in read),
         tuple(row["odd"] for row in read),
-        tuple(row["annotator"] for row in read),
-        tuple(left_out),
-        len(triples) - len(read),
+        annotators=tuple(row["annotator"] for row in read),
+        left_out=tuple(left_out),
+        n_unreadable=len(triples) - len(read),
     )
 
 
@@ -205,52 +250,66 @@ NO_SURVEY = "Not run: no survey on these sets is built. Build one under Survey."
 NO_ANSWER = "Not run: no survey on these sets has an answer yet. Send its link under Survey."
 
 
-def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[OddOneOut | None, str]:
-    """(result, how) of all surveys on these sets, people or models, or (None, why there is none)."""
+def survey_results(
+    store: Store, sets_id: str, *, is_model: bool = False
+) -> tuple[OddOneOut | None, str]:
+    """(result, how) of all surveys on these sets, people or models, or (None, why there is
+    none)."""
     surveys = [Survey.of_design(row["design"]) for row in holdout.surveys(store, sets_id)]
-    tallies = [tally(holdout.answers(store, one.survey_id), is_model) for one in surveys]
-    hits = [hit for one in tallies for hit in one.hits]
-    out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
+    tallies = [
+        tally(holdout.answers(store, survey.survey_id), is_model=is_model) for survey in surveys
+    ]
+    hits: list[float] = []
+    entries: list[str] = []
+    people: list[str] = []
+    for survey_tally in tallies:
+        hits += survey_tally.hits
+        entries += survey_tally.entries
+        people += survey_tally.annotators
+    out = sum(len(survey_tally.left_out) for survey_tally in tallies)
+    unread = sum(survey_tally.n_unreadable for survey_tally in tallies)
     if not hits:
         waiting = NO_ANSWER if surveys else NO_SURVEY
         return None, waiting if not (out or unread) else (
-            f"Not run: no usable answers; attention checks left out {out:,} sheets, and {unread:,} replies "
-            "named no single text."
+            f"Not run: no usable answers; attention checks left out {out:,} sheets, and "
+            f"{unread:,} replies named no single text."
         )
-    entries = [entry for one in tallies for entry in one.entries]
-    people = [name for one in tallies for name in one.annotators]
-    result = odd_one_out_survey(hits, entries, people)
+    result = odd_one_out_survey(hits, entries, annotators=people)
     method = result.accuracy.method.replace("_", " ")
     exclusions = f"; {out} annotators left out by attention checks" if out else ""
     return result, (
-        f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
-        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{exclusions}"
-        f"{f'; {unread} replies unreadable' if unread else ''}"
+        f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); n = "
+        f"{len(hits):,} answers, annotators {result.n_annotators:,}, entries "
+        f"{result.n_entries:,}{exclusions}{f'; {unread} replies unreadable' if unread else ''}"
     )
 
 
 def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
-    """Holdout entry -> (answers that named it as the odd one, answers to triples that held it), over all surveys on these sets."""
+    """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over
+    all surveys on these sets."""
     counts: dict[str, tuple[int, int]] = {}
     for row in holdout.surveys(store, sets_id):
         survey = Survey.of_design(row["design"])
-        one = tally(holdout.answers(store, survey.survey_id), False)
-        for entry, hit in zip(one.entries, one.hits, strict=True):
+        survey_tally = tally(holdout.answers(store, survey.survey_id), is_model=False)
+        for entry, hit in zip(survey_tally.entries, survey_tally.hits, strict=True):
             n_right, n = counts.get(entry, (0, 0))
             counts[entry] = (n_right + int(hit), n + 1)
     return counts
 
 
-def pick_column(item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]) -> dict[str, list[str | None]]:
-    """A column of a table that says of each entry how many answers named it as the odd one, as `picks` counts them; no column
-    where there was no answer."""
+def pick_column(
+    item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]
+) -> dict[str, list[str | None]]:
+    """A column of a table that says of each entry how many answers named it as the odd one, as
+    `picks` counts them; no column where there was no answer."""
     if not counts:
         return {}
     pairs = (counts.get(item_id) for item_id in item_ids)
     return {"picked_in_the_survey": [f"{pair[0]} of {pair[1]}" if pair else None for pair in pairs]}
 
 
-# Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad row is refused by line.
+# Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad
+# row is refused by line.
 
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")
@@ -258,23 +317,52 @@ EXAMPLE = "example of set "
 MOST_ROWS = 20_000
 
 
-def sheet_rows(survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]) -> list[dict[str, str]]:
-    """Rows of the sheets of some annotators: labelled examples first, then questions with an empty answer (1, 2 or 3)."""
+def sheet_rows(
+    survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]
+) -> list[dict[str, str]]:
+    """Rows of the sheets of some annotators: labelled examples first, then questions with an empty
+    answer (1, 2 or 3)."""
     rows = []
     for annotator in annotators:
         annotator_sheet = sheet(survey, annotator)
-        start = {"survey": survey.survey_id, "annotator": annotator, "text_2": "", "text_3": "", "answer": ""}
-        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples)):
-            rows += [start | {"question": EXAMPLE + number, "text_1": entry_text(items[one])} for one in ids]
+        start = {
+            "survey": survey.survey_id,
+            "annotator": annotator,
+            "text_2": "",
+            "text_3": "",
+            "answer": "",
+        }
+        for number, ids in (
+            ("1", annotator_sheet.target_examples),
+            ("2", annotator_sheet.retro_examples),
+        ):
+            rows += [
+                start | {"question": EXAMPLE + number, "text_1": entry_text(items[item_id])}
+                for item_id in ids
+            ]
         for place, question in enumerate(annotator_sheet.questions, start=1):
-            texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
-            rows.append(start | {"question": str(place)} | {f"text_{i}": text for i, text in enumerate(texts, start=1)})
+            texts = _texts(question, items)
+            rows.append(
+                start
+                | {"question": str(place)}
+                | {f"text_{i}": text for i, text in enumerate(texts, start=1)}
+            )
     return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
+def _texts(question: Question, items: Mapping[str, Item]) -> list[str]:
+    """Texts to choose from: the entries of a triple, else the choices themselves."""
+    if question.kind != TRIPLE:
+        return list(question.choices)
+    return [entry_text(items[item_id]) for item_id in question.choices]
+
+
 def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
-    """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON file."""
-    return json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
+    """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON
+    file."""
+    return (
+        json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
+    )
 
 
 @dataclass(frozen=True)
@@ -286,12 +374,17 @@ class Returned:
 
 
 def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
-    """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it cannot; one bad row harms no other."""
+    """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it
+    cannot; one bad row harms no other."""
     lines = list(islice(read_rows(path), MOST_ROWS + 1))
     if len(lines) > MOST_ROWS:
-        raise BadInput(f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once.")
+        raise BadInput(
+            f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once."
+        )
     if not lines:
-        raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
+        raise BadInput(
+            "The file has no rows: send back the sheet that was downloaded, with its answers."
+        )
     rows: list[dict] = []
     refusals: list[tuple[int, str]] = []
     line_of: dict[tuple, int] = {}
@@ -305,7 +398,8 @@ def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
             key = answer["survey_id"], answer["annotator"], answer["position"]
             if key in line_of:
                 raise BadInput(
-                    f"answers question {answer['position'] + 1} of {answer['annotator']} again (first in line {line_of[key]})"
+                    f"answers question {answer['position'] + 1} of {answer['annotator']} again "
+                    f"(first in line {line_of[key]})"
                 )
         except BadInput as error:
             refusals.append((row.line, f"{row.place} {error}."))
@@ -325,23 +419,33 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
         raise BadInput(f"names the survey {values['survey'][:40]!r}, which is not stored here")
     annotator = values["annotator"]
     if not annotator or len(annotator) > 80:
-        raise BadInput("names no annotator" if not annotator else "has an annotator's name of more than 80 characters")
+        raise BadInput(
+            "names no annotator"
+            if not annotator
+            else "has an annotator's name of more than 80 characters"
+        )
     n_questions = survey.n_triples + survey.n_checks
     if values["question"] not in [str(place + 1) for place in range(n_questions)]:
-        raise BadInput(f"names the question {values['question'][:40]!r}; this survey has questions 1 to {n_questions}")
+        raise BadInput(
+            f"names the question {values['question'][:40]!r}; this survey has questions 1 to "
+            f"{n_questions}"
+        )
     if values["answer"] not in [str(place + 1) for place in range(SHOWN_AT_ONCE)]:
         reply = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
         raise BadInput(f"has {reply}; write 1, 2 or 3")
-    return answer_row(survey, annotator, int(values["question"]) - 1, int(values["answer"]) - 1)
+    return answer_row(
+        survey, annotator, position=int(values["question"]) - 1, place=int(values["answer"]) - 1
+    )
 
 
-# A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002 asks GPT-4o).
+# A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002
+# asks GPT-4o).
 
 MAX_TOKENS = 32
 _ASK = (
-    "Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
-    "set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three entries:\n\n{texts}\n\nAnswer with its number alone: 1, "
-    "2 or 3.\nAnswer:"
+    "Below are entries of two data sets, and then three more entries. Two of the three belong to "
+    "set 1 and one belongs to set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three "
+    "entries:\n\n{texts}\n\nAnswer with its number alone: 1, 2 or 3.\nAnswer:"
 )
 _PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
 
@@ -353,19 +457,25 @@ def place_in(text: str) -> int | None:
 
 
 def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]) -> str:
-    """What the model is shown: all labelled examples, then the three texts by number."""
-    examples = "\n\n".join(
-        f"Set {number}:\n{entry_text(items[one])}"
-        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples))
-        for one in ids
+    """Prompt of a question: all labelled examples, then the three texts by number."""
+    shown = []
+    for number, ids in (
+        ("1", annotator_sheet.target_examples),
+        ("2", annotator_sheet.retro_examples),
+    ):
+        shown += [f"Set {number}:\n{entry_text(items[item_id])}" for item_id in ids]
+    examples = "\n\n".join(shown)
+    texts = _texts(question, items)
+    return _ASK.format(
+        examples=examples,
+        texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)),
     )
-    texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
-    return _ASK.format(examples=examples, texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)))
 
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """What came back of a model's sheets. `why_stopped` is a sentence where `n_missing` questions were not asked."""
+    """Replies to a model's sheets. `why_stopped` is a sentence where `n_missing` questions were not
+    asked."""
 
     n_answers: int
     n_unreadable: int
@@ -377,15 +487,22 @@ class ModelAnswers:
     cost_usd: float = 0.0
 
     def sentence(self) -> str:
-        again = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
+        reused = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
         price = f", for {dollars(self.cost_usd)}" if self.cost_usd else ""
-        failed = f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
-        missing = count_of(self.n_missing, "question was", "questions were")
+        failed = (
+            f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
+        )
+        missing = count_of(self.n_missing, "question was", plural="questions were")
         stopped = f" {missing} not asked. {self.why_stopped}" if self.n_missing else ""
-        return f"{self.n_answers:,} answers{again}{price}; {self.n_unreadable:,} replies named no single text.{failed}{stopped}"
+        return (
+            f"{self.n_answers:,} answers{reused}{price}; {self.n_unreadable:,} replies named no "
+            f"single text.{failed}{stopped}"
+        )
 
 
-def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int) -> dict[tuple[str, int], Call]:
+def calls_of(
+    survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int
+) -> dict[tuple[str, int], Call]:
     """(annotator, question) -> its call."""
     calls = {}
     for i in range(n_sheets):
@@ -393,17 +510,26 @@ def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_shee
         annotator_sheet = sheet(survey, name)
         for position, question in enumerate(annotator_sheet.questions):
             request = Request(
-                "generate", prompt(annotator_sheet, question, items), max_tokens=MAX_TOKENS, temperature=0.0, seed=survey.seed
+                "generate",
+                prompt(annotator_sheet, question, items=items),
+                max_tokens=MAX_TOKENS,
+                temperature=0.0,
+                seed=survey.seed,
             )
-            calls[name, position] = Call(backend.name, backend.revision, request)
+            calls[name, position] = Call(backend.name, backend.revision, request=request)
     return calls
 
 
 def projection(
-    store: Store, survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
+    store: Store,
+    survey: Survey,
+    items: Mapping[str, Item],
+    model: str,
+    n_sheets: int,
+    cards: Mapping[str, ModelCard],
 ) -> Projection:
-    """What asking would cost at most: the questions without a stored reply."""
-    calls = calls_of(survey, items, open_backend(model, cards), n_sheets).values()
+    """Cost of asking at most: the questions without a stored reply."""
+    calls = calls_of(survey, items, backend=open_backend(model, cards), n_sheets=n_sheets).values()
     return projected(_missing(store, calls), cards.get(model))
 
 
@@ -425,35 +551,56 @@ def ask_model(
     may_send_retro: bool = False,
     cancel: threading.Event | None = None,
 ) -> ModelAnswers:
-    """Asks the questions that were not asked before, keeps replies and answers; `budget_usd` is for this asking alone. Raises
-    OverBudget before the first call when the projection is over the cap or the model costs money and there is none, and BadInput
-    where the entries of the retro set would be sent unasked."""
+    """Asks the questions that were not asked before, keeps replies and answers; `budget_usd` is for
+    this asking alone. Raises OverBudget before the first call when the projection is over the cap
+    or the model costs money and there is none, and BadInput where the entries of the retro set
+    would be sent unasked."""
     require(Permission.RUN)
-    calls = calls_of(survey, items, open_backend(model, cards), n_sheets)
+    calls = calls_of(survey, items, backend=open_backend(model, cards), n_sheets=n_sheets)
     missing = {call.call_id: call for call in _missing(store, calls.values())}
-    reason = refusal(projected(missing.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
+    reason = refusal(
+        projected(missing.values(), cards.get(model)), budget_usd, cards={model: cards.get(model)}
+    )
     if reason:
         raise OverBudget(reason)
-    check_embargo(survey.retro_ids, model, may_send=may_send_retro, how="Tick the box for retro items to allow it.")
-    asking = Asking(store, survey.survey_id, [model], cards, budget_usd, cancel=cancel)
+    check_embargo(
+        survey.retro_ids,
+        model,
+        may_send=may_send_retro,
+        how="Tick the box for retro items to allow it.",
+    )
+    asking = Asking(
+        store, survey.survey_id, models=[model], cards=cards, cap_usd=budget_usd, cancel=cancel
+    )
     completions = asyncio.run(_replies(asking, list(calls.values())))
-    by_question = {key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions}
-    answered = {key: one for key, one in by_question.items() if one.status == OK}
+    by_question = {
+        key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions
+    }
+    answered = {
+        key: completion for key, completion in by_question.items() if completion.status == OK
+    }
     rows = [
-        answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
-        for (name, position), one in answered.items()
+        answer_row(
+            survey,
+            name,
+            position=position,
+            place=place_in(completion.text),
+            is_model=True,
+            call_id=completion.call_id,
+        )
+        for (name, position), completion in answered.items()
     ]
     holdout.keep_answers(store, rows)
-    failed = [one.error for one in by_question.values() if one.status != OK]
+    failed = [completion.error for completion in by_question.values() if completion.status != OK]
     return ModelAnswers(
         len(rows),
         sum(row["chosen"] is None for row in rows),
-        len(failed),
-        sum(call.call_id not in missing for call in calls.values()),
-        failed[0] if failed else "",
-        len(calls) - len(by_question),
-        asking.why,
-        asking.progress.cost_usd,
+        n_failed=len(failed),
+        n_reused=sum(call.call_id not in missing for call in calls.values()),
+        why_failed=failed[0] if failed else "",
+        n_missing=len(calls) - len(by_question),
+        why_stopped=asking.why,
+        cost_usd=asking.progress.cost_usd,
     )
 
 

@@ -104,7 +104,7 @@ def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store
 
 
 def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(store, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise BadInput("Review some of them first.")
 
     monkeypatch.setattr("flipcore.annotation.paraphrases.effect.extreme_strikes", refuse)
