@@ -49,9 +49,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
         range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None
     )
     figure.update_yaxes(
-        tickvals=np.sqrt(ticks),
-        ticktext=[f"{100 * tick:g}%" for tick in ticks],
-        rangemode="tozero",
+        tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g}%" for tick in ticks], rangemode="tozero"
     )
     return figure
 

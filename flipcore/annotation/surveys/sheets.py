@@ -123,8 +123,8 @@ def new_survey(
     in_both = target_texts & {entry_text(item) for item in retro}
     target_ids, retro_ids = _distinct(target, in_both), _distinct(retro, in_both)
     for name_of, ids, needed in (
-        ("target", target_ids, n_examples + 2 * n_triples),
-        ("retro", retro_ids, n_examples + n_triples),
+        ("benchmark", target_ids, n_examples + 2 * n_triples),
+        ("holdout", retro_ids, n_examples + n_triples),
     ):
         if len(ids) < needed:
             raise BadInput(

@@ -88,8 +88,8 @@ def comparison(
     """Both sets in one embedding; BadInput for a set without entries."""
     if not target or not retro:
         raise BadInput(
-            f"Comparing two sets needs entries of both: came {len(target)} benchmark and {len(retro)} "
-            "holdout entries."
+            f"Comparing two sets needs entries of both: came {len(target)} benchmark and "
+            f"{len(retro)} holdout entries."
         )
     units, described = embedded(store, [*target, *retro], backend_name=backend)
     return Comparison((*target, *retro), len(target), units=units, described=described)
