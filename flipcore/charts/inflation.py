@@ -45,7 +45,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     )
     if has_accuracies:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
-    figure.update_xaxes(title_text="inflation, pp", row=1, col=2 if has_accuracies else 1)
+    figure.update_xaxes(title_text="inflation, points", row=1, col=2 if has_accuracies else 1)
     figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
 
