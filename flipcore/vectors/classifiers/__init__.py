@@ -47,9 +47,9 @@ def told_apart(
 
     `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every holdout entry
     was written from a benchmark entry of its own, only these pairs are compared and labels swap
-    within them: a pair's likeness then helps nobody. A slow classifier is permuted no more often than it
-    can afford, whatever `m`. Raises BadInput for sets too small for five folds, MissingPackage
-    where the classifier needs one.
+    within them: a pair's likeness then helps nobody. A slow classifier is permuted no more often
+    than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
+    MissingPackage where the classifier needs one.
     """
     classifier = classifier_by_name(name)
     n_given = len(target) + len(retro)
