@@ -273,7 +273,7 @@ def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
     if not one.unread.n:
         return ""
     low, high = unread_limits(one, name, beyond)
-    if low == high:
+    if f"{low}%" == high:
         return ""
     return f"; {low} to {high} with {percent_text(max(one.unread.shares), 1)} unread"
 

@@ -164,6 +164,7 @@ def _spread(frame: pd.DataFrame) -> str:
         widest = shares.max() - shares.min()
         about = f" on {task}" if base["task"].nunique() > 1 else ""
         about += f" of {model}" if base["model"].nunique() > 1 else ""
+        about += " at the own prompt" if (frame["variant"] != BASE).any() else ""
         sentence = f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to {percent_text(shares.max())} right."
     return sentence
 

@@ -176,7 +176,7 @@ def _row(one: Decomposition, temperature: float | None) -> dict:
         "A+": "" if hidden else one.A_plus.text_percent(),
         "A−": "" if hidden else one.A_minus.text_percent(),
         "both": "" if hidden else one.both.text_percent(),
-        "A − G": "" if hidden else one.A_minus_G.text_percent(),
+        "A − G": "" if hidden else one.A_minus_G.text_points(0),
         "floor": "deterministic" if temperature == 0 and one.W.value == 0 else one.W.text_percent(),
         "T beyond floor": one.excess.text_percent(),
         "items left out": one.n_excluded,

@@ -156,7 +156,7 @@ export default function (component) {
     line.className = "axis";
     ticks.className = "ticks";
     of.textContent = "share of pairs";
-    for (const tick of ["0", ".25", ".5", ".75", "1"]) {
+    for (const tick of ["0", "25", "50", "75", "100%"]) {
       const label = document.createElement("span");
       label.textContent = tick;
       ticks.append(label);
