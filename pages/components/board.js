@@ -61,6 +61,25 @@ function framed(act) {
   return take;
 }
 
+// Marks under a slider where dragging changes a verdict, each naming what changes. `changes` are {at, text}: the verdict of
+// place `at` differs from that of the place before it.
+function markChanges(slider, changes) {
+  const parent = slider.parentElement;
+  const box = parent.querySelector(".changes") ?? element("span", "changes", "", parent);
+  const texts = new Map();
+  for (const { at, text } of changes) texts.set(at, [...(texts.get(at) ?? []), text]);
+  box.replaceChildren();
+  box.classList.toggle("none", !texts.size);
+  if (!texts.size) box.textContent = "No verdict changes at any level.";
+  for (const [at, lines] of [...texts].sort(([a], [b]) => a - b)) {
+    const mark = element("i", "", "", box);
+    // the thumb is 16 px wide, so the track's ends stand 8 px inside
+    mark.style.left = `calc(8px + (100% - 16px) * ${(at - 0.5) / Number(slider.max)})`;
+    mark.dataset.at = at;
+    mark.title = lines.join("\n");
+  }
+}
+
 // The button and the key that write what is seen to the record.
 function offerRecord(root, button, decide) {
   button.onclick = decide;

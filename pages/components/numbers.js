@@ -25,10 +25,10 @@ function percentText(share, digits = 0) {
 }
 
 // `Estimate.text_percent` of a share with limits: "87% [80, 92]"
-const NARROW = 0.05;
+const NARROW_INTERVAL = 0.05;
 function percentInterval(value, low, high) {
   if (Number.isNaN(value) || !Number.isFinite(low) || !Number.isFinite(high)) return percentText(value);
-  const digits = high - low < NARROW ? 1 : 0;
+  const digits = high - low < NARROW_INTERVAL ? 1 : 0;
   return `${percentText(value, digits)} [${numberText(100 * low, digits)}, ${numberText(100 * high, digits)}]`;
 }
 

@@ -19,7 +19,7 @@ export default function (component) {
     head.replaceChildren();
     body.replaceChildren();
     const titles = element("tr", "", "", head);
-    for (const name of ["Way of asking and reading", ...models]) element("th", "", name, titles).scope = "col";
+    for (const name of ["Prompt and extractor", ...models]) element("th", "", name, titles).scope = "col";
     ways.forEach((way, w) => {
       const row = element("tr", way.is_own ? "own" : "", "", body);
       row.classList.toggle("withheld", !way.claimed);
@@ -67,6 +67,25 @@ export default function (component) {
     line.setAttribute("visibility", part.claimed ? "visible" : "hidden");
   }
 
+  // each level from which the rank interval of some row is another
+  function changes() {
+    const found = [];
+    const size = ways.length * models.length;
+    for (let at = 1; at < data.levels.length; at += 1) {
+      const moved = new Set();
+      for (let place = 0; place < size; place += 1) {
+        const way = ways[Math.floor(place / models.length)];
+        const [now, before] = [at * size + place, (at - 1) * size + place];
+        if (way.claimed && (best[now] !== best[before] || worst[now] !== worst[before])) moved.add(way.label);
+      }
+      if (!moved.size) continue;
+      const level = percentText(data.levels[at], data.levels[at] > 0.989 ? 1 : 0);
+      const more = moved.size > 3 ? ` and ${moved.size - 3} more rows` : "";
+      found.push({ at, text: `at ${level} ranks change: ${[...moved].slice(0, 3).join("; ")}${more}` });
+    }
+    return found;
+  }
+
   function paint(drag) {
     const at = root._at;
     write(headline, data.headline.sentences[data.headline.at[at]]);
@@ -85,8 +104,10 @@ export default function (component) {
   }
 
   build();
-  return dragLevel(root, data, setTriggerValue, {
+  const stop = dragLevel(root, data, setTriggerValue, {
     paint,
     sentences: () => [headline, ...pairBox.children].map((one) => one.textContent),
   });
+  markChanges(root.querySelector("input[type=range]"), changes());
+  return stop;
 }

@@ -2,6 +2,7 @@
 // another column up and puts the number and its interval into the sentence that belongs to it.
 const SIGNS = { a: "✓ artifact", b: "✓ reference", e: "✓ both artifact", g: "✓ genuine", m: "A > G", u: "–", l: "A < G" };
 const STATES = { a: "yes", b: "yes", e: "yes", g: "no", m: "open", l: "open", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
+const BECOMES = { a: "artifact", b: "artifact of the reference", e: "artifact of both extractors", g: "genuine", m: "A above G", u: "undecided", l: "A below G" };
 const WHISKERS = ["lead", "total"];
 
 export default function (component) {
@@ -113,6 +114,7 @@ export default function (component) {
       list.textContent = "Counting for these settings …";  // of many items only what is chosen comes with the page
       return;
     }
+    markChanges(slider, changes(t));
     list.appendChild(axis());
     rows.forEach((row, r) => {
       if (row.hidden) return;  // rows over all axes carry the headline and come last
@@ -196,6 +198,23 @@ export default function (component) {
     if (!there) return;
     line.setAttribute("x1", x(low));
     line.setAttribute("x2", x(high));
+  }
+
+  // each level from which a row, or the sentence above them, says something else
+  function changes(t) {
+    const { outcomes, headline: leads } = t.verdicts[state.rule];
+    const found = [];
+    for (let at = 1; at < levels.length; at += 1) {
+      const level = percentText(levels[at], levels[at] > 0.989 ? 1 : 0);
+      rows.forEach((row, r) => {
+        const [before, after] = [outcomes[r][at - 1], outcomes[r][at]];
+        if (before === after || !(after in BECOMES)) return;
+        const name = row.hidden ? "the headline" : row.label;
+        if (row.hidden && r !== leads[at]) return;
+        found.push({ at, text: `at ${level} ${name} becomes ${BECOMES[after]}` });
+      });
+    }
+    return found;
   }
 
   function spans(t, r, lines, x) {

@@ -81,9 +81,7 @@ def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
     page.goto(address + "/flips?show=Parts")
     page.locator(".board .sentence").first.wait_for()
     on_board = {
-        found
-        for said in page.locator(".board .sentence").all_inner_texts()
-        for found in re.findall(r"−?\d\.\d\d \[.*?\]", said)
+        found for said in page.locator(".board .sentence").all_inner_texts() for found in re.findall(r"−?[\d.]+% \[.*?\]", said)
     }
     page.get_by_text("The same as sentences").click()
     page.get_by_text("• Option order").first.wait_for()
@@ -133,6 +131,36 @@ def test_headline_and_rows_never_contradict_while_the_level_is_dragged(page, add
     page.mouse.up()
     settled(page)
     assert len(headlines) > 1 and no_fault(page)
+
+
+def test_a_mark_stands_where_a_verdict_changes_and_nowhere_else(page, address):
+    page.goto(address + "/flips?show=Parts")
+    page.locator(".board .sentence").first.wait_for()
+    settled(page)
+    seen = page.evaluate(
+        """() => {
+          const root = document.querySelector('.board') ?? [...document.querySelectorAll('*')]
+            .map((box) => box.shadowRoot?.querySelector('.board')).find(Boolean);
+          const slider = root.querySelector('input[type=range]');
+          const said = () => [...root.querySelectorAll('.row .sign')].map((sign) => sign.textContent).join('|');
+          const start = slider.value;
+          const changed = [];
+          let before = null;
+          for (let at = 0; at <= Number(slider.max); at += 1) {
+            slider.value = at;
+            slider.oninput();
+            if (before !== null && said() !== before) changed.push(at);
+            before = said();
+          }
+          slider.value = start;
+          slider.oninput();
+          const marks = [...root.querySelectorAll('.changes i')].map((mark) => [Number(mark.dataset.at), mark.title]);
+          return { changed, marks, none: root.querySelector('.changes').textContent };
+        }"""
+    )
+    places = [place for place, _ in seen["marks"]]
+    assert set(seen["changed"]) <= set(places) and (places or seen["none"] == "No verdict changes at any level.")
+    assert all(re.match(r"at \d+(\.\d)?% .+ becomes ", title) for _, title in seen["marks"])
 
 
 def test_a_released_move_is_logged(page, address):
