@@ -4,14 +4,17 @@ the database."""
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from flipcore.commands.opening import interruptible, open_store
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, FlipscopeError, StoreHeld
+from flipcore.core.paths import DATA
 from flipcore.core.study import Study
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
+from flipcore.store.uploads import keep_upload
 from flipcore.text.counts import count_of
 
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
@@ -140,7 +143,7 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
     """
     from flipcore.runs import inbox
 
-    path = inbox.hand_over(study, on)
+    path = inbox.hand_over(_with_kept_files(study), on)
     until = time.monotonic() + ANSWER_S
     try:
         while path.exists() and time.monotonic() < until:
@@ -150,6 +153,20 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
     if is_taken:
         print(f"{held.holder}, a dashboard, which took the study: it appears there under Studies as {study.name!r}.")
     return is_taken
+
+
+def _with_kept_files(study: Study) -> Study:
+    """Copy the study's own files beside the database and name the copies.
+
+    A dashboard runs in another folder and may read neither this one nor any other of its user's.
+    """
+    sources = []
+    for source in study.items:
+        path = folders.allowed(source.path) if source.path else None
+        if path and path.is_file() and not path.is_relative_to(DATA.resolve()):
+            source = replace(source, path=str(keep_upload(path.name, path.read_bytes())))
+        sources.append(source)
+    return replace(study, items=tuple(sources))
 
 
 def _wait_for_file(held: StoreHeld) -> None:

@@ -12,7 +12,7 @@ import pytest
 from flipcore.__main__ import main
 from flipcore.commands import run
 from flipcore.core.errors import StoreHeld
-from flipcore.core.study import ModelUse, Part
+from flipcore.core.study import ItemSource, ModelUse, Part
 from flipcore.runs import inbox
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
@@ -126,3 +126,13 @@ def test_a_name_that_nothing_offers_is_refused_before_anybody_waits(holder, tmp_
     assert main(["run", str(path)]) == 1
     said = capsys.readouterr().err
     assert words in said and "Waiting" not in said
+
+
+def test_a_study_that_is_handed_over_names_copies_of_its_own_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "data" / "flips.duckdb"))
+    table = tmp_path / "quiz.csv"
+    table.write_text("question,answer\nWhat is 1 plus 1?,2\n", encoding="utf-8")
+    study = replace(tiny_study(), items=(ItemSource("file", path=str(table)), ItemSource("pocket_choice", n=2)))
+    own, shipped = run._with_kept_files(study).items
+    assert Path(own.path).parent == tmp_path / "data" / "uploads" and shipped.path is None
+    assert Path(own.path).read_text(encoding="utf-8") == table.read_text(encoding="utf-8")
