@@ -190,7 +190,7 @@ def test_two_who_ask_the_same_at_once_buy_it_once(store):
 def test_a_budget_that_is_used_up_ends_each_of_them_with_a_sentence(store, monkeypatch):
     """The model bills more than was projected."""
     for module in ("annotation.surveys.sheets.refusal", "runs.cost.refusal"):
-        monkeypatch.setattr(f"flipcore.{module}", lambda *_: "")
+        monkeypatch.setattr(f"flipcore.{module}", lambda *_, **__: "")
     asked = ask_model(store, SURVEY, ITEMS, "till", model_cards(), budget_usd=5 * CENT, may_send_retro=True)
     assert asked.n_answers + asked.n_missing == 13 and 0 < asked.n_answers <= 6
     assert "questions were not asked. The budget of $0.05 is used up." in asked.sentence() and "for $0.0" in asked.sentence()
