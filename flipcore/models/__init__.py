@@ -1,4 +1,5 @@
-"""Models turn a Call into a Completion. They come from data/models.toml, the user's own file and installed packages."""
+"""Models turn a Call into a Completion. They come from data/models.toml, the user's own file and
+installed packages."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,8 @@ from flipcore.models.kinds import ModelKind as ModelKind
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
-    """All models by name: the declared ones, then those that packages bring. BadInput names the table and the key that is wrong."""
+    """All models by name: the declared ones, then those that packages bring. BadInput names the
+    table and the key that is wrong."""
     cards = declared_cards(path)
     for kind in BACKENDS.values():
         for card in kind.cards:
@@ -22,7 +24,8 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 
 
 def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Backend:
-    """The model of that name, the sandbox of code, or the Python function `module:function`; BadInput lists what there is."""
+    """The model of that name, the sandbox of code, or the Python function `module:function`;
+    BadInput lists what there is."""
     if name == SANDBOX:
         from flipcore.models.code_sandbox import CodeSandbox
 
@@ -35,6 +38,6 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
 
         return PythonCallable(name)
     raise BadInput(
-        f"There is no model {name!r}; there are {', '.join(cards)}. Add one under Models, or by `python -m flipcore models add`. "
-        "A Python function is named module:function."
+        f"There is no model {name!r}; there are {', '.join(cards)}. Add one under Models, or by "
+        "`python -m flipcore models add`. A Python function is named module:function."
     )

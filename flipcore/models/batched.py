@@ -1,4 +1,5 @@
-"""A model that is computed in this process: calls that arrive together are answered as one batch, off the event loop."""
+"""A model that is computed in this process: calls that arrive together are answered as one batch,
+off the event loop."""
 
 import asyncio
 import hashlib
@@ -18,7 +19,8 @@ Spread = tuple[float, float]
 
 @dataclass(frozen=True)
 class Generation:
-    """`finish_reason` is "stop" (an end token, or a stop string, which the text leaves out) or "length"."""
+    """`finish_reason` is "stop" (an end token, or a stop string, which the text leaves out) or
+    "length"."""
 
     text: str
     n_tokens_in: int
@@ -27,7 +29,8 @@ class Generation:
 
 
 class Batched(Backend):
-    """`answered` computes a batch of one kind; `batch` is how many calls that may be. `called` names the model in sentences."""
+    """`answered` computes a batch of one kind; `batch` is how many calls that may be. `called`
+    names the model in sentences."""
 
     simulated = False
     called: str = "The model"
@@ -70,18 +73,24 @@ class Batched(Backend):
                     future.set_result(completion)
 
     def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
-        """One completion for each call. Where a batch fails, each of its calls is tried alone, so that only the one at fault
-        fails."""
+        """One completion for each call. Where a batch fails, each of its calls is tried alone, so
+        that only the one at fault fails."""
         try:
             return self.answered(calls)
         except Exception as error:  # a fault in the model must not leave its callers waiting
             if len(calls) == 1:
-                return [Completion(calls[0].call_id, "failed", error=f"{self.called} failed: {error}")]
-        return [completion for call in calls for completion in self._answered_or_failed([call])]
+                return [
+                    Completion(calls[0].call_id, "failed", error=f"{self.called} failed: {error}")
+                ]
+        completions: list[Completion] = []
+        for call in calls:
+            completions += self._answered_or_failed([call])
+        return completions
 
 
 class LanguageModel(ABC):
-    """A model in memory. Log-probabilities are in nats and at temperature 1, whatever was sampled."""
+    """A model in memory. Log-probabilities are in nats and at temperature 1, whatever was
+    sampled."""
 
     @abstractmethod
     def generate(
@@ -101,20 +110,29 @@ class LanguageModel(ABC):
         """The `top_k` likeliest first tokens of each continuation: text -> log-probability."""
 
     @abstractmethod
-    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]: ...
+    def _scored(
+        self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
+    ) -> list[tuple[list[Piece], list[Spread]]]: ...
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
-        """The tokens of each continuation with their log-probabilities given the prompt, which may be empty. Both are read as one
-        text; a token that reaches into the continuation belongs to it."""
-        return [tokens for tokens, _ in self._scored(pairs, False)]
+        """The tokens of each continuation with their log-probabilities given the prompt, which may
+        be empty. Both are read as one text; a token that reaches into the continuation belongs to
+        it."""
+        return [tokens for tokens, _ in self._scored(pairs, with_spread=False)]
 
-    def score_with_spread(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[Piece], list[Spread]]]:
-        """The same, and of each token (mean, standard deviation) of the log-probabilities over the vocabulary."""
-        return self._scored(pairs, True)
+    def score_with_spread(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> list[tuple[list[Piece], list[Spread]]]:
+        """The same, and of each token (mean, standard deviation) of the log-probabilities over the
+        vocabulary."""
+        return self._scored(pairs, with_spread=True)
 
 
-def answers(calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]) -> list[Completion]:
-    """The likeliest first tokens, or the generated texts, as completions, which cost nothing; `calls` ask for the same."""
+def answers(
+    calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]
+) -> list[Completion]:
+    """The likeliest first tokens, or the generated texts, as completions, which cost nothing;
+    `calls` ask for the same."""
     request = calls[0].request
     if request.kind == "first_token":
         tops = model.first_token_logprobs(prompts, request.top_k)
@@ -134,20 +152,25 @@ def answers(calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any])
         Completion(
             call.call_id,
             "ok",
-            one.text,
-            one.finish_reason,
-            n_tokens_in=one.n_tokens_in,
-            n_tokens_out=one.n_tokens_out,
+            text=generation.text,
+            finish_reason=generation.finish_reason,
+            n_tokens_in=generation.n_tokens_in,
+            n_tokens_out=generation.n_tokens_out,
             cost_usd=0.0,
         )
-        for call, one in zip(calls, generations, strict=True)
+        for call, generation in zip(calls, generations, strict=True)
     ]
 
 
 def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
-    """The log-probabilities of given texts as completions, with their spread over the vocabulary where these calls ask for it."""
+    """The log-probabilities of given texts as completions, with their spread over the vocabulary
+    where these calls ask for it."""
     pairs = [(prompt_of(call), call.request.continuation) for call in calls]
-    scored = model.score_with_spread(pairs) if calls[0].request.spread else [(one, ()) for one in model.score(pairs)]
+    scored = (
+        model.score_with_spread(pairs)
+        if calls[0].request.spread
+        else [(tokens_scored, ()) for tokens_scored in model.score(pairs)]
+    )
     return [
         Completion(
             call.call_id,
@@ -163,7 +186,11 @@ def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
 
 def prompt_of(call: Call) -> str:
     """Raw text: a system prompt stands before the prompt, as behind every completion API."""
-    return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
+    return (
+        f"{call.request.system}\n\n{call.request.prompt}"
+        if call.request.system
+        else call.request.prompt
+    )
 
 
 def sampling_seed(call: Call) -> int:

@@ -1,4 +1,5 @@
-"""A Python function as a model: `module:function` with `answer(prompt) -> str`, or an object with `is_correct(item)`."""
+"""A Python function as a model: `module:function` with `answer(prompt) -> str`, or an object with
+`is_correct(item)`."""
 
 import asyncio
 import importlib
@@ -17,7 +18,8 @@ VARIABLE = "FLIPSCOPE_CALLABLES"  # modules, or module:function, separated by co
 
 
 class PythonCallable(Backend):
-    """Generates only. `is_correct(item)` (source 000's one-method interface) is turned into the right or a wrong answer."""
+    """Generates only. `is_correct(item)` (source 000's one-method interface) is turned into the
+    right or a wrong answer."""
 
     simulated = False
     abilities = frozenset({"generate"})
@@ -25,13 +27,22 @@ class PythonCallable(Backend):
     def __init__(self, name: str) -> None:
         self.name = name
         self._function = _callable(name)
-        self.revision = str(getattr(self._function, "revision", "")) or _source_digest(self._function)
+        self.revision = str(getattr(self._function, "revision", "")) or _source_digest(
+            self._function
+        )
         self._by_prompt: dict[str, tuple[Item, Variant]] = {}
 
-    def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
+    def prepare(
+        self,
+        items: Iterable[Item],
+        variants: Iterable[Variant],
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
         """Needed by `is_correct(item)`, which is asked about an item and not about a prompt."""
         by_id = {item.item_id: item for item in items}
-        self._by_prompt |= {v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id}
+        self._by_prompt |= {
+            v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id
+        }
 
     def why_not(self, ability: str) -> str:
         return f"{self.name} is a Python function: it gives text and no log-probabilities."
@@ -39,13 +50,20 @@ class PythonCallable(Backend):
     async def complete(self, call: Call) -> Completion:
         try:
             text = await asyncio.to_thread(self._text, call)
-        except Exception as error:  # the user's own code may raise anything; it becomes a failed completion
-            return Completion(call.call_id, "failed", error=f"{self.name} raised {type(error).__name__}: {error}")
+        # the user's own code may raise anything; it becomes a failed completion
+        except Exception as error:
+            return Completion(
+                call.call_id, "failed", error=f"{self.name} raised {type(error).__name__}: {error}"
+            )
         if not isinstance(text, str):
             return Completion(
-                call.call_id, "failed", error=f"{self.name} returned {type(text).__name__}, not the text of an answer."
+                call.call_id,
+                "failed",
+                error=f"{self.name} returned {type(text).__name__}, not the text of an answer.",
             )
-        return separate_reasoning(Completion(call.call_id, "ok", text, STOP, cost_usd=0.0))
+        return separate_reasoning(
+            Completion(call.call_id, "ok", text=text, finish_reason=STOP, cost_usd=0.0)
+        )
 
     async def close(self) -> None:
         pass
@@ -66,16 +84,19 @@ class PythonCallable(Backend):
 
 
 def _place(variant: Variant) -> int:
-    """Where the right option stands in the order shown."""
+    """Place of the right option in the order shown."""
     if variant.target is None:
         raise BadInput("is_correct(item) needs items with a right answer")
     return variant.order.index(int(variant.target))
 
 
 def _as_asked(item: Item, variant: Variant) -> Item:
-    """The item as the variant words it: its question, its target, its options in the order shown."""
+    """The item as the variant words it: its question, its target, its options in the order
+    shown."""
     stem = dict(variant.prompt.parts).get("stem", item.question)
-    before, _, after = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
+    before, _, after = (
+        LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
+    )
     target = variant.target if item.kind != "choice" else str(_place(variant))
     return replace(
         item,
@@ -86,30 +107,44 @@ def _as_asked(item: Item, variant: Variant) -> Item:
 
 
 def _source_digest(function) -> str:
-    """Changes with the function's source, so that what an older version answered is not taken for this one's."""
+    """Changes with the function's source, so that what an older version answered is not taken for
+    this one's."""
     try:
-        return digest(inspect.getsource(function if inspect.isroutine(function) else type(function)))
+        return digest(
+            inspect.getsource(function if inspect.isroutine(function) else type(function))
+        )
     except (OSError, TypeError):
         return "callable"
 
 
 def _check_allowed(name: str) -> None:
-    """Which code a study may run is set outside of it, for a study is data; this is checked before anything is imported."""
-    names = [one.strip() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
+    """Check that the code is allowed: what a study may run is set outside of it, for a study is
+    data; this is checked before anything is imported."""
+    names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",") if entry.strip()]
     if name.partition(":")[0] not in names and name not in names:
         raise BadInput(
             f"{name!r} is Python code that this Flipscope does not run: {VARIABLE} allows "
-            f"{', '.join(names) or 'no module'}. Let the admin add its module to {VARIABLE}, then start again."
+            f"{', '.join(names) or 'no module'}. Let the admin add its module to {VARIABLE}, then "
+            "start again."
         )
 
 
 def _check_own(name: str, target) -> None:
-    """A module that is allowed lends its own functions, not those that it imported (`from os import system`)."""
+    """A module that is allowed lends its own functions, not those that it imported (`from os import
+    system`)."""
     module = name.partition(":")[0]
-    names = [one.strip() for one in os.environ.get(VARIABLE, "").split(",")]
+    names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",")]
     home = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
-    if name not in names and home is not None and home != module and not home.startswith(f"{module}."):
-        raise BadInput(f"{name!r} belongs to {home} and not to {module}. Let the admin add {name!r} itself to {VARIABLE}.")
+    if (
+        name not in names
+        and home is not None
+        and home != module
+        and not home.startswith(f"{module}.")
+    ):
+        raise BadInput(
+            f"{name!r} belongs to {home} and not to {module}. Let the admin add {name!r} itself to "
+            f"{VARIABLE}."
+        )
 
 
 def _callable(name: str):
@@ -119,7 +154,8 @@ def _callable(name: str):
         target = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # importing runs the user's code
         raise BadInput(
-            f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python path."
+            f"{name} cannot be imported ({type(error).__name__}: {error}). Name it "
+            "module:function, on the Python path."
         ) from error
     _check_own(name, target)
     target = target() if inspect.isclass(target) else target

@@ -1,4 +1,5 @@
-"""What is known of each model before it is asked: where it is, what it can do, what it costs, when its training ended."""
+"""Facts on each model before it is asked: where it is, what it can do, what it costs, when its
+training ended."""
 
 import math
 import re
@@ -23,7 +24,8 @@ APIS = ("chat", "completions")
 REFUSABLE = ("temperature", "top_p", "seed", "stop", "system", "reasoning_effort")
 SERVED, WEIGHTS = "openai_compatible", "transformers"
 ADDED = (SERVED, WEIGHTS)  # what a user may add
-UNTESTED = {SERVED: ("generate",), WEIGHTS: ABILITIES}  # what is believed before a test: of a server as little as can be
+# what is believed before a test: of a server as little as can be
+UNTESTED = {SERVED: ("generate",), WEIGHTS: ABILITIES}
 DTYPES = ("float32", "bfloat16", "float16")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]{1,2})?")
 _MOST_CHARS = 200
@@ -40,9 +42,10 @@ _NUMBERS = {  # key -> (least, most)
 
 @dataclass(frozen=True)
 class ModelCard:
-    """One [name] table of data/models.toml or of the user's own models.toml. Prices are US dollars a million tokens; None means
-    unknown. `refuses` are parameters that are never sent, `probe` is what the last test found out (`probe_record`), `after_rl` that
-    its maker trained it by reinforcement learning after pre-training."""
+    """One [name] table of data/models.toml or of the user's own models.toml. Prices are US dollars
+    a million tokens; None means unknown. `refuses` are parameters that are never sent, `probe` is
+    what the last test found out (`probe_record`), `after_rl` that its maker trained it by
+    reinforcement learning after pre-training."""
 
     name: str
     backend: str
@@ -67,7 +70,7 @@ class ModelCard:
 
 
 def place_of(card: ModelCard) -> str:
-    """Where an added model is and how it is asked: "m at http://localhost:8000/v1, chat API"."""
+    """Place of an added model, and its API: "m at http://localhost:8000/v1, chat API"."""
     if card.backend == WEIGHTS:
         prompt = "its chat template" if card.api == "chat" else "raw text"
         return f"{card.model} in this process, {prompt}, {card.options.get('dtype', DTYPES[0])}"
@@ -75,7 +78,7 @@ def place_of(card: ModelCard) -> str:
 
 
 def is_near(endpoint: str) -> bool:
-    """Whether an address means the machine that asks."""
+    """Tell whether an address means the machine that asks."""
     host = ""
     with suppress(ValueError):  # no address at all, then a name in place of a number
         host = urlsplit(endpoint).hostname or ""
@@ -91,21 +94,22 @@ def with_own_price(card: ModelCard) -> ModelCard:
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
-    """All declared models by name, the user's own last and over those that are shipped; with `path` those of that file alone.
-    BadInput names the table and the key that is wrong."""
+    """All declared models by name, the user's own last and over those that are shipped; with `path`
+    those of that file alone. BadInput names the table and the key that is wrong."""
     if path is not None:
         return cards_of(path)
-    own = own_models_toml()
-    return cards_of(MODELS_TOML) | (cards_of(own) if own.is_file() else {})
+    own_file = own_models_toml()
+    return cards_of(MODELS_TOML) | (cards_of(own_file) if own_file.is_file() else {})
 
 
 def cards_of(path: Path) -> dict[str, ModelCard]:
     """The models of one file."""
     try:
-        tables = deepcopy(_tables(path.read_text(encoding="utf-8")))  # a caller may change what its cards hold
+        # a caller may change what its cards hold
+        tables = deepcopy(_tables(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise BadInput(f"{path.name} cannot be read: {error}. Mend it at {path}.") from error
-    return {name: _card(name, table, path) for name, table in tables.items()}
+    return {name: _card(name, table, path=path) for name, table in tables.items()}
 
 
 @lru_cache(maxsize=8)
@@ -116,17 +120,21 @@ def _tables(text: str) -> dict[str, Any]:
 
 def _card(name: str, table: Any, path: Path) -> ModelCard:
     where = f"[{name}] in {path.name}"
-    return checked(declared(ModelCard, table, where, {"name": name}), where)
+    return checked(declared(ModelCard, table, where=where, own_fields={"name": name}), where)
 
 
 def checked(card: ModelCard, where: str = "") -> ModelCard:
-    """The card, after everything that a card must keep to; raises BadInput with a sentence that names the field."""
+    """The card, after everything that a card must keep to; raises BadInput with a sentence that
+    names the field."""
     where = where or f"The model {card.name[:60]!r}"
     for key, words in (("abilities", ABILITIES), ("refuses", REFUSABLE)):
         if set(getattr(card, key)) - set(words):
-            raise BadInput(f"{where} has an unknown entry in {key}; known are {', '.join(words)} (an ability or a parameter).")
+            raise BadInput(
+                f"{where} has an unknown entry in {key}; known are {', '.join(words)} (an ability "
+                "or a parameter)."
+            )
     for key, (low, high) in _NUMBERS.items():
-        _check_number(where, key, getattr(card, key), low, high)
+        _check_number(where, key, value=getattr(card, key), low=low, high=high)
     if card.backend == SERVED:
         _check_server(card, where)
     if card.backend == WEIGHTS:
@@ -135,19 +143,40 @@ def checked(card: ModelCard, where: str = "") -> ModelCard:
 
 
 def check_own(card: ModelCard) -> ModelCard:
-    """A card that a user adds or edits: as `checked`, with a name that a study can use, a model and the server that has it."""
+    """A card that a user adds or edits: as `checked`, with a name that a study can use, a model and
+    the server that has it."""
     name = card.name
-    if not name.strip() or name != name.strip() or len(name) > 80 or not name.isprintable() or ":" in name:
-        raise BadInput(f"The name {name[:80]!r} cannot be used: take 1 to 80 letters, digits, dots or hyphens, and no colon.")
+    if (
+        not name.strip()
+        or name != name.strip()
+        or len(name) > 80
+        or not name.isprintable()
+        or ":" in name
+    ):
+        raise BadInput(
+            f"The name {name[:80]!r} cannot be used: take 1 to 80 letters, digits, dots or "
+            "hyphens, and no colon."
+        )
     shipped = cards_of(MODELS_TOML).get(name)
     if shipped and shipped.backend not in ADDED:
-        raise BadInput(f"{name} is the name of a shipped model whose results carry a label. Take another name.")
+        raise BadInput(
+            f"{name} is the name of a shipped model whose results carry a label. Take another name."
+        )
     if card.backend not in ADDED:
-        raise BadInput(f"A model that is added is a server that speaks the OpenAI API or open weights, not {card.backend!r}.")
+        raise BadInput(
+            "A model that is added is a server that speaks the OpenAI API or open weights, not "
+            f"{card.backend!r}."
+        )
     if card.backend == SERVED and not card.endpoint:
-        raise BadInput("The address of the server is missing, for example http://localhost:8000/v1.")
+        raise BadInput(
+            "The address of the server is missing, for example http://localhost:8000/v1."
+        )
     if not card.model.strip() or len(card.model) > _MOST_CHARS:
-        which = "which model of the server is meant" if card.backend == SERVED else "which folder or name the weights have"
+        which = (
+            "which model of the server is meant"
+            if card.backend == SERVED
+            else "which folder or name the weights have"
+        )
         raise BadInput(f"Say {which}, in at most {_MOST_CHARS} characters.")
     if card.cutoff:
         span("end of its training", card.cutoff)
@@ -157,24 +186,41 @@ def check_own(card: ModelCard) -> ModelCard:
 def _check_number(where: str, key: str, value: Any, low: float, high: float) -> None:
     if value is None and key not in ("n_in_flight", "timeout_s"):
         return
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
-        raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be a number from {low:,} to {high:,}.")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or not low <= value <= high
+    ):
+        raise BadInput(
+            f"{where} has {key} = {str(value)[:60]!r}; it must be a number from {low:,} to "
+            f"{high:,}."
+        )
 
 
 def _check_weights(card: ModelCard, where: str) -> None:
-    """How open weights are computed: precision, device, calls together, and whether a chat template sets the prompt."""
+    """Check how open weights are computed: precision, device, calls together, and whether a chat
+    template sets the prompt."""
     _check_api(card, where)
     if card.endpoint or card.api_key_env:
         raise BadInput(f"{where} is computed in this process; leave endpoint and api_key_env out.")
     dtype, device, batch = (
-        card.options.get(key, none) for key, none in (("dtype", DTYPES[0]), ("device", "auto"), ("batch", 1))
+        card.options.get(key, none)
+        for key, none in (("dtype", DTYPES[0]), ("device", "auto"), ("batch", 1))
     )
     if dtype not in DTYPES:
-        raise BadInput(f"{where} has dtype = {str(dtype)[:40]!r}; it must be one of {', '.join(DTYPES)}.")
+        raise BadInput(
+            f"{where} has dtype = {str(dtype)[:40]!r}; it must be one of {', '.join(DTYPES)}."
+        )
     if not isinstance(device, str) or not _DEVICE.fullmatch(device):
-        raise BadInput(f"{where} has device = {str(device)[:40]!r}; it must be auto, cpu, mps or cuda, for example cuda:1.")
+        raise BadInput(
+            f"{where} has device = {str(device)[:40]!r}; it must be auto, cpu, mps or cuda, for "
+            "example cuda:1."
+        )
     if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1_024:
-        raise BadInput(f"{where} has batch = {str(batch)[:40]!r}; it must be a whole number from 1 to 1,024.")
+        raise BadInput(
+            f"{where} has batch = {str(batch)[:40]!r}; it must be a whole number from 1 to 1,024."
+        )
 
 
 def _check_api(card: ModelCard, where: str) -> None:
@@ -183,20 +229,29 @@ def _check_api(card: ModelCard, where: str) -> None:
 
 
 def _check_server(card: ModelCard, where: str) -> None:
-    """An address that can be asked and holds no key, and the name of a variable instead of a key. What was typed is not repeated:
-    it may be the key."""
+    """An address that can be asked and holds no key, and the name of a variable instead of a key.
+    What was typed is not repeated: it may be the key."""
     _check_api(card, where)
     try:
         address = urlsplit(card.endpoint)
-        is_whole = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0
+        is_whole = (
+            address.scheme in ("http", "https")
+            and bool(address.hostname)
+            and (address.port or 1) > 0
+        )
     except ValueError:
         is_whole = False
     if not is_whole:
-        raise BadInput(f"{where} has an endpoint that is no address; it must begin with http:// or https://.")
+        raise BadInput(
+            f"{where} has an endpoint that is no address; it must begin with http:// or https://."
+        )
     if address.username or address.password or address.query or address.fragment:
-        raise BadInput(f"{where} has an endpoint with a key or a query in it. Put the key into an environment variable.")
+        raise BadInput(
+            f"{where} has an endpoint with a key or a query in it. Put the key into an environment "
+            "variable."
+        )
     if card.api_key_env and not _VARIABLE.fullmatch(card.api_key_env):
         raise BadInput(
-            f"{where} has an api_key_env that is no name of an environment variable, for example OPENAI_API_KEY. Put the key "
-            "itself into that variable, never here."
+            f"{where} has an api_key_env that is no name of an environment variable, for example "
+            "OPENAI_API_KEY. Put the key itself into that variable, never here."
         )

@@ -1,4 +1,5 @@
-"""The sandbox as one of those that are asked: a program comes in, what its tests say goes out and is stored as a completion."""
+"""The sandbox as one of those that are asked: a program comes in, what its tests say goes out and
+is stored as a completion."""
 
 import asyncio
 import json
@@ -16,7 +17,8 @@ from flipcore.core.records import SANDBOX, Call, Completion, digest
 
 
 class CodeSandbox(Backend):
-    """Asked by extractors that need a sandbox. The same program is run once: whoever asks it meanwhile waits for the same verdict."""
+    """Asked by extractors that need a sandbox. The same program is run once: whoever asks it
+    meanwhile waits for the same verdict."""
 
     name = SANDBOX
     simulated = False
@@ -32,17 +34,34 @@ class CodeSandbox(Backend):
 
     async def complete(self, call: Call) -> Completion:
         try:
-            program = declared(sandbox.Program, json.loads(call.request.prompt), "The program")
+            program = declared(
+                sandbox.Program, json.loads(call.request.prompt), where="The program"
+            )
             key = digest(vars(program))
             if key not in self._verdicts:
-                self._verdicts[key] = asyncio.create_task(asyncio.to_thread(sandbox.run, program, self._stop))
-            verdict, why = await asyncio.shield(self._verdicts[key])
+                self._verdicts[key] = asyncio.create_task(
+                    asyncio.to_thread(sandbox.run, program, self._stop)
+                )
+            verdict, reason = await asyncio.shield(self._verdicts[key])
         except (BadInput, OSError, ValueError) as error:
             return Completion(call.call_id, "failed", error=f"The code was not run. {error}")
         if verdict == sandbox.STOPPED:
-            return Completion(call.call_id, "failed", error="The run was stopped before the code was run.", n_attempts=0)
-        text = f"{verdict}: {why}" if why else verdict
-        return Completion(call.call_id, "ok", text, STOP, n_tokens_in=0, n_tokens_out=0, cost_usd=0.0)
+            return Completion(
+                call.call_id,
+                "failed",
+                error="The run was stopped before the code was run.",
+                n_attempts=0,
+            )
+        text = f"{verdict}: {reason}" if reason else verdict
+        return Completion(
+            call.call_id,
+            "ok",
+            text=text,
+            finish_reason=STOP,
+            n_tokens_in=0,
+            n_tokens_out=0,
+            cost_usd=0.0,
+        )
 
     def halt(self) -> None:
         self._stop.set()
@@ -51,5 +70,7 @@ class CodeSandbox(Backend):
 @lru_cache
 def _revision() -> str:
     """Another sandbox or another Python may say something else."""
-    files = (Path(one.__file__ or "").read_text(encoding="utf-8") for one in (sandbox, sandboxed))
+    files = []
+    for module in (sandbox, sandboxed):
+        files.append(Path(module.__file__ or "").read_text(encoding="utf-8"))
     return f"{platform.python_version()}-{digest(*files)[:8]}"

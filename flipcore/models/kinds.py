@@ -1,5 +1,6 @@
-"""Kinds of model: how a card of data/models.toml becomes something that can be asked. A package may offer its own
-(`flipscope.models`), with cards of models that are there as soon as it is installed."""
+"""Kinds of model: how a card of data/models.toml becomes something that can be asked. A package may
+offer its own (`flipscope.models`), with cards of models that are there as soon as it is
+installed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ from flipcore.models.probe_record import ProbeRecord
 
 @dataclass(frozen=True)
 class ModelKind:
-    """`name` is what a card says as its `backend`; `open` makes the model of a card, `probe` tests it where it can be tested.
-    `cards` are models that need no entry in data/models.toml; one whose name stands there already gives way to it."""
+    """`name` is what a card says as its `backend`; `open` makes the model of a card, `probe` tests
+    it where it can be tested. `cards` are models that need no entry in data/models.toml; one whose
+    name stands there already gives way to it."""
 
     name: str
     title: str
@@ -29,7 +31,10 @@ def _simulated(card: ModelCard) -> Backend:
 
     profile = card.options.get("profile", "clean")
     if profile not in PROFILES:
-        raise BadInput(f"[{card.name}] has the unknown profile {profile!r}; choose one of {', '.join(PROFILES)}.")
+        raise BadInput(
+            f"[{card.name}] has the unknown profile {profile!r}; choose one of "
+            f"{', '.join(PROFILES)}."
+        )
     return Simulated(card.name, PROFILES[profile], card.options.get("seed", 0))
 
 
@@ -67,39 +72,59 @@ def _weights_test(card: ModelCard) -> ProbeRecord:
 
 
 def _fault(kind: ModelKind) -> str:
-    """What is wrong with a kind of model beyond its types; "" where nothing is."""
+    """Fault of a kind of model beyond its types; "" where there is none."""
     if not callable(kind.open):
         return "its `open` cannot be called with a card."
-    wrong = [card for card in kind.cards if not isinstance(card, ModelCard) or card.backend != kind.name]
+    wrong = [
+        card for card in kind.cards if not isinstance(card, ModelCard) or card.backend != kind.name
+    ]
     return f"its card {wrong[0]!r} is no ModelCard with backend = {kind.name!r}." if wrong else ""
 
 
 BACKENDS: Registry[ModelKind] = Registry(
     "kind of model",
     "models",
-    ModelKind,
-    (
+    kind=ModelKind,
+    shipped=(
         ModelKind(
-            SERVED, "OpenAI-compatible server", "Any server that speaks OpenAI's API.", _openai_compatible, probe=_server_test
+            SERVED,
+            "OpenAI-compatible server",
+            about="Any server that speaks OpenAI's API.",
+            open=_openai_compatible,
+            probe=_server_test,
         ),
         ModelKind(
             WEIGHTS,
             "Open weights",
-            "A checkpoint on this machine, computed in this process.",
-            _open_weights,
+            about="A checkpoint on this machine, computed in this process.",
+            open=_open_weights,
             probe=_weights_test,
         ),
-        ModelKind("pocket", "Pocket model", "The small language model of the repository, computed here.", _pocket),
-        ModelKind("simulated", "Simulated model", "Planted truth, for calibration and tests.", _simulated),
+        ModelKind(
+            "pocket",
+            "Pocket model",
+            about="The small language model of the repository, computed here.",
+            open=_pocket,
+        ),
+        ModelKind(
+            "simulated",
+            "Simulated model",
+            about="Planted truth, for calibration and tests.",
+            open=_simulated,
+        ),
     ),
-    _fault,
+    fault=_fault,
 )
 
 
 def opened(card: ModelCard) -> Backend:
-    """The model of a card; BadInput for an unknown kind, and for one of a package that cannot open it."""
+    """The model of a card; BadInput for an unknown kind, and for one of a package that cannot open
+    it."""
     if card.backend not in BACKENDS:
-        raise BadInput(f"[{card.name}] has the unknown backend {card.backend!r}; choose one of {', '.join(BACKENDS)}.")
+        raise BadInput(
+            f"[{card.name}] has the unknown backend {card.backend!r}; choose one of "
+            f"{', '.join(BACKENDS)}."
+        )
     try:
         return BACKENDS[card.backend].open(card)
     except FlipscopeError:
@@ -109,7 +134,7 @@ def opened(card: ModelCard) -> Backend:
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """What a test of the model finds out now. Raises BadInput where its kind has no test, or it cannot be asked."""
+    """Test the model now. Raises BadInput where its kind has no test, or it cannot be asked."""
     kind = BACKENDS.get(card.backend)
     if kind is None or kind.probe is None:
         raise BadInput(f"{card.name} is of a kind that has no test: {card.backend}.")

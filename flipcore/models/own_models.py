@@ -1,5 +1,6 @@
-"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone; the kinds of server
-to start one from (`servers.toml`); and testing one of them, whatever its kind."""
+"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and
+written here alone; the kinds of server to start one from (`servers.toml`); and testing one of them,
+whatever its kind."""
 
 import threading
 import tomllib
@@ -20,7 +21,8 @@ NEVER = "never tried against the service"
 
 @dataclass(frozen=True)
 class Preset:
-    """A kind of server. `source` is its documentation, `trial` what was asked of it here; local ones cost nothing."""
+    """A kind of server. `source` is its documentation, `trial` what was asked of it here; local
+    ones cost nothing."""
 
     name: str
     title: str
@@ -37,46 +39,61 @@ class Preset:
 
 
 _FILE = tomllib.loads(Path(__file__).with_name("servers.toml").read_text(encoding="utf-8"))
-PRESETS = {one["name"]: Preset(**one) for one in _FILE["servers"]}
+PRESETS = {table["name"]: Preset(**table) for table in _FILE["servers"]}
 
 
 def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
-    """A model of that preset before it was tested: it can generate, and nothing else is assumed. BadInput lists the presets that
-    there are."""
+    """A model of that preset before it was tested: it can generate, and nothing else is assumed.
+    BadInput lists the presets that there are."""
     if preset_name not in PRESETS:
         raise BadInput(f"There is no preset {preset_name!r}; choose one of {', '.join(PRESETS)}.")
-    one = PRESETS[preset_name]
-    prices = {"price_in": 0.0, "price_out": 0.0} if one.is_local else {}
-    own: dict[str, Any] = {
-        "endpoint": one.endpoint,
-        "api": one.api,
-        "api_key_env": one.api_key_env,
-        "options": one.options,
+    preset = PRESETS[preset_name]
+    prices = {"price_in": 0.0, "price_out": 0.0} if preset.is_local else {}
+    preset_fields: dict[str, Any] = {
+        "endpoint": preset.endpoint,
+        "api": preset.api,
+        "api_key_env": preset.api_key_env,
+        "options": preset.options,
         **prices,
     }
     overrides = {key: value for key, value in changes.items() if value is not None}
-    card = ModelCard(name, one.backend, model, abilities=UNTESTED[one.backend], preset=preset_name, **own | overrides)
+    card = ModelCard(
+        name,
+        preset.backend,
+        model=model,
+        abilities=UNTESTED[preset.backend],
+        preset=preset_name,
+        **preset_fields | overrides,
+    )
     return with_own_price(card)
 
 
-def preset_line(one: Preset) -> str:
-    """What its documentation says, where that stands, and whether anybody tried it."""
+def preset_line(preset: Preset) -> str:
+    """Sentence of a preset: what its documentation says, where that stands, and whether anybody
+    tried it."""
     parts = [
-        one.about,
-        f"Its documentation: {one.source}." if one.source else "",
-        f"This preset was {one.trial}." if one.trial else "",
+        preset.about,
+        f"Its documentation: {preset.source}." if preset.source else "",
+        f"This preset was {preset.trial}." if preset.trial else "",
     ]
     return " ".join(filter(None, parts))
 
 
 def provenance(card: ModelCard) -> str:
-    """Which preset a model was added from, and whether that was tried."""
-    one = PRESETS.get(card.preset)
-    return f"Added as {one.title}: the preset was {one.trial}." if one and one.trial else ""
+    """Preset from which a model was added, and whether that was tried."""
+    preset = PRESETS.get(card.preset)
+    if preset is None or not preset.trial:
+        return ""
+    return f"Added as {preset.title}: the preset was {preset.trial}."
 
 
-_HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
-_HEAD += "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
+_HEAD = (
+    "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your "
+    "own are not kept.\n"
+)
+_HEAD += (
+    "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
+)
 _writing = threading.Lock()
 
 
@@ -90,19 +107,24 @@ def own_card(name: str) -> ModelCard:
     """One of the user's own models; BadInput names those that there are."""
     cards = own_cards()
     if name not in cards:
-        raise BadInput(f"{name!r} is none of your own models; there are {', '.join(cards) or 'none yet'}.")
+        raise BadInput(
+            f"{name!r} is none of your own models; there are {', '.join(cards) or 'none yet'}."
+        )
     return cards[name]
 
 
 def save(card: ModelCard, replaces: str = "") -> None:
-    """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a name that is there already,
-    and for a card that cannot be asked."""
+    """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a
+    name that is there already, and for a card that cannot be asked."""
     require(Permission.MODELS)
     check_own(card)
     with _writing:
         cards = own_cards()
         if card.name != replaces and card.name in cards:
-            raise BadInput(f"You have a model called {card.name!r} already. Take another name, or edit that one.")
+            raise BadInput(
+                f"You have a model called {card.name!r} already. Take another name, or edit that "
+                "one."
+            )
         is_change = card.name in cards or replaces in cards
         cards.pop(replaces, None)
         _write(cards | {card.name: card})
@@ -114,14 +136,17 @@ def remove(name: str) -> None:
     require(Permission.MODELS)
     with _writing:
         own_card(name)
-        _write({other: card for other, card in own_cards().items() if other != name})
+        _write({own_name: card for own_name, card in own_cards().items() if own_name != name})
     tell("removed a model", name)
 
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
-    """The card with other values. One that now means another model has to be tested again: what was found out is forgotten."""
+    """The card with other values. One that now means another model has to be tested again: what was
+    found out is forgotten."""
     after = with_own_price(replace(card, **changes))
-    if all(getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")) and _dtype(after) == _dtype(card):
+    if all(
+        getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")
+    ) and _dtype(after) == _dtype(card):
         return after
     options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
     return replace(after, abilities=UNTESTED[after.backend], refuses=(), options=options, probe={})
@@ -134,25 +159,37 @@ def _dtype(card: ModelCard) -> str:
 
 def table_of(card: ModelCard) -> dict[str, Any]:
     """The card as its TOML table: what differs from the defaults."""
-    default = ModelCard(card.name, "")
-    table = {one.name: getattr(card, one.name) for one in fields(card) if getattr(card, one.name) != getattr(default, one.name)}
+    default = ModelCard(card.name, backend="")
+    table = {}
+    for card_field in fields(card):
+        name = card_field.name
+        if getattr(card, name) != getattr(default, name):
+            table[name] = getattr(card, name)
     table.pop("name", None)
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items() if value is not None}
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in table.items()
+        if value is not None
+    }
 
 
 def _write(cards: dict[str, ModelCard]) -> None:
     """A reader sees the old file or the new one; it may hold keys, so nobody else may read it."""
     import tomli_w
 
-    write(own_models_toml(), _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()}), mode=0o600)
+    write(
+        own_models_toml(),
+        _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()}),
+        mode=0o600,
+    )
 
 
 def ask_and_keep(card: ModelCard) -> list[str]:
-    """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises BadInput where the model
-    cannot be asked; the card then stays as it was."""
+    """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises
+    BadInput where the model cannot be asked; the card then stays as it was."""
     require(Permission.MODELS)
     tell("tested a model", card.name)
     before, record = record_of(card), probed(card)
     after = card_after(card, record)
     save(after, card.name)
-    return report(after, before, record)
+    return report(after, before, record=record)

@@ -1,4 +1,5 @@
-"""A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one length, and drawing a token."""
+"""A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one
+length, and drawing a token."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,7 +21,8 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def spread(logs: np.ndarray) -> list[tuple[float, float]]:
-    """(mean, standard deviation) of the log-probabilities of each row (rows, vocabulary), each weighted by its own probability."""
+    """(mean, standard deviation) of the log-probabilities of each row (rows, vocabulary), each
+    weighted by its own probability."""
     shares = np.exp(logs)
     means = (shares * logs).sum(axis=-1)
     variances = (shares * (logs - means[:, None]) ** 2).sum(axis=-1)
@@ -28,7 +30,8 @@ def spread(logs: np.ndarray) -> list[tuple[float, float]]:
 
 
 def likeliest(logs: np.ndarray, top_k: int, piece: Callable[[int], str]) -> dict[str, float]:
-    """The likeliest tokens of one row by their texts; tokens that print alike (single bytes) are added up."""
+    """The likeliest tokens of one row by their texts; tokens that print alike (single bytes) are
+    added up."""
     top: dict[str, float] = {}
     for token in np.argsort(-logs, kind="stable")[:top_k].tolist():
         text, value = piece(token), float(logs[token])
@@ -58,14 +61,17 @@ def batches(lengths: list[int]) -> Iterator[list[int]]:
         yield order[start : start + BATCH]
 
 
-def drawn_token(logs: np.ndarray, stream: np.random.Generator, temperature: float, top_p: float) -> int:
-    """A token drawn from its log-probabilities (vocabulary,): the likeliest at temperature 0, else by the next number of `stream`
-    among the likeliest tokens that together reach `top_p`."""
+def drawn_token(
+    logs: np.ndarray, stream: np.random.Generator, temperature: float, top_p: float
+) -> int:
+    """A token drawn from its log-probabilities (vocabulary,): the likeliest at temperature 0, else
+    by the next number of `stream` among the likeliest tokens that together reach `top_p`."""
     if temperature <= 0:
         return int(np.argmax(logs))
     weights = np.exp((logs.astype(np.float64) - logs.max()) / temperature)
     total, draw = weights.sum(), stream.random()
-    for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+    # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+    for least in (1e-3, -1.0):
         candidates = np.flatnonzero(weights > least)
         order = candidates[np.argsort(-weights[candidates], kind="stable")]
         shares = np.cumsum(weights[order]) / total

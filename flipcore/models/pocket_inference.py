@@ -1,7 +1,9 @@
-"""The pocket model without torch: numpy over the half-precision file, in single precision, with a key-value cache; and the backend.
+"""The pocket model without torch: numpy over the half-precision file, in single precision, with a
+key-value cache; and the backend.
 
-Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on a busy machine several
-BLAS threads a product are slower by far than one, so loading sets the process to one.
+Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on
+a busy machine several BLAS threads a product are slower by far than one, so loading sets the
+process to one.
 """
 
 import hashlib
@@ -18,17 +20,38 @@ from flipcore.core.errors import BadInput, MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
 from flipcore.core.records import ABILITIES, Call, Completion
-from flipcore.models.batched import Batched, Generation, LanguageModel, Piece, Spread, answers, prompt_of, scores
-from flipcore.models.pocket_arrays import batches, drawn_token, likeliest, log_softmax, padded, softmax, spread, turned
+from flipcore.models.batched import (
+    Batched,
+    Generation,
+    LanguageModel,
+    Piece,
+    Spread,
+    answers,
+    prompt_of,
+    scores,
+)
+from flipcore.models.pocket_arrays import (
+    batches,
+    drawn_token,
+    likeliest,
+    log_softmax,
+    padded,
+    softmax,
+    spread,
+    turned,
+)
 
 N_FIRST = 40
 FILE_BITS = 16
 
 
 class _Cache:
-    """Keys and values (layers, rows, heads, positions, width of a head), each row filled up to its own length."""
+    """Keys and values (layers, rows, heads, positions, width of a head), each row filled up to its
+    own length."""
 
-    def __init__(self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int) -> None:
+    def __init__(
+        self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int
+    ) -> None:
         shape = (n_layers, n_rows, n_heads, n_positions, width)
         self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
@@ -48,40 +71,54 @@ class _Cache:
 class PocketModel(LanguageModel):
     """Generation, first-token log-probabilities and scores of the checkpoint in one folder."""
 
-    def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str) -> None:
+    def __init__(
+        self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str
+    ) -> None:
         self.config, self.tokenizer, self.revision = config, tokenizer, revision
         self._weights = {
-            name: np.ascontiguousarray(tensor.astype(np.float32).T if tensor.ndim == 2 else tensor, dtype=np.float32)
+            name: np.ascontiguousarray(
+                tensor.astype(np.float32).T if tensor.ndim == 2 else tensor, dtype=np.float32
+            )
             for name, tensor in tensors.items()
         }
         self._embedding = np.ascontiguousarray(self._weights["model.embed_tokens.weight"].T)
         self._n_heads = config["num_attention_heads"]
         self._head_width = config["hidden_size"] // self._n_heads
         steps = np.arange(0, self._head_width, 2, dtype=np.float64) / self._head_width
-        angles = np.outer(np.arange(config["max_position_embeddings"]), config["rope_theta"] ** -steps)
+        angles = np.outer(
+            np.arange(config["max_position_embeddings"]), config["rope_theta"] ** -steps
+        )
         angles = np.concatenate([angles, angles], axis=1)
         self._cos, self._sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
         # a byte that is no character alone prints as U+FFFD
-        self._pieces = [tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])]
+        self._pieces = [
+            tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])
+        ]
 
     @classmethod
     def load(cls, path: Path | None = None, bits: int = FILE_BITS) -> "PocketModel":
-        """The checkpoint in `path`, or the one of the repository, its matrices rounded to `bits` a weight; BadInput where its files
-        are missing, or for bits other than 2 to 16."""
+        """The checkpoint in `path`, or the one of the repository, its matrices rounded to `bits` a
+        weight; BadInput where its files are missing, or for bits other than 2 to 16."""
         folder = POCKET if path is None else Path(path)
         weights = folder / "model.safetensors"
         if not weights.is_file():
             raise BadInput(
-                f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one in a clone "
-                "with `python -m tests.lab.pocket train`."
+                f"There is no pocket checkpoint in {folder}; restore data/pocket from the "
+                "repository, or train one in a clone with `python -m tests.lab.pocket train`."
             )
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         _use_one_blas_thread()
-        revision, tensors = hashlib.sha256(weights.read_bytes()).hexdigest()[:12], load_file(weights)
+        revision, tensors = (
+            hashlib.sha256(weights.read_bytes()).hexdigest()[:12],
+            load_file(weights),
+        )
         if bits != FILE_BITS:
             revision += f"-{bits}bit"
-            tensors = {name: _rounded(tensor, bits) if tensor.ndim == 2 else tensor for name, tensor in tensors.items()}
+            tensors = {
+                name: _rounded(tensor, bits) if tensor.ndim == 2 else tensor
+                for name, tensor in tensors.items()
+            }
         return cls(config, tensors, tokenizer, revision)
 
     @property
@@ -99,42 +136,64 @@ class PocketModel(LanguageModel):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt. A seed decides its own continuation whatever else is in the batch; temperature 0 is
-        greedy. An empty prompt begins a text of its own."""
+        """One continuation a prompt. A seed decides its own continuation whatever else is in the
+        batch; temperature 0 is greedy. An empty prompt begins a text of its own."""
         if len(seeds) != len(prompts):
-            raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
+            raise BadInput(
+                f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each."
+            )
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
         generations: dict[int, Generation] = {}
         for rows in batches([len(ids) for ids in encoded]):
-            run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
+            run = _Run(
+                self,
+                [encoded[i] for i in rows],
+                seeds=[seeds[i] for i in rows],
+                temperature=temperature,
+                top_p=top_p,
+                stop=tuple(stop),
+            )
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
                 generations[i] = generation
         return [generations[i] for i in range(len(prompts))]
 
-    def first_token_logprobs(self, prompts: Sequence[str], top_k: int = N_FIRST) -> list[dict[str, float]]:
+    def first_token_logprobs(
+        self, prompts: Sequence[str], top_k: int = N_FIRST
+    ) -> list[dict[str, float]]:
         encoded = [self._encoded(prompt, 0) for prompt in prompts]
         tops: list[dict[str, float]] = [{}] * len(prompts)
         for rows in batches([len(ids) for ids in encoded]):
             last = self.last_hidden([encoded[i] for i in rows])[0]
             for i, row in zip(rows, log_softmax(self.logits(last)), strict=True):
-                tops[i] = likeliest(row, top_k, self._pieces.__getitem__)
+                tops[i] = likeliest(row, top_k, piece=self._pieces.__getitem__)
         return tops
 
-    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
+    def _scored(
+        self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
+    ) -> list[tuple[list[Piece], list[Spread]]]:
         encoded, starts = [], []
         for prompt, continuation in pairs:
             ids, offsets = self._encoded_with_offsets(prompt + continuation)
             encoded.append(ids)
-            starts.append(next((k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)), len(ids)))
+            starts.append(
+                next(
+                    (k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)),
+                    len(ids),
+                )
+            )
         scores: list[tuple[list[Piece], list[Spread]]] = [([], [])] * len(pairs)
         for rows in batches([len(ids) for ids in encoded]):
             hidden = self._hidden(*padded([encoded[i] for i in rows]))
             for i, row in zip(rows, hidden, strict=True):
                 ids, start = encoded[i], starts[i]
                 logits = self.logits(row[start - 1 : len(ids) - 1])
-                # where little varies over the vocabulary, single precision would show in what is divided by its spread
+                # where little varies over the vocabulary, single precision would show in what is
+                # divided by its spread
                 logs = log_softmax(logits.astype(np.float64) if with_spread else logits)
-                pieces = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
+                pieces = [
+                    (self._pieces[token], float(logs[k, token]))
+                    for k, token in enumerate(ids[start:])
+                ]
                 scores[i] = pieces, spread(logs) if with_spread else []
         return scores
 
@@ -142,7 +201,10 @@ class PocketModel(LanguageModel):
         encoding = self.tokenizer.encode(text)
         limit = self.config["max_position_embeddings"]
         if len(encoding.ids) > limit:
-            raise BadInput(f"A text of {len(encoding.ids)} tokens came; the pocket model reads at most {limit}. Shorten it.")
+            raise BadInput(
+                f"A text of {len(encoding.ids)} tokens came; the pocket model reads at most "
+                f"{limit}. Shorten it."
+            )
         return encoding.ids, encoding.offsets
 
     def _encoded(self, text: str, room: int) -> list[int]:
@@ -150,8 +212,8 @@ class PocketModel(LanguageModel):
         limit = self.config["max_position_embeddings"]
         if len(ids) + room > limit:
             raise BadInput(
-                f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's {limit}; shorten it "
-                "or lower max_tokens."
+                f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's "
+                f"{limit}; shorten it or lower max_tokens."
             )
         return ids
 
@@ -163,30 +225,48 @@ class PocketModel(LanguageModel):
         return hidden[np.arange(len(rows)), lengths - 1], cache
 
     def _cache(self, n_rows: int, n_positions: int) -> _Cache:
-        return _Cache(self.config["num_hidden_layers"], n_rows, self._n_heads, n_positions, self._head_width)
+        return _Cache(
+            self.config["num_hidden_layers"],
+            n_rows,
+            n_heads=self._n_heads,
+            n_positions=n_positions,
+            width=self._head_width,
+        )
 
-    def _hidden(self, tokens: np.ndarray, lengths: np.ndarray, cache: _Cache | None = None) -> np.ndarray:
-        """Hidden states (rows, length, width) of right-padded rows from their beginning; padding comes after every real
-        token, which therefore never sees it."""
+    def _hidden(
+        self, tokens: np.ndarray, lengths: np.ndarray, cache: _Cache | None = None
+    ) -> np.ndarray:
+        """Hidden states (rows, length, width) of right-padded rows from their beginning; padding
+        comes after every real token, which therefore never sees it."""
         length = tokens.shape[1]
         positions = np.broadcast_to(np.arange(length), tokens.shape)
-        mask = np.where(np.arange(length)[:, None] >= np.arange(length), 0.0, -np.inf).astype(np.float32)[None, None]
+        mask = np.where(np.arange(length)[:, None] >= np.arange(length), 0.0, -np.inf).astype(
+            np.float32
+        )[None, None]
         cache = self._cache(len(tokens), length) if cache is None else cache
         return self.states(tokens, positions, mask, cache, length)
 
-    def states(self, tokens: np.ndarray, positions: np.ndarray, mask: np.ndarray, cache: _Cache, reach: int) -> np.ndarray:
-        """Normed last hidden states; writes keys and values at `positions` and attends to the first `reach` of them."""
+    def states(
+        self, tokens: np.ndarray, positions: np.ndarray, mask: np.ndarray, cache: _Cache, reach: int
+    ) -> np.ndarray:
+        """Normed last hidden states; writes keys and values at `positions` and attends to the first
+        `reach` of them."""
         x = self._embedding[tokens]
         cos, sin = self._cos[positions][:, None], self._sin[positions][:, None]
-        every = np.arange(len(tokens))[:, None]
+        rows = np.arange(len(tokens))[:, None]
         for n in range(self.config["num_hidden_layers"]):
             w = {key: self._weights[f"model.layers.{n}.{key}.weight"] for key in _MATRICES}
             normed = self._normed(x, f"model.layers.{n}.input_layernorm.weight")
             q, k, v = (self._heads(normed @ w[f"self_attn.{c}_proj"]) for c in "qkv")
-            cache.keys[n].transpose(0, 2, 1, 3)[every, positions] = turned(k, cos, sin).transpose(0, 2, 1, 3)
-            cache.values[n].transpose(0, 2, 1, 3)[every, positions] = v.transpose(0, 2, 1, 3)
-            scores = turned(q, cos, sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
-            mixed = softmax(scores * np.float32(self._head_width**-0.5) + mask) @ cache.values[n][:, :, :reach]
+            cache.keys[n].transpose(0, 2, 1, 3)[rows, positions] = turned(
+                k, cos, sin=sin
+            ).transpose(0, 2, 1, 3)
+            cache.values[n].transpose(0, 2, 1, 3)[rows, positions] = v.transpose(0, 2, 1, 3)
+            scores = turned(q, cos, sin=sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
+            mixed = (
+                softmax(scores * np.float32(self._head_width**-0.5) + mask)
+                @ cache.values[n][:, :, :reach]
+            )
             x = x + mixed.transpose(0, 2, 1, 3).reshape(x.shape) @ w["self_attn.o_proj"]
             normed = self._normed(x, f"model.layers.{n}.post_attention_layernorm.weight")
             gate = normed @ w["mlp.gate_proj"]
@@ -201,12 +281,15 @@ class PocketModel(LanguageModel):
         return x.reshape(*x.shape[:2], self._n_heads, self._head_width).transpose(0, 2, 1, 3)
 
     def _normed(self, x: np.ndarray, name: str) -> np.ndarray:
-        scale = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + np.float32(self.config["rms_norm_eps"]))
+        scale = 1 / np.sqrt(
+            np.mean(x * x, axis=-1, keepdims=True) + np.float32(self.config["rms_norm_eps"])
+        )
         return x * scale * self._weights[name]
 
 
 _MATRICES = tuple(
-    "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj mlp.gate_proj mlp.up_proj mlp.down_proj".split()
+    "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj mlp.gate_proj mlp.up_proj "
+    "mlp.down_proj".split()
 )
 
 
@@ -222,7 +305,13 @@ class _Run:
         top_p: float,
         stop: tuple[str, ...],
     ) -> None:
-        self.model, self.prompts, self.temperature, self.top_p, self.stop = model, prompts, temperature, top_p, stop
+        self.model, self.prompts, self.temperature, self.top_p, self.stop = (
+            model,
+            prompts,
+            temperature,
+            top_p,
+            stop,
+        )
         self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.reasons = ["length"] * len(prompts)
@@ -250,30 +339,44 @@ class _Run:
                 alive, positions, tokens = alive[going], positions[going], tokens[going]
                 cache.keep(going)
             reach = int(positions.max()) + 1
-            mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(np.float32)[:, None, None]
-            hidden = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)[:, 0]
+            mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(
+                np.float32
+            )[:, None, None]
+            hidden = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)[
+                :, 0
+            ]
             positions = positions + 1
 
     def _take(self, i: int, logs: np.ndarray) -> int:
-        token = drawn_token(logs, self.streams[i], self.temperature, self.top_p)
+        token = drawn_token(logs, self.streams[i], temperature=self.temperature, top_p=self.top_p)
         if token == self.model.config["eos_token_id"]:
             self.reasons[i] = "stop"
             return token
         self.ids[i].append(token)
-        if self.stop and any(text in self.model.tokenizer.decode(self.ids[i]) for text in self.stop):
+        if self.stop and any(
+            text in self.model.tokenizer.decode(self.ids[i]) for text in self.stop
+        ):
             self.reasons[i] = "stop"
         return token
 
     def _generation(self, i: int) -> Generation:
         text = self.model.tokenizer.decode(self.ids[i])
         ends = [text.index(end) for end in self.stop if end in text]
-        return Generation(text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i])
+        return Generation(
+            text[: min(ends)] if ends else text,
+            len(self.prompts[i]),
+            n_tokens_out=len(self.ids[i]),
+            finish_reason=self.reasons[i],
+        )
 
 
 def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
-    """Each row to the nearest of 2^bits evenly spaced values up to its largest, the plainest way to quantize weights."""
+    """Each row to the nearest of 2^bits evenly spaced values up to its largest, the plainest way to
+    quantize weights."""
     if not 2 <= bits < FILE_BITS:
-        raise BadInput(f"{bits} bits a weight were asked of the pocket model; choose 2 to {FILE_BITS}.")
+        raise BadInput(
+            f"{bits} bits a weight were asked of the pocket model; choose 2 to {FILE_BITS}."
+        )
     matrix = matrix.astype(np.float32)
     step = np.abs(matrix).max(axis=1, keepdims=True) / (2 ** (bits - 1) - 1)
     return np.round(matrix / np.where(step == 0, 1, step)) * step
@@ -282,36 +385,45 @@ def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
 def _use_one_blas_thread() -> None:
     try:
         from threadpoolctl import threadpool_limits
-    except ImportError:  # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
+    # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
+    except ImportError:
         return
     threadpool_limits(1, user_api="blas")
 
 
 @lru_cache(4)
 def _model(path: Path, bits: int, at_ns: int) -> PocketModel:
-    """The checkpoint as it was written then: opened anew for every price and every study, and never changed."""
+    """The checkpoint as it was written then: opened anew for every price and every study, and never
+    changed."""
     return PocketModel.load(path, bits)
 
 
 class Pocket(Batched):
-    """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a seed and sample."""
+    """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a
+    seed and sample."""
 
     called = "The pocket model"
     abilities = frozenset(ABILITIES)
 
     def __init__(self, name: str = "pocket", path: Path | None = None, bits: int = 16) -> None:
-        """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded to."""
+        """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded
+        to."""
         path = path or POCKET
         weights = path / "model.safetensors"
         if not weights.is_file():
             raise MissingAbility(
-                f"The pocket model is not in {path}: in a clone, train it with `python -m tests.lab.pocket train`."
+                f"The pocket model is not in {path}: in a clone, train it with `python -m "
+                "tests.lab.pocket train`."
             )
         super().__init__()
-        self._model = _model(path, bits, weights.stat().st_mtime_ns)
+        self._model = _model(path, bits, at_ns=weights.stat().st_mtime_ns)
         self.name, self.revision = name, self._model.revision
 
     def answered(self, calls: list[Call]) -> list[Completion]:
         if calls[0].request.kind == "score":
             return scores(calls, self._model)
-        return answers(calls, self._model, [prompt_of(call) + call.request.continuation for call in calls])
+        return answers(
+            calls,
+            self._model,
+            prompts=[prompt_of(call) + call.request.continuation for call in calls],
+        )

@@ -1,4 +1,5 @@
-"""What a test of a model found out, kept with its date; what it says for people, and what it changes on the model's card."""
+"""Findings of a test of a model, kept with their date; their sentences for people, and what they
+change on the model's card."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
@@ -10,7 +11,8 @@ from flipcore.models.cards import WEIGHTS, ModelCard
 NO_REASONING, HIDDEN, TAGS, PARTS = "", "hidden", "tags", "parts"
 REPEATS, IGNORED, UNCLEAR, REFUSES = "repeats", "ignored", "unclear", "refuses"
 FEWEST = 2  # alternatives of a first token with which anything can be compared
-FOUND_OUT = ("max_tokens_name", "max_top_logprobs", "score_tokens")  # options of a card that a test sets
+# options of a card that a test sets
+FOUND_OUT = ("max_tokens_name", "max_top_logprobs", "score_tokens")
 _PLACES = {
     HIDDEN: "counted, its text not returned",
     TAGS: "in tags inside the text",
@@ -22,9 +24,11 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class ProbeRecord:
-    """`at` is the time in UTC, `answered_as` the name that the server gave itself. `n_logprobs` counts the alternatives that came of
-    `top_logprobs` asked for; `scores` tells whether log-probabilities of a given text came, `scores_elsewhere` whether the
-    completions API of a chat model gives them. `seconds` is the median of a call, `tokens_per_s` of the first. None is unknown."""
+    """`at` is the time in UTC, `answered_as` the name that the server gave itself. `n_logprobs`
+    counts the alternatives that came of `top_logprobs` asked for; `scores` tells whether
+    log-probabilities of a given text came, `scores_elsewhere` whether the completions API of a chat
+    model gives them. `seconds` is the median of a call, `tokens_per_s` of the first. None is
+    unknown."""
 
     at: str
     answered_as: str = ""
@@ -52,7 +56,10 @@ class ProbeRecord:
     notes: tuple[str, ...] = ()
 
     def as_table(self) -> dict:
-        table = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        table = {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
         return {key: value for key, value in table.items() if value is not None}
 
 
@@ -60,7 +67,7 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
     """The card's last test; None where it was never tested. BadInput for a table that is none."""
     if not card.probe:
         return None
-    keys = {one.name for one in fields(ProbeRecord)}
+    keys = {field.name for field in fields(ProbeRecord)}
     if "at" not in card.probe or set(card.probe) - keys:
         raise BadInput(f"The stored test of {card.name} cannot be read. Test the model again.")
     lists = {key: tuple(card.probe.get(key, ())) for key in ("refuses", "notes")}
@@ -68,7 +75,7 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
 
 
 def lines(record: ProbeRecord) -> dict[str, str]:
-    """What was found out, one line for each matter; speed is left out because it is never the same twice."""
+    """Findings, one line each; speed is left out because it is never the same twice."""
     rows = {
         "First-token log-probabilities": _first_token(record),
         "Log-probabilities of a given text": _score(record),
@@ -82,16 +89,22 @@ def lines(record: ProbeRecord) -> dict[str, str]:
             UNCLEAR: "taken; whether it decides anything could not be told",
             REFUSES: "refused",
         }.get(record.seed, record.seed),
-        "Token counts": "returned" if record.counts_tokens else "not returned, so a price is the most it can be",
+        "Token counts": "returned"
+        if record.counts_tokens
+        else "not returned, so a price is the most it can be",
     }
     if record.answered_as:
         rows["Answers as"] = record.answered_as
     if record.context_tokens:
         rows["Context"] = f"{record.context_tokens:,} tokens"
     if record.price_in is not None and record.price_out is not None:
-        rows["Price in the server's list"] = f"${record.price_in:,.4g} in, ${record.price_out:,.4g} out, a million tokens"
+        rows["Price in the server's list"] = (
+            f"${record.price_in:,.4g} in, ${record.price_out:,.4g} out, a million tokens"
+        )
     if record.requests_per_minute or record.tokens_per_minute:
-        rows["Limits in its headers"] = limits_text(record.requests_per_minute, record.tokens_per_minute)
+        rows["Limits in its headers"] = limits_text(
+            record.requests_per_minute, record.tokens_per_minute
+        )
     return rows | ({"Noticed": " ".join(record.notes)} if record.notes else {})
 
 
@@ -102,7 +115,7 @@ def limits_text(requests: int | None, tokens: int | None) -> str:
 
 
 def speed_text(record: ProbeRecord) -> str:
-    """How fast it was, where it was measured."""
+    """Sentence on its speed, where that was measured."""
     if record.seconds is None:
         return ""
     rate = f", {record.tokens_per_s:,.0f} tokens a second" if record.tokens_per_s else ""
@@ -122,8 +135,8 @@ def changes(before: ProbeRecord | None, after: ProbeRecord) -> list[str]:
 
 
 def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
-    """The card as the test leaves it: abilities, what is left out, names, and what the server says of price and limits where the
-    user said nothing."""
+    """The card as the test leaves it: abilities, what is left out, names, and what the server says
+    of price and limits where the user said nothing."""
     abilities = ["generate"]
     if record.n_logprobs >= FEWEST and not record.reasoning:
         abilities.append("first_token_logprobs")
@@ -150,24 +163,41 @@ def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
 
 
 def warnings(card: ModelCard, record: ProbeRecord) -> list[str]:
-    """What a user should know before a study, each with what to do."""
+    """Advice that a user should have before a study, each with what to do."""
     texts = []
     if "temperature" in record.refuses:
-        texts.append("It samples at a temperature of its own. Take 2 or more samples, so that the noise floor is measured.")
+        texts.append(
+            "It samples at a temperature of its own. Take 2 or more samples, so that the noise "
+            "floor is measured."
+        )
     if record.reasoning:
-        texts.append("It reasons before it answers. Leave room in the token limit, and read written answers, not first tokens.")
+        texts.append(
+            "It reasons before it answers. Leave room in the token limit, and read written "
+            "answers, not first tokens."
+        )
     if record.scores_elsewhere:
-        other = "raw text as its prompt" if card.backend == WEIGHTS else "that API"
-        texts.append(f"Its completions API gives log-probabilities of a given text. Add it a second time with {other}.")
+        other_way = "raw text as its prompt" if card.backend == WEIGHTS else "that API"
+        texts.append(
+            "Its completions API gives log-probabilities of a given text. Add it a second time "
+            f"with {other_way}."
+        )
     if card.price_in is None or card.price_out is None:
-        texts.append("Its price is unknown, so no study may ask it. Edit the model and say what it costs.")
-    elif record.price_in is not None and (card.price_in, card.price_out) != (record.price_in, record.price_out):
-        texts.append("The server's list says another price than this card. Edit the model if the list is right.")
+        texts.append(
+            "Its price is unknown, so no study may ask it. Edit the model and say what it costs."
+        )
+    elif record.price_in is not None and (card.price_in, card.price_out) != (
+        record.price_in,
+        record.price_out,
+    ):
+        texts.append(
+            "The server's list says another price than this card. Edit the model if the list is "
+            "right."
+        )
     return texts
 
 
 def report(card: ModelCard, before: ProbeRecord | None, record: ProbeRecord) -> list[str]:
-    """What a test says at its end: how it went, and what is not as before."""
+    """Lines at the end of a test: how it went, and what is not as before."""
     sentence = f"Tested by {record.n_calls} calls, {speed_text(record)}."
     differing = changes(before, record)
     if before is None:
@@ -176,7 +206,7 @@ def report(card: ModelCard, before: ProbeRecord | None, record: ProbeRecord) -> 
 
 
 def costs_text(card: ModelCard) -> str:
-    """What it costs and how fast it may be asked, in a sentence or two."""
+    """Price and allowed pace, in a sentence or two."""
     if card.price_in is None or card.price_out is None:
         price = "Its price is not known."
     elif card.price_in == card.price_out == 0:
@@ -191,14 +221,14 @@ def listing(cards: Iterable[ModelCard]) -> list[dict[str, str]]:
     """Rows for a table of models."""
     return [
         {
-            "name": one.name,
-            "kind": one.backend,
-            "model": one.model,
-            "address": one.endpoint,
-            "can": ", ".join(one.abilities),
-            "notes": one.notes,
+            "name": card.name,
+            "kind": card.backend,
+            "model": card.model,
+            "address": card.endpoint,
+            "can": ", ".join(card.abilities),
+            "notes": card.notes,
         }
-        for one in cards
+        for card in cards
     ]
 
 
@@ -221,7 +251,9 @@ def _score(record: ProbeRecord) -> str:
 def _reasoning(record: ProbeRecord) -> str:
     if not record.reasoning:
         return "none seen"
-    amount = f", {record.n_reasoning_tokens:,} tokens in the test" if record.n_reasoning_tokens else ""
+    amount = (
+        f", {record.n_reasoning_tokens:,} tokens in the test" if record.n_reasoning_tokens else ""
+    )
     return f"yes, {_PLACES.get(record.reasoning, record.reasoning)}{amount}"
 
 

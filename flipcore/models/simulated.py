@@ -1,13 +1,16 @@
-"""A simulated model with planted truth, for calibration and tests; everything computed from it is labelled SIMULATED.
+"""A simulated model with planted truth, for calibration and tests; everything computed from it is
+labelled SIMULATED.
 
-Generator: an item has a settled answer; a variant's mind deviates from it with probability
-p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact - .6), and every sample
-deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
-All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.
+Generator: an item has a settled answer; a variant's mind deviates from it with probability p ~
+Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact -
+.6), and every sample deviates from its variant with `noise`. Deviations go to one other option, so
+they cancel in pairs and all rates are known. All draws are hashes of (seed, item, prompt, sample):
+asking again gives the same answer.
 
-Memory and brittleness are those of source 000's models (`tests.lab.simulations`): a share of the published items is
-recalled in its own wording, and a share of the right answers is lost under any other wording or other numbers. Published is
-what a study asks as benchmark or target; an item that says itself how often it was read (`dose`) is believed.
+Memory and brittleness are those of source 000's models (`tests.lab.simulations`): a share of the
+published items is recalled in its own wording, and a share of the right answers is lost under any
+other wording or other numbers. Published is what a study asks as benchmark or target; an item that
+says itself how often it was read (`dose`) is believed.
 """
 
 import hashlib
@@ -28,8 +31,9 @@ _PUBLISHED = ("benchmark", "target")
 
 @dataclass(frozen=True)
 class Profile:
-    """Planted rates. `recall`: this share of the published items is answered right in its own wording, whatever the
-    `ability`; `brittle`: this share of the right answers is lost in any other."""
+    """Planted rates. `recall`: this share of the published items is answered right in its own
+    wording, whatever the `ability`; `brittle`: this share of the right answers is lost in any
+    other."""
 
     ability: float
     genuine: float = 0.0
@@ -52,7 +56,8 @@ PROFILES = {
 
 
 def _was_seen(item: Item, role: str) -> bool:
-    """Whether the item's published wording was in training: by its own data, else by its role."""
+    """Tell whether the item's published wording was in training: by its own data, else by its
+    role."""
     dose = item.meta.get("dose")
     return dose > 0 if isinstance(dose, int) else role in _PUBLISHED
 
@@ -69,40 +74,68 @@ class Simulated(Backend):
         self._by_prompt: dict[str, tuple[Item, Variant, bool]] = {}
         self._published: frozenset[str] = frozenset()
 
-    def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
-        """Tell the model what the prompts mean, which it cannot read, and what it saw in training. A memory of other items
-        is another model, so it has another revision."""
+    def prepare(
+        self,
+        items: Iterable[Item],
+        variants: Iterable[Variant],
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
+        """Tell the model what the prompts mean, which it cannot read, and what it saw in training.
+        A memory of other items is another model, so it has another revision."""
         items = list(items)
-        self._published = frozenset(item.item_id for item in items if _was_seen(item, (roles or {}).get(item.item_id, "")))
+        self._published = frozenset(
+            item.item_id for item in items if _was_seen(item, (roles or {}).get(item.item_id, ""))
+        )
         if self.profile.recall:
             self.revision = f"planted-{self.profile}-{self.seed}-{digest(sorted(self._published))}"
         by_id = {item.item_id: item for item in items}
         for variant in variants:
             if variant.item_id in by_id:
                 item = by_id[variant.item_id]
-                self._by_prompt[variant.prompt.text] = (item, variant, item.question in variant.prompt.text)
+                self._by_prompt[variant.prompt.text] = (
+                    item,
+                    variant,
+                    item.question in variant.prompt.text,
+                )
 
     def why_not(self, ability: str) -> str:
         return f"{self.name} has no vocabulary." if ability == SPREAD else ""
 
     async def complete(self, call: Call) -> Completion:
         entry = self._by_prompt.get(call.request.prompt)
-        verdict = judge_reply(call.request.prompt) if entry is None and call.request.kind == "generate" else None
+        verdict = (
+            judge_reply(call.request.prompt)
+            if entry is None and call.request.kind == "generate"
+            else None
+        )
         if verdict:
             return _completion(call, 4, text=verdict, finish_reason=STOP)
         if entry is None:
-            return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
+            return Completion(
+                call.call_id,
+                "failed",
+                error="A simulated model answers only the items of its own study.",
+            )
         item, variant, original = entry
         kind = call.request.kind
-        method = {"generate": self._generated, "first_token": self._first_token, "score": self._scored}[kind]
-        return method(call, item, variant, original)
+        method = {
+            "generate": self._generated,
+            "first_token": self._first_token,
+            "score": self._scored,
+        }[kind]
+        return method(call, item, variant, original=original)
 
     async def close(self) -> None:
         pass
 
     def _uniform(self, *parts) -> float:
         text = "\x1f".join(str(part) for part in (self.seed, *parts))
-        return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:7], "big") / 2**56
+        return (
+            int.from_bytes(
+                hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:7], "big"
+            )
+            / 2**56
+        )
 
     def _rate(self, mean: float, *parts) -> float:
         from scipy.special import betaincinv
@@ -110,21 +143,30 @@ class Simulated(Backend):
         return float(betaincinv(0.6, 0.6 / mean - 0.6, self._uniform(*parts))) if mean else 0.0
 
     def _deviates(self, item: Item, variant: Variant, sample: int) -> bool:
-        """Whether the mind of this sample differs from the item's settled answer."""
+        """Tell whether the mind of this sample differs from the item's settled answer."""
         rate = self._rate(self.profile.genuine, item.item_id, "mind")
         moved = self._uniform(item.item_id, variant.prompt.text, "mind") < rate
-        return moved != (self._uniform(item.item_id, variant.prompt.text, sample, "noise") < self.profile.noise)
+        return moved != (
+            self._uniform(item.item_id, variant.prompt.text, sample, "noise") < self.profile.noise
+        )
 
-    def _is_right(self, item: Item, original: bool) -> bool:
-        """The settled answer, as source 000's models have it: memory first, then ability, then what other words cost."""
-        if original and item.item_id in self._published and self._uniform(item.item_id, "recall") < self.profile.recall:
+    def _is_right(self, item: Item, *, original: bool) -> bool:
+        """The settled answer, as source 000's models have it: memory first, then ability, then what
+        other words cost."""
+        if (
+            original
+            and item.item_id in self._published
+            and self._uniform(item.item_id, "recall") < self.profile.recall
+        ):
             return True
         able = self._uniform(item.item_id, "ability") < self.profile.ability
         return able and (original or self._uniform(item.item_id, "brittle") >= self.profile.brittle)
 
-    def _answer(self, item: Item, variant: Variant, original: bool, deviates: bool) -> str:
-        """The settled answer to this variant's own target, or the one other that deviations go to."""
-        right, target = self._is_right(item, original), variant.target or "0"  # opinions have no right answer: any serves
+    def _answer(self, item: Item, variant: Variant, *, original: bool, deviates: bool) -> str:
+        """The settled answer to this variant's own target, or the one other that deviations go
+        to."""
+        # opinions have no right answer: any serves
+        right, target = self._is_right(item, original=original), variant.target or "0"
         if item.kind == "choice":
             n = len(item.options)
             wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
@@ -133,53 +175,84 @@ class Simulated(Backend):
         value = target if right else f"{target}1"
         return f"{value}7" if deviates else value
 
-    def _generated(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
-        answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
+    def _generated(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
+        answer = self._answer(
+            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
+        )
         if item.kind == "choice":
             place = variant.order.index(int(answer))
-            terse = "terse" in variant.params or (variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5)
+            terse = "terse" in variant.params or (
+                variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5
+            )
             text = (
                 f" {variant.labels[place]}"
                 if terse
                 else f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
             )
         elif item.kind == CODE:
-            body = item.solution if answer == variant.target else f"def {item.meta.get('entry_point')}(*_):\n    return None"
+            body = (
+                item.solution
+                if answer == variant.target
+                else f"def {item.meta.get('entry_point')}(*_):\n    return None"
+            )
             text = f"Here it is:\n\n```python\n{body}\n```\n"
         else:
             text = f" Working it out step by step.\n#### {answer}"
         most = 4 * call.request.max_tokens  # a token is taken as four characters, as below
         is_cut = 0 < most < len(text)
         text = text[:most] if is_cut else text
-        return _completion(call, len(text) // 4 + 1, text=text, finish_reason=LENGTH if is_cut else STOP)
+        return _completion(
+            call, len(text) // 4 + 1, text=text, finish_reason=LENGTH if is_cut else STOP
+        )
 
-    def _first_token(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
+    def _first_token(
+        self, call: Call, item: Item, variant: Variant, *, original: bool
+    ) -> Completion:
         mind = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
         moved = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
-        answer = self._answer(item, variant, original, mind != moved)
+        answer = self._answer(item, variant, original=original, deviates=mind != moved)
         if item.kind != "choice":
-            return Completion(call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0)
+            return Completion(
+                call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0
+            )
         place = variant.order.index(int(answer))
-        rest = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
-        top = {f" {label}": math.log(0.7 * LABEL_MASS if i == place else rest) for i, label in enumerate(variant.labels)}
+        other_mass = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
+        top = {
+            f" {label}": math.log(0.7 * LABEL_MASS if i == place else other_mass)
+            for i, label in enumerate(variant.labels)
+        }
         return _completion(call, 1, top_logprobs=top | {" The": math.log(1 - LABEL_MASS)})
 
-    def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
-        answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
-        is_answer = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
-        tokens = tuple((f" {word}", -0.5 if is_answer else -2.5) for word in call.request.continuation.split())
+    def _scored(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
+        answer = self._answer(
+            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
+        )
+        is_answer = (
+            item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
+        )
+        tokens = tuple(
+            (f" {word}", -0.5 if is_answer else -2.5) for word in call.request.continuation.split()
+        )
         return _completion(call, 0, tokens=tokens)
 
 
-def _completion(call: Call, n_tokens_out: int, **rest: Any) -> Completion:
+def _completion(call: Call, n_tokens_out: int, **fields: Any) -> Completion:
     n_tokens_in = len(call.request.prompt) // 4
     return Completion(
-        call.call_id, "ok", **rest, n_tokens_in=n_tokens_in, n_tokens_out=n_tokens_out, cost_usd=0.0, latency_s=0.0
+        call.call_id,
+        "ok",
+        **fields,
+        n_tokens_in=n_tokens_in,
+        n_tokens_out=n_tokens_out,
+        cost_usd=0.0,
+        latency_s=0.0,
     )
 
 
-_JUDGE_PROMPT = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)
+_JUDGE_PROMPT = re.compile(
+    r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL
+)
 _LABELLED = re.compile(r"\s*(?:The answer is \()?(\w+)(?:\).*)?\s*", re.DOTALL)
 _NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
 

@@ -1,8 +1,10 @@
-"""How many requests and tokens a minute a server is asked: what the user or a test said, refined by the server's own headers.
+"""Pace of a server's requests and tokens per minute: what the user or a test said, refined by the
+server's own headers.
 
-A request goes when its share of the minute is free (a leaky bucket that lets `BURST_S` seconds' worth go at once). Without a limit
-nothing waits. A limit of the headers counts where it is the smaller one; nothing left counts until the time that they name. Runs of
-one process that ask the same model at once share its minute.
+A request goes when its share of the minute is free (a leaky bucket that lets `BURST_S` seconds'
+worth go at once). Without a limit nothing waits. A limit of the headers counts where it is the
+smaller one; nothing left counts until the time that they name. Runs of one process that ask the
+same model at once share its minute.
 """
 
 import re
@@ -15,14 +17,16 @@ from flipcore.core.records import Call
 from flipcore.models.cards import ModelCard
 
 BURST_S = 6.0
-LONGEST_S = 60.0  # that headers may ask for; what is longer ends as a refused request, with its sentence
+# that headers may ask for; what is longer ends as a refused request, with its sentence
+LONGEST_S = 60.0
 _CHARS_PER_TOKEN = 4
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _KINDS = ("requests", "tokens")
 
 
 class Server:
-    """What all runs of this process know of one model's server: when the next call is free, and what its headers said."""
+    """State of one model's server that all runs of this process share: when the next call is free,
+    and what its headers said."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -35,7 +39,8 @@ _servers_lock = threading.Lock()
 
 
 def server_of(card: ModelCard) -> Server:
-    """The server that this model is asked at with this key; the same one for all that ask it now, since they share its minute."""
+    """The server that this model is asked at with this key; the same one for all that ask it now,
+    since they share its minute."""
     with _servers_lock:
         return _servers.setdefault((card.endpoint, card.model, card.api_key_env), Server())
 
@@ -44,33 +49,35 @@ class Pace:
     """One for each model and run; those of one `server` take their turns from the same minute."""
 
     def __init__(self, card: ModelCard, server: Server | None = None) -> None:
-        own = {"requests": card.requests_per_minute, "tokens": card.tokens_per_minute}
-        self._own: dict[str, float] = {kind: float(n) for kind, n in own.items() if n}
+        card_limits = {"requests": card.requests_per_minute, "tokens": card.tokens_per_minute}
+        self._own: dict[str, float] = {kind: float(n) for kind, n in card_limits.items() if n}
         self._server = server or Server()
         self._share = 1.0
 
     @property
     def per_minute(self) -> dict[str, float]:
-        """The limits that count: the card's, and the headers' where they are smaller or the only ones."""
+        """The limits that count: the card's, and the headers' where they are smaller or the only
+        ones."""
         heard = self._server.heard
         return self._own | {kind: min(n, self._own.get(kind, n)) for kind, n in heard.items()}
 
     def take_share(self, share: float, since: float | None = None) -> None:
-        """From now on this share of every limit, apart from what others here ask; `since` is when another pace with this share may
-        have used up its burst; None where there was none."""
+        """From now on this share of every limit, apart from what others here ask; `since` is when
+        another pace with this share may have used up its burst; None where there was none."""
         self._share = share
         if share < 1.0:
             self._server = Server()
         if since is not None:
             self._server.free_at |= dict.fromkeys(self.per_minute, since + BURST_S)
 
-    async def turn(self, call: Call, rest: Callable[[float], Awaitable[None]]) -> None:
-        """Waits, by `rest`, until the call may be sent; gives its place back where `rest` ends before the time."""
+    async def turn(self, call: Call, sleep: Callable[[float], Awaitable[None]]) -> None:
+        """Waits, by `sleep`, until the call may be sent; gives its place back where `sleep` ends
+        before the time."""
         started = time.monotonic()
         wait = self.reserve(call, started)
         if wait <= 0:
             return
-        await rest(wait)
+        await sleep(wait)
         if time.monotonic() < started + wait:
             self._give_back(call)
 
@@ -102,11 +109,15 @@ class Pace:
                 limit = minute_limit(headers, kind)
                 if limit is not None:
                     self._server.heard[kind] = min(limit, self._server.heard.get(kind, limit))
-                left = headers.get(f"x-ratelimit-remaining-{kind}") or headers.get(f"anthropic-ratelimit-{kind}-remaining")
+                left = headers.get(f"x-ratelimit-remaining-{kind}") or headers.get(
+                    f"anthropic-ratelimit-{kind}-remaining"
+                )
                 if left is not None and left.strip() in ("0", "-1"):
                     pause = min(seconds_of(headers.get(f"x-ratelimit-reset-{kind}", "")), LONGEST_S)
                     if pause > 0:
-                        self._server.free_at[kind] = max(self._server.free_at.get(kind, 0.0), now + pause + BURST_S)
+                        self._server.free_at[kind] = max(
+                            self._server.free_at.get(kind, 0.0), now + pause + BURST_S
+                        )
 
 
 def _amounts(call: Call) -> tuple[tuple[str, int], ...]:
@@ -124,13 +135,17 @@ def seconds_of(text: str) -> float:
     """Seconds of "1s", "6m0s" or "250ms"; 0 where it is none of them, as with a date."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|h|m|s)", text)
     if "".join(number + unit for number, unit in parts) != text.strip():
-        return float(text) if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60 else 0.0
+        return (
+            float(text)
+            if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60
+            else 0.0
+        )
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
-def minute_limit(headers: Mapping[str, str], what: str) -> int | None:
-    """How many requests or tokens a minute the server's headers allow."""
-    for name in (f"x-ratelimit-limit-{what}", f"anthropic-ratelimit-{what}-limit"):
+def minute_limit(headers: Mapping[str, str], unit: str) -> int | None:
+    """Number of requests or tokens per minute that the server's headers allow."""
+    for name in (f"x-ratelimit-limit-{unit}", f"anthropic-ratelimit-{unit}-limit"):
         try:
             n = int(float(headers.get(name, "")))
         except (ValueError, OverflowError):

@@ -1,7 +1,8 @@
-"""Finds out what a server does, by about ten small calls: nothing that its documentation says is believed.
+"""Finds out what a server does, by about ten small calls: nothing that its documentation says is
+believed.
 
-A parameter counts as refused where the server answers the same request without it, and not with it. What a server drops without
-a word is seen in its reply.
+A parameter counts as refused where the server answers the same request without it, and not with it.
+What a server drops without a word is seen in its reply.
 """
 
 import asyncio
@@ -22,7 +23,17 @@ from flipcore.models.openai import replies
 from flipcore.models.openai.client import error_texts, missing_key, open_client
 from flipcore.models.openai.pace import minute_limit
 from flipcore.models.openai.retries import exhausted, pause
-from flipcore.models.probe_record import HIDDEN, IGNORED, NO_REASONING, PARTS, REFUSES, REPEATS, TAGS, UNCLEAR, ProbeRecord
+from flipcore.models.probe_record import (
+    HIDDEN,
+    IGNORED,
+    NO_REASONING,
+    PARTS,
+    REFUSES,
+    REPEATS,
+    TAGS,
+    UNCLEAR,
+    ProbeRecord,
+)
 from flipcore.text.logprobs import usable_alternatives
 
 ROOM = 512  # tokens for a first answer: enough to see reasoning begin
@@ -68,7 +79,8 @@ class _Server:
     headers: dict[str, str] = field(default_factory=dict)
 
     async def ask(self, body: dict[str, Any], path: str = "") -> Reply:
-        """A reply; NotTaken where the server refuses this request, BadInput where it cannot be asked at all."""
+        """A reply; NotTaken where the server refuses this request, BadInput where it cannot be
+        asked at all."""
         for attempt in range(1, _N_ATTEMPTS + 1):
             self.n_calls += 1
             try:
@@ -78,9 +90,11 @@ class _Server:
                 sentence, _ = error_texts(error, self.card)
                 if exhausted(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
-                if status in _REFUSALS or (isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2):
+                if status in _REFUSALS or (
+                    isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2
+                ):
                     raise NotTaken(sentence) from error
-                wait = pause(error, attempt, "8000")
+                wait = pause(error, attempt, call_id="8000")
                 if wait is None or wait > _MOST_WAIT_S or attempt == _N_ATTEMPTS:
                     raise BadInput(sentence) from error
                 await asyncio.sleep(wait)
@@ -92,18 +106,24 @@ class _Server:
         started = time.perf_counter()
         request = {"model": self.card.model} | self.card.options.get("extra_body", {}) | body
         response = await asyncio.wait_for(
-            self.client.post(path, body=request, cast_to=httpx2.Response), min(self.card.timeout_s, LONGEST_S)
+            self.client.post(path, body=request, cast_to=httpx2.Response),
+            min(self.card.timeout_s, LONGEST_S),
         )
         took = time.perf_counter() - started
         reply = replies.reply_of(response.text)
-        call = Call("", "", Request("generate", "", max_tokens=FEW))
-        replies.fields_of(call, reply, replace(self.card, api="chat" if path.startswith("/chat") else "completions"))
+        call = Call("", revision="", request=Request("generate", prompt="", max_tokens=FEW))
+        replies.fields_of(
+            call,
+            reply,
+            card=replace(self.card, api="chat" if path.startswith("/chat") else "completions"),
+        )
         self.headers |= {name.lower(): value for name, value in response.headers.items()}
         self.seconds.append(took)
-        return Reply(reply, response.headers, took)
+        return Reply(reply, response.headers, seconds=took)
 
     async def takes(self, body: dict[str, Any], path: str = "") -> Reply | None:
-        """A reply, or None where this request is refused. A server that breaks over it refuses it too, once it answers again."""
+        """A reply, or None where this request is refused. A server that breaks over it refuses it
+        too, once it answers again."""
         try:
             return await self.ask(body, path)
         except NotTaken:
@@ -120,13 +140,14 @@ class _Server:
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """The record of a test now. Raises BadInput with the reason where the model cannot be asked at all."""
+    """The record of a test now. Raises BadInput with the reason where the model cannot be asked at
+    all."""
     return asyncio.run(probe(card))
 
 
 def listed_models(card: ModelCard) -> dict[str, dict]:
-    """The server's own list of models, name -> what it says of each; empty where it has none. BadInput where it cannot be reached
-    or refuses the key."""
+    """The server's own list of models, name -> what it says of each; empty where it has none.
+    BadInput where it cannot be reached or refuses the key."""
     require(Permission.MODELS)
 
     async def main() -> dict[str, dict]:
@@ -144,14 +165,16 @@ async def probe(card: ModelCard) -> ProbeRecord:
         server = _Server(card, client)
         listed = await _listed(card, client)
         first = await _first_answer(server, listed)
-        return await _findings(server, first, listed)
+        return await _findings(server, first, listed=listed)
 
 
 async def _listed(card: ModelCard, client: Any) -> dict[str, dict]:
     import httpx2
 
     try:
-        response = await asyncio.wait_for(client.get("/models", cast_to=httpx2.Response), min(card.timeout_s, LONGEST_S))
+        response = await asyncio.wait_for(
+            client.get("/models", cast_to=httpx2.Response), min(card.timeout_s, LONGEST_S)
+        )
         rows = json.loads(response.text)
     except Exception as error:
         status = getattr(error, "status_code", None)
@@ -159,7 +182,11 @@ async def _listed(card: ModelCard, client: Any) -> dict[str, dict]:
             raise BadInput(error_texts(error, card)[0]) from error
         return {}
     rows = rows.get("data", rows.get("models", [])) if isinstance(rows, dict) else rows
-    rows_by_name = [(str(row.get("id") or row.get("name") or ""), row) for row in rows or [] if isinstance(row, dict)]
+    rows_by_name = [
+        (str(row.get("id") or row.get("name") or ""), row)
+        for row in rows or []
+        if isinstance(row, dict)
+    ]
     return {name.removeprefix("models/"): row for name, row in rows_by_name[:_MOST_LISTED] if name}
 
 
@@ -175,8 +202,10 @@ async def _first_answer(server: _Server, listed: Mapping[str, dict]) -> Reply:
             return await server.ask(server.words(_SUM, room))
         except NotTaken as error:
             words = words or str(error)
-    there = ", ".join(list(listed)[:8])
-    hint = f" Its list of models does not name {card.model!r}; it names {there}." if listed and card.model not in listed else ""
+    hint = ""
+    if listed and card.model not in listed:
+        some_names = ", ".join(list(listed)[:8])
+        hint = f" Its list of models does not name {card.model!r}; it names {some_names}."
     raise BadInput(f"{words}{hint}")
 
 
@@ -185,9 +214,9 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     place, n_reasoning = reasoning_place(first.body, card)
     room = ROOM if place != NO_REASONING else FEW
     refuses = await _refusals(server, room)
-    tops, n_tops, why = await _first_tokens(server, room)
+    tops, n_tops, logprobs = await _first_tokens(server, room)
     scores, score_tokens, elsewhere = await _scores(server)
-    seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room)
+    seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room=room)
     n_out = replies.token_counts(first.body)[1]
     return ProbeRecord(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -195,7 +224,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
         is_listed=card.model in listed if listed else None,
         n_logprobs=n_tops,
         top_logprobs=tops,
-        logprobs=why,
+        logprobs=logprobs,
         scores=scores,
         scores_elsewhere=elsewhere,
         score_tokens=score_tokens,
@@ -213,15 +242,18 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
         requests_per_minute=minute_limit(server.headers, "requests"),
         tokens_per_minute=minute_limit(server.headers, "tokens"),
         n_calls=server.n_calls,
-        notes=notes(first.body, card, listed),
+        notes=notes(first.body, card, listed=listed),
     )
 
 
 async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
-    """Parameters that are left out: none where all are taken together, else those that are refused on top of the ones taken."""
+    """Parameters that are left out: none where all are taken together, else those that are refused
+    on top of the ones taken."""
     is_chat = server.card.api == "chat"
     refuses = []
-    if not await server.takes(server.words(_SUM, room, "Be brief." if is_chat else "") | _PARAMETERS):
+    if not await server.takes(
+        server.words(_SUM, room, "Be brief." if is_chat else "") | _PARAMETERS
+    ):
         if is_chat and not await server.takes(server.words(_SUM, room, "Be brief.")):
             refuses.append("system")
         accepted: dict[str, Any] = {}
@@ -230,7 +262,9 @@ async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
                 accepted[name] = value
             else:
                 refuses.append(name)
-    if not is_chat or not await server.takes(server.words(_SUM, room) | {"reasoning_effort": "low"}):
+    if not is_chat or not await server.takes(
+        server.words(_SUM, room) | {"reasoning_effort": "low"}
+    ):
         refuses.append("reasoning_effort")
     return tuple(refuses)
 
@@ -238,27 +272,38 @@ async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
 async def _first_tokens(server: _Server, room: int) -> tuple[int, int, str]:
     """(how many alternatives may be asked for, how many came, why none)."""
     for k in (20, 5, 1):
-        logprobs = {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
+        logprobs = (
+            {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
+        )
         reply = await server.takes(server.words(_SUM, room) | logprobs)
         if reply is None:
             continue
         top = replies.alternatives(reply.choice)
         usable = usable_alternatives(top)
         if usable is None:
-            return 0, 0, "the server sends placeholders" if top else "the server drops them without a word"
+            return (
+                0,
+                0,
+                "the server sends placeholders" if top else "the server drops them without a word",
+            )
         return k, len(usable), ""
     return 0, 0, "the server refuses to give them"
 
 
 async def _scores(server: _Server) -> tuple[bool, int, bool]:
-    """(whether a given text is scored, with how many tokens beyond it, whether the other API of a chat model does it)."""
+    """(whether a given text is scored, with how many tokens beyond it, whether the other API of a
+    chat model does it)."""
     card = replace(server.card, api="completions")
-    call = Call("", "", Request("score", "The sky above the meadow is", continuation=" blue today"))
+    call = Call(
+        "",
+        revision="",
+        request=Request("score", "The sky above the meadow is", continuation=" blue today"),
+    )
     text = call.request.prompt + call.request.continuation
     for n_tokens in (0, 1):
         body = {"prompt": text, "echo": True, "logprobs": 1, server.limit_name: n_tokens}
         reply = await server.takes(body, replies.path_of(card))
-        if reply is not None and replies.fields_of(call, reply.body, card)["tokens"]:
+        if reply is not None and replies.fields_of(call, reply.body, card=card)["tokens"]:
             return (True, n_tokens, False) if server.card.api == "completions" else (False, 0, True)
         if reply is None and server.card.api == "chat":
             break  # it has no such API
@@ -266,14 +311,17 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
 
 
 async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
-    """Whether one seed gives one text and another another, at temperature 1 where it is taken."""
+    """Find out if one seed gives one text and another another, at temperature 1 where it is
+    taken."""
     warm = {} if "temperature" in refuses else {"temperature": 1.0}
     texts = []
     for seed in (11, 11, 12):
         reply = await server.takes(server.words(_LETTERS, room) | warm | {"seed": seed})
         if reply is None:
             return UNCLEAR
-        texts.append(json.dumps(reply.choice.get("message") or reply.choice.get("text"), sort_keys=True))
+        texts.append(
+            json.dumps(reply.choice.get("message") or reply.choice.get("text"), sort_keys=True)
+        )
     if texts[0] != texts[1]:
         return IGNORED
     return REPEATS if texts[0] != texts[2] else UNCLEAR
@@ -281,7 +329,7 @@ async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
 
 # What one reply, one entry of a list of models or the headers show of a server.
 
-_ANY = Call("", "", Request("generate", "", max_tokens=16))
+_ANY = Call("", revision="", request=Request("generate", prompt="", max_tokens=16))
 
 
 def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int | None]:
@@ -303,9 +351,9 @@ def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int 
 
 
 def notes(body: Mapping[str, Any], card: ModelCard, listed: Mapping[str, dict]) -> tuple[str, ...]:
-    """What else the first reply shows."""
+    """Further findings in the first reply."""
     sentences = []
-    fields = replies.fields_of(_ANY, body, card)
+    fields = replies.fields_of(_ANY, body, card=card)
     message = body["choices"][0].get("message") or {}
     if message.get("tool_calls"):
         sentences.append("It answered a question by calling a tool.")
@@ -337,4 +385,6 @@ def context_tokens(entry: Mapping[str, Any]) -> int | None:
         entry.get("max_model_len"),
         meta.get("n_ctx_train") if isinstance(meta, dict) else None,
     )
-    return next((n for n in lengths if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
+    return next(
+        (n for n in lengths if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
+    )

@@ -1,4 +1,5 @@
-"""Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be believed of the answer."""
+"""Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be
+believed of the answer."""
 
 import json
 import re
@@ -11,7 +12,8 @@ from flipcore.models.batched import prompt_of
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
-REASONING_FIELDS = ("reasoning_content", "reasoning")  # vLLM and DeepSeek; newer vLLM, OpenRouter and Ollama
+# vLLM and DeepSeek; newer vLLM, OpenRouter and Ollama
+REASONING_FIELDS = ("reasoning_content", "reasoning")
 _MOST_TOKENS = 2**31  # a count beyond it is a fault of the server, not a bill
 
 
@@ -29,7 +31,8 @@ def path_of(card: ModelCard) -> str:
 
 
 def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
-    """The request's body. The seed is the request's plus the sample's number, so that samples differ and repeat."""
+    """The request's body. The seed is the request's plus the sample's number, so that samples
+    differ and repeat."""
     request = call.request
     parameters: dict[str, Any] = {"temperature": request.temperature, "top_p": request.top_p}
     if request.seed is not None:
@@ -46,7 +49,8 @@ def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
     return body | card.options.get("extra_body", {}) | budget
 
 
-# How a server wants to be told how many tokens reasoning may take; there is no common way, so others are not told.
+# How a server wants to be told how many tokens reasoning may take; there is no common way, so
+# others are not told.
 BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
     "anthropic": lambda n: {"thinking": {"type": "enabled", "budget_tokens": n}},
     "openrouter": lambda n: {"reasoning": {"max_tokens": n}},
@@ -54,21 +58,24 @@ BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 def taken_reasoning(card: ModelCard) -> frozenset[str]:
-    """Which of `effort` and `reasoning_budget` can be asked for."""
+    """Those of `effort` and `reasoning_budget` that can be asked for."""
     effort = {"effort"} if card.api == "chat" and "reasoning_effort" not in card.refuses else set()
     return frozenset(effort | ({"reasoning_budget"} if card.preset in BUDGETS else set()))
 
 
 def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
-    apart = request.system and "system" not in card.refuses
-    system = [{"role": "system", "content": request.system}] if apart else []
-    first, *rest = request.messages
-    if request.system and not apart:
+    takes_system = request.system and "system" not in card.refuses
+    system = [{"role": "system", "content": request.system}] if takes_system else []
+    first, *further = request.messages
+    if request.system and not takes_system:
         first = first | {"content": f"{request.system}\n\n{first['content']}"}
-    part: dict[str, Any] = {"messages": [*system, first, *rest]}
+    part: dict[str, Any] = {"messages": [*system, first, *further]}
     if request.kind == "first_token":
-        part |= {"logprobs": True, "top_logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
+        part |= {
+            "logprobs": True,
+            "top_logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20)),
+        }
     return part
 
 
@@ -91,11 +98,16 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
 
 
 def reply_of(text: str) -> Any:
-    """The server's words as data; Fault where they are no JSON. A stream of events, which some proxies send unasked, is joined."""
+    """The server's words as data; Fault where they are no JSON. A stream of events, which some
+    proxies send unasked, is joined."""
     try:
         if text.lstrip().startswith(("data:", ": ", "event:")):
             return _joined(
-                [json.loads(line[5:]) for line in text.splitlines() if line.startswith("data:") and "[DONE]" not in line]
+                [
+                    json.loads(line[5:])
+                    for line in text.splitlines()
+                    if line.startswith("data:") and "[DONE]" not in line
+                ]
             )
         return json.loads(text)
     except RecursionError:
@@ -105,24 +117,39 @@ def reply_of(text: str) -> Any:
 
 
 def _joined(events: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One reply of the events of a stream: texts are joined, of anything else the last value counts."""
+    """One reply of the events of a stream: texts are joined, of anything else the last value
+    counts."""
     message: dict[str, Any] = {}
     reply: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     for event in events:
-        reply |= {key: value for key, value in event.items() if key != "choices" and value is not None}
+        reply |= {
+            key: value for key, value in event.items() if key != "choices" and value is not None
+        }
         for part in event.get("choices") or []:
-            choice |= {key: value for key, value in part.items() if key not in ("delta", "text") and value is not None}
-            for key, value in (part["delta"] if "delta" in part else {"text": part.get("text")}).items():
-                message[key] = (message.get(key) or "") + value if isinstance(value, str) else value or message.get(key)
+            choice |= {
+                key: value
+                for key, value in part.items()
+                if key not in ("delta", "text") and value is not None
+            }
+            for key, value in (
+                part["delta"] if "delta" in part else {"text": part.get("text")}
+            ).items():
+                message[key] = (
+                    (message.get(key) or "") + value
+                    if isinstance(value, str)
+                    else value or message.get(key)
+                )
     choice |= {"text": message["text"]} if "text" in message else {"message": message}
     return reply | {"choices": [choice] if events else []}
 
 
 def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
-    """Text, finish, tokens and alternatives for a Completion; raises Fault when the reply has no choice to read.
+    """Text, finish, tokens and alternatives for a Completion; raises Fault when the reply has no
+    choice to read.
 
-    Log-probabilities that are missing or placeholders become None: the readout is then absent, not guessed.
+    Log-probabilities that are missing or placeholders become None: the readout is then absent, not
+    guessed.
     """
     if not isinstance(reply, dict):
         raise Fault("The server's reply is no JSON object", str(reply)[:1000])
@@ -137,13 +164,15 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     if ended == STOP and reasoning and not text.strip():
         ended = OPEN  # a server that parts the two found no end of the reasoning
     if call.request.stop and "stop" in card.refuses:
-        text, ended = _stopped(text, call.request.stop, ended)
+        text, ended = _stopped(text, call.request.stop, ended=ended)
     return {
         "text": "" if scoring else text,
         "reasoning": "" if scoring else reasoning,
         "finish_reason": ended,
-        "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
-        "top_logprobs": usable_alternatives(alternatives(choice)) if call.request.kind == "first_token" else None,
+        "tokens": usable_tokens(_scored(call, choice, text=text)) if scoring else None,
+        "top_logprobs": usable_alternatives(alternatives(choice))
+        if call.request.kind == "first_token"
+        else None,
         "n_tokens_in": n_in,
         "n_tokens_out": n_out,
         "n_tokens_reasoning": n_reasoning,
@@ -175,8 +204,8 @@ def _plain_name(name: str) -> str:
 
 
 def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
-    """(generated text, reasoning that the server sends apart, whether the text is a refusal). None of a text is an empty
-    answer, another type is a fault."""
+    """(generated text, reasoning that the server sends apart, whether the text is a refusal). None
+    of a text is an empty answer, another type is a fault."""
     holder = choice.get("message") if card.api == "chat" else choice
     if not isinstance(holder, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
@@ -188,18 +217,31 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
         text, within = parts_of(text)
     if not isinstance(text, str):
         raise Fault("The server's text is not text", str(choice)[:1000])
-    apart = (holder.get(name) for name in REASONING_FIELDS)
-    return text, within or next((one for one in apart if isinstance(one, str) and one), ""), is_refusal
+    if not within:
+        # The first field of the message that holds reasoning.
+        for name in REASONING_FIELDS:
+            reasoning = holder.get(name)
+            if isinstance(reasoning, str) and reasoning:
+                within = reasoning
+                break
+    return text, within, is_refusal
 
 
 def parts_of(content: list[Any]) -> tuple[str, str]:
-    """(text, reasoning) of a content that is a list of parts, as Mistral's reasoning models send it."""
+    """(text, reasoning) of a content that is a list of parts, as Mistral's reasoning models send
+    it."""
     text, reasoning = [], []
     for part in content:
         if isinstance(part, str):
             text.append(part)
         elif isinstance(part, dict) and part.get("type") in ("thinking", "reasoning"):
-            words = part.get("thinking") or part.get("reasoning") or part.get("text") or part.get("summary") or ""
+            words = (
+                part.get("thinking")
+                or part.get("reasoning")
+                or part.get("text")
+                or part.get("summary")
+                or ""
+            )
             reasoning.append("".join(parts_of(words)) if isinstance(words, list) else str(words))
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
             text.append(part["text"])
@@ -208,17 +250,19 @@ def parts_of(content: list[Any]) -> tuple[str, str]:
 
 def _stopped(text: str, stops: Sequence[str], ended: str) -> tuple[str, str]:
     """The text up to the first stop string, for a server that takes none."""
-    at = min((place for stop in stops if (place := text.find(stop)) >= 0), default=-1)
-    return (text, ended) if at < 0 else (text[:at], STOP)
+    end = min((place for stop in stops if (place := text.find(stop)) >= 0), default=-1)
+    return (text, ended) if end < 0 else (text[:end], STOP)
 
 
 def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
-    """The first token's alternatives in nats, in the form of the chat API (a list) or of the completions API (a table)."""
+    """The first token's alternatives in nats, in the form of the chat API (a list) or of the
+    completions API (a table)."""
     logprobs: Any = choice.get("logprobs")
     try:
         if logprobs.get("content"):
             first = logprobs["content"][0]
-            return {one["token"]: float(one["logprob"]) for one in first.get("top_logprobs") or [first]}
+            tops = first.get("top_logprobs") or [first]
+            return {top["token"]: float(top["logprob"]) for top in tops}
         return {str(token): float(nats) for token, nats in logprobs["top_logprobs"][0].items()}
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
@@ -227,12 +271,14 @@ def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
 def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str, float]] | None:
     """(token, nats) of the continuation in an echoed text; None where the server did not echo.
 
-    A token that reaches from the prompt into the continuation belongs to the continuation, for every option alike; tokens
-    generated after it do not.
+    A token that reaches from the prompt into the continuation belongs to the continuation, for
+    every option alike; tokens generated after it do not.
     """
     logprobs = choice.get("logprobs")
     start, end = len(prompt_of(call)), len(prompt_of(call)) + len(call.request.continuation)
-    if not isinstance(logprobs, dict) or not text.startswith(prompt_of(call) + call.request.continuation):
+    if not isinstance(logprobs, dict) or not text.startswith(
+        prompt_of(call) + call.request.continuation
+    ):
         return None
     tokens, nats = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
     if len(tokens) != len(nats) or not tokens:
@@ -251,14 +297,20 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
 
 
 def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
-    """(tokens in, tokens out, those of the reasoning) as the server counts them. Some count the reasoning in the total alone; it
-    is billed as output all the same."""
+    """(tokens in, tokens out, those of the reasoning) as the server counts them. Some count the
+    reasoning in the total alone; it is billed as output all the same."""
     usage = reply.get("usage")
     if not isinstance(usage, dict):
         return None, None, None
-    n_in, n_out, total = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    n_in, n_out, total = (
+        _count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+    )
     details = usage.get("completion_tokens_details")
-    n_reasoning = _count(details, "reasoning_tokens") if isinstance(details, dict) else _count(usage, "reasoning_tokens")
+    n_reasoning = (
+        _count(details, "reasoning_tokens")
+        if isinstance(details, dict)
+        else _count(usage, "reasoning_tokens")
+    )
     if n_in is not None and n_out is not None and total is not None and total > n_in + n_out:
         n_reasoning, n_out = n_reasoning or total - n_in - n_out, total - n_in
     return n_in, n_out, n_reasoning
@@ -266,7 +318,11 @@ def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:
     value = usage.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+        else None
+    )
 
 
 def _error_words(reply: Mapping[str, Any]) -> str:

@@ -1,1 +1,2 @@
-"""Open weights in this process: a folder or a name of the Hugging Face cache, computed by `transformers`."""
+"""Open weights in this process: a folder or a name of the Hugging Face cache, computed by
+`transformers`."""

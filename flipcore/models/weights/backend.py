@@ -1,5 +1,5 @@
-"""Open weights: where they are, and as a backend: loaded at the first call, shared by all who ask the same checkpoint, let go when
-nobody does."""
+"""Open weights: where they are, and as a backend: loaded at the first call, shared by all who ask
+the same checkpoint, let go when nobody does."""
 
 import asyncio
 import hashlib
@@ -24,8 +24,9 @@ from flipcore.models.probe_record import IGNORED, NO_REASONING, REPEATS, TAGS, U
 from flipcore.models.weights.inference import OpenModel, Text
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
-# Where the weights of an open model are, what they are known by, and whether they can be computed here. Nothing is fetched and no code
-# of a checkpoint is run: a name of the hub is looked up in the cache of this machine, and only safetensors files are read.
+# Where the weights of an open model are, what they are known by, and whether they can be computed
+# here. Nothing is fetched and no code of a checkpoint is run: a name of the hub is looked up in the
+# cache of this machine, and only safetensors files are read.
 
 CONFIG = "config.json"
 _WHOLE = 64 * 2**20  # bytes of a file up to which all of it is hashed
@@ -37,22 +38,30 @@ def check_packages() -> None:
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
         raise MissingPackage(
-            f"Open weights need {' and '.join(missing)} here, not installed: run `pip install -r requirements-transformers.txt`."
+            f"Open weights need {' and '.join(missing)} here, not installed: run `pip install -r "
+            "requirements-transformers.txt`."
         )
 
 
 def folder_of(model: str) -> Path:
-    """The folder that holds a checkpoint: the one named, or the snapshot of a name of the hub in this machine's cache. On a network
-    a named folder must be one that the admin allows. Raises BadInput with what to do."""
+    """The folder that holds a checkpoint: the one named, or the snapshot of a name of the hub in
+    this machine's cache. On a network a named folder must be one that the admin allows. Raises
+    BadInput with what to do."""
     path = Path(model).expanduser()
     if _is_folder(path):
         folder = folders.allowed(path) if is_access_on() else path.resolve()
     else:
         folder = _cached(model)
     if not (folder / CONFIG).is_file():
-        raise BadInput(f"{model[:200]!r} holds no {CONFIG}, so it is no checkpoint. Name the folder of a model.")
+        raise BadInput(
+            f"{model[:200]!r} holds no {CONFIG}, so it is no checkpoint. Name the folder of a "
+            "model."
+        )
     if not sorted(folder.glob("*.safetensors")):
-        raise BadInput(f"{model[:200]!r} holds no .safetensors file, the only kind of weights that is read. Convert it first.")
+        raise BadInput(
+            f"{model[:200]!r} holds no .safetensors file, the only kind of weights that is read. "
+            "Convert it first."
+        )
     return folder
 
 
@@ -72,14 +81,14 @@ def _cached(model: str) -> Path:
         config = None
     if not isinstance(config, str):
         raise BadInput(
-            f"{model[:200]!r} is neither a folder nor a model in the Hugging Face cache of this machine. Fetch it first by "
-            f"`hf download NAME`, or name the folder that holds it."
+            f"{model[:200]!r} is neither a folder nor a model in the Hugging Face cache of this "
+            "machine. Fetch it first by `hf download NAME`, or name the folder that holds it."
         )
     return Path(config).parent
 
 
 def config_of(folder: Path, name: str = CONFIG) -> dict[str, Any]:
-    """What the checkpoint says of itself; BadInput where it cannot be read."""
+    """Configuration of the checkpoint; BadInput where it cannot be read."""
     try:
         config = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -90,11 +99,26 @@ def config_of(folder: Path, name: str = CONFIG) -> dict[str, Any]:
 
 
 def weights_digest(folder: Path) -> str:
-    """12 characters that change with the weights, the tokenizer and the configuration. Of a large file 256 evenly spaced blocks are
-    read: training changes numbers everywhere, and reading all would take minutes."""
-    names = ("*.safetensors", CONFIG, "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "chat_template*")
-    paths = sorted({path for name in names for path in folder.glob(name) if path.is_file()})
-    return digest(*((path.name, _file_digest(path, path.stat().st_size, path.stat().st_mtime_ns)) for path in paths))[:12]
+    """12 characters that change with the weights, the tokenizer and the configuration. Of a large
+    file 256 evenly spaced blocks are read: training changes numbers everywhere, and reading all
+    would take minutes."""
+    names = (
+        "*.safetensors",
+        CONFIG,
+        "tokenizer*",
+        "vocab*",
+        "merges.txt",
+        "special_tokens_map.json",
+        "chat_template*",
+    )
+    paths = set()
+    for name in names:
+        paths |= {path for path in folder.glob(name) if path.is_file()}
+    parts = []
+    for path in sorted(paths):
+        stat = path.stat()
+        parts.append((path.name, _file_digest(path, stat.st_size, changed_ns=stat.st_mtime_ns)))
+    return digest(*parts)[:12]
 
 
 @lru_cache(maxsize=512)
@@ -118,9 +142,10 @@ _loading = threading.Lock()
 
 
 class OpenWeights(Batched):
-    """`card.model` is a folder or a name of the hub in this machine's cache; `card.api` says whether prompts are raw text
-    ("completions") or set by the checkpoint's chat template ("chat"), which cannot be scored. `card.options` may hold `dtype`,
-    `device` and `batch`. Raises BadInput where the checkpoint is not there and MissingPackage without torch or transformers."""
+    """`card.model` is a folder or a name of the hub in this machine's cache; `card.api` says
+    whether prompts are raw text ("completions") or set by the checkpoint's chat template ("chat"),
+    which cannot be scored. `card.options` may hold `dtype`, `device` and `batch`. Raises BadInput
+    where the checkpoint is not there and MissingPackage without torch or transformers."""
 
     def __init__(self, card: ModelCard) -> None:
         check_packages()
@@ -128,18 +153,22 @@ class OpenWeights(Batched):
         self.card, self.name, self.called = card, card.name, card.name
         self.batch = card.options.get("batch", BATCH)
         self._folder = folder_of(card.model)
-        self._dtype, self._device = card.options.get("dtype", DTYPE), card.options.get("device", "auto")
+        self._dtype, self._device = (
+            card.options.get("dtype", DTYPE),
+            card.options.get("device", "auto"),
+        )
         self._weights = weights_digest(self._folder)
         without = " without system" if "system" in card.refuses else ""
         self.revision = f"{self._weights} {self._dtype} {card.api}{without}"
         can = frozenset(card.abilities) - ({"score", SPREAD} if card.api == "chat" else set())
-        self.abilities = can | ({SPREAD} if "score" in can else set())  # what gives one gives the other
+        # what gives one gives the other
+        self.abilities = can | ({SPREAD} if "score" in can else set())
         self._model: OpenModel | None = None
         self._fault = ""
 
     @property
     def down(self) -> str:
-        """Why nothing can be computed, or ""."""
+        """Reason for which nothing can be computed, or ""."""
         return self._fault
 
     def why_not(self, ability: str) -> str:
@@ -147,15 +176,22 @@ class OpenWeights(Batched):
             return ""
         if ability in ("score", SPREAD) and self.card.api == "chat":
             return (
-                f"{self.name} is asked through its chat template, which scores no given text. Add it with the completions API."
+                f"{self.name} is asked through its chat template, which scores no given text. Add "
+                "it with the completions API."
             )
-        return f"{self.name} does not give {ability.replace('_', ' ')}, says its entry under Models."
+        return (
+            f"{self.name} does not give {ability.replace('_', ' ')}, says its entry under Models."
+        )
 
     async def complete(self, call: Call) -> Completion:
         if call.request.ability not in self.abilities:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
         if call.request.effort or call.request.reasoning_budget:
-            return Completion(call.call_id, "failed", error=f"{self.name} does not take a reasoning effort or budget.")
+            return Completion(
+                call.call_id,
+                "failed",
+                error=f"{self.name} does not take a reasoning effort or budget.",
+            )
         return await super().complete(call)
 
     async def close(self) -> None:
@@ -163,12 +199,15 @@ class OpenWeights(Batched):
         self._model = None
 
     def open(self) -> OpenModel:
-        """The checkpoint in memory; BadInput where it cannot be loaded, which is then remembered."""
+        """The checkpoint in memory; BadInput where it cannot be loaded, which is then
+        remembered."""
         if self._fault:
             raise BadInput(self._fault)
         if self._model is None:
             try:
-                self._model = _shared(self._folder, self._weights, self._dtype, self._device)
+                self._model = _shared(
+                    self._folder, self._weights, dtype=self._dtype, device=self._device
+                )
             except BadInput as error:
                 self._fault = str(error)
                 raise
@@ -178,27 +217,33 @@ class OpenWeights(Batched):
         model = self.open()
         if calls[0].request.kind == "score":
             return scores(calls, model)
-        return [separate_reasoning(one) for one in answers(calls, model, [self._set(model, call) for call in calls])]
+        texts = [self._set(model, call) for call in calls]
+        return list(map(separate_reasoning, answers(calls, model, prompts=texts)))
 
     def _set(self, model: OpenModel, call: Call) -> Text:
         request = call.request
         if self.card.api == "completions":
             return Text(prompt_of(call) + request.continuation)
-        apart = "system" not in self.card.refuses
-        return model.chat(request.prompt if apart else prompt_of(call), request.system if apart else "")
+        takes_system = "system" not in self.card.refuses
+        return model.chat(
+            request.prompt if takes_system else prompt_of(call),
+            request.system if takes_system else "",
+        )
 
 
 def _shared(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
-    """The checkpoint in memory, loaded if it is not there yet: two studies of one model share it."""
+    """The checkpoint in memory, loaded if it is not there yet: two studies of one model share
+    it."""
     key = (folder, weights, dtype, device)
     with _loading:
         model = _in_memory.get(key)
         if model is None:
-            model = _in_memory[key] = OpenModel.load(folder, dtype, device)
+            model = _in_memory[key] = OpenModel.load(folder, dtype, device=device)
         return model
 
 
-# Finds out what open weights do in this process, by a few small calls: the same record as of a server.
+# Finds out what open weights do in this process, by a few small calls: the same record as of a
+# server.
 
 ROOM, FEW = 256, 16
 N_TOPS = 20
@@ -207,18 +252,26 @@ _LETTERS = "Write eight random letters."
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """The record of a test now. Raises BadInput with the reason where the checkpoint cannot be computed here."""
+    """The record of a test now. Raises BadInput with the reason where the checkpoint cannot be
+    computed here."""
     backend = OpenWeights(card)
     try:
         model = backend.open()
         refuses = ("reasoning_effort", *_system_refusal(backend))
         started = time.perf_counter()
-        first = _completion(backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW))
+        first = _completion(
+            backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW)
+        )
         seconds = time.perf_counter() - started
-        top = usable_alternatives(_completion(backend, Request("first_token", _SUM, max_tokens=1, top_k=N_TOPS)).top_logprobs)
+        top = usable_alternatives(
+            _completion(
+                backend, Request("first_token", _SUM, max_tokens=1, top_k=N_TOPS)
+            ).top_logprobs
+        )
         return ProbeRecord(
             at=datetime.now(UTC).isoformat(timespec="seconds"),
-            answered_as=f"{model.config.model_type}, {model.n_parameters / 1e6:,.3g} million parameters, {model.place}",
+            answered_as=f"{model.config.model_type}, {model.n_parameters / 1e6:,.3g} million "
+            f"parameters, {model.place}",
             n_logprobs=len(top or {}),
             top_logprobs=N_TOPS,
             logprobs="" if top else "its numbers are no distribution",
@@ -239,14 +292,16 @@ def probed(card: ModelCard) -> ProbeRecord:
 
 def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Completion:
     """A completion that came; BadInput with what failed."""
-    (completion,) = backend.answered([Call(backend.name, backend.revision, request, sample)])
+    (completion,) = backend.answered(
+        [Call(backend.name, backend.revision, request=request, sample=sample)]
+    )
     if completion.status != "ok":
         raise BadInput(completion.error)
     return completion
 
 
 def _system_refusal(backend: OpenWeights) -> tuple[str, ...]:
-    """Whether the chat template takes no system prompt; it then stands before the question."""
+    """Find out if the chat template takes no system prompt; it then stands before the question."""
     if backend.card.api == "completions":
         return ()
     model = backend.open()
@@ -264,21 +319,30 @@ def _scores(backend: OpenWeights) -> bool:
 
 
 def _seed(backend: OpenWeights) -> str:
-    """Whether one seed gives one text and another another, at temperature 1."""
-    same, again, other = (
-        _completion(backend, Request("generate", _LETTERS, max_tokens=FEW, temperature=1.0, seed=seed)).text
+    """Find out if one seed gives one text and another another, at temperature 1."""
+    first, repeated, with_other_seed = (
+        _completion(
+            backend, Request("generate", _LETTERS, max_tokens=FEW, temperature=1.0, seed=seed)
+        ).text
         for seed in (11, 11, 12)
     )
-    if same != again:
+    if first != repeated:
         return IGNORED
-    return REPEATS if same != other else UNCLEAR
+    return REPEATS if first != with_other_seed else UNCLEAR
 
 
 def _ignored_settings(card: ModelCard) -> tuple[str, ...]:
-    """A checkpoint may bring sampling settings that its servers apply; here a study's own are all there is."""
+    """A checkpoint may bring sampling settings that its servers apply; here a study's own are all
+    there is."""
     folder = folder_of(card.model)
     if not (folder / "generation_config.json").is_file():
         return ()
     names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
-    own = [name for name in names if config_of(folder, "generation_config.json").get(name) is not None]
-    return (f"Its own {', '.join(own)} are not applied; a study's settings are.",) if own else ()
+    own_settings = [
+        name for name in names if config_of(folder, "generation_config.json").get(name) is not None
+    ]
+    return (
+        (f"Its own {', '.join(own_settings)} are not applied; a study's settings are.",)
+        if own_settings
+        else ()
+    )

@@ -1,8 +1,10 @@
-"""An open model computed by `transformers`: generation, first-token log-probabilities and scores, in batches.
+"""An open model computed by `transformers`: generation, first-token log-probabilities and scores,
+in batches.
 
-Decoding is this project's own: the likeliest token at temperature 0 and else a draw by a stream of its own for each prompt, so that
-neither a batch nor a checkpoint's own sampling defaults change what comes. Log-probabilities are natural, at temperature 1, in
-single precision whatever the weights are kept in.
+Decoding is this project's own: the likeliest token at temperature 0 and else a draw by a stream of
+its own for each prompt, so that neither a batch nor a checkpoint's own sampling defaults change
+what comes. Log-probabilities are natural, at temperature 1, in single precision whatever the
+weights are kept in.
 """
 
 import threading
@@ -23,7 +25,7 @@ MOST_LOGITS = 2**27  # numbers of one batch of scores: half a gigabyte
 
 @dataclass(frozen=True)
 class Text:
-    """What a prompt is given as: raw, or already set by the chat template, which brings its own first token."""
+    """A prompt: raw, or already set by the chat template, which brings its own first token."""
 
     text: str
     is_set: bool = False
@@ -36,13 +38,17 @@ class OpenModel(LanguageModel):
         self._model, self._tokenizer, self._ends = model, tokenizer, ends
         self.config = model.config.get_text_config()
         self.limit = int(getattr(self.config, "max_position_embeddings", None) or 2**20)
-        self._marks = {*self._ends, *(i for i in (tokenizer.bos_token_id, tokenizer.pad_token_id) if i is not None)}
+        self._marks = {
+            *self._ends,
+            *(i for i in (tokenizer.bos_token_id, tokenizer.pad_token_id) if i is not None),
+        }
         self._pieces: dict[int, str] = {}
         self._computing = threading.Lock()
 
     @classmethod
     def load(cls, folder: Path, dtype: str = "float32", device: str = "auto") -> "OpenModel":
-        """The checkpoint in `folder`; BadInput with the library's own words where it cannot be loaded."""
+        """The checkpoint in `folder`; BadInput with the library's own words where it cannot be
+        loaded."""
         import torch
         import transformers
 
@@ -50,38 +56,55 @@ class OpenModel(LanguageModel):
         transformers.logging.disable_progress_bar()
         place = best_device() if device == "auto" else device
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
             model = transformers.AutoModelForCausalLM.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=getattr(torch, dtype)
+                folder,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=getattr(torch, dtype),
             )
             model = model.to(place).eval()
         except Exception as error:  # the library raises many kinds; the run is told once and stops
-            raise BadInput(f"{folder.name} could not be loaded: {' '.join(str(error).split())[:500]}") from error
+            raise BadInput(
+                f"{folder.name} could not be loaded: {' '.join(str(error).split())[:500]}"
+            ) from error
         ends = _end_tokens(model, tokenizer)
-        model.generation_config = transformers.GenerationConfig()  # a checkpoint's own penalties would change what is read
+        # a checkpoint's own penalties would change what is read
+        model.generation_config = transformers.GenerationConfig()
         return cls(model, tokenizer, ends)
 
     @property
     def n_parameters(self) -> int:
         """Parameters, a tied embedding once."""
-        return sum(one.numel() for one in self._model.parameters())
+        return sum(parameter.numel() for parameter in self._model.parameters())
 
     @property
     def place(self) -> str:
-        """Where it is computed and in which precision: "cpu, float32"."""
+        """Place of computing and its precision: "cpu, float32"."""
         return f"{self._model.device.type}, {str(self._model.dtype).removeprefix('torch.')}"
 
     def chat(self, prompt: str, system: str = "") -> Text:
-        """The prompt as the checkpoint's own chat template sets it; BadInput where it has none, or refuses a system prompt."""
+        """The prompt as the checkpoint's own chat template sets it; BadInput where it has none, or
+        refuses a system prompt."""
         if not getattr(self._tokenizer, "chat_template", None):
-            raise BadInput("This checkpoint has no chat template. Choose the completions API, which takes raw text.")
+            raise BadInput(
+                "This checkpoint has no chat template. Choose the completions API, which takes raw "
+                "text."
+            )
         first = [{"role": "system", "content": system}] if system else []
         try:
             text = self._tokenizer.apply_chat_template(
-                [*first, {"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True
+                [*first, {"role": "user", "content": prompt}],
+                tokenize=False,
+                add_generation_prompt=True,
             )
         except Exception as error:  # a template is a program of the checkpoint's maker
-            raise BadInput(f"The chat template of this checkpoint refuses the prompt: {str(error)[:200]}") from error
+            raise BadInput(
+                f"The chat template of this checkpoint refuses the prompt: {str(error)[:200]}"
+            ) from error
         return Text(text, is_set=True)
 
     def generate(
@@ -94,25 +117,34 @@ class OpenModel(LanguageModel):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt; its seed decides it, whatever else is in the batch, as far as the last digits go: sums of
-        several threads or of a GPU depend on the batch, and two equally likely tokens may change places."""
+        """One continuation a prompt; its seed decides it, whatever else is in the batch, as far as
+        the last digits go: sums of several threads or of a GPU depend on the batch, and two equally
+        likely tokens may change places."""
         rows = [self._encoded(prompt, max_tokens) for prompt in prompts]
         streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
-        draw = _Draw(streams, temperature, top_p)
-        ends = _Stops(self, [len(row) for row in rows], tuple(stop))
+        draw = _Draw(streams, temperature, top_p=top_p)
+        ends = _Stops(self, [len(row) for row in rows], stop=tuple(stop))
         tokens = self._decoded(rows, max_tokens, draw, ends)
-        return [self._generation(row, new, tuple(stop)) for row, new in zip(rows, tokens, strict=True)]
+        return [
+            self._generation(row, new, tuple(stop)) for row, new in zip(rows, tokens, strict=True)
+        ]
 
     def first_token_logprobs(self, prompts: Sequence[Text], top_k: int) -> list[dict[str, float]]:
         import torch
 
         with self._computing, torch.inference_mode():
             rows = [self._encoded(prompt, 1) for prompt in prompts]
-            logs = [self._logs(one, [len(ids) - 1 for ids in one]) for one in self._chunks(rows)]
-        return [likeliest(row[0], top_k, self.piece) for chunk in logs for row in chunk]
+            tops = []
+            for chunk in self._chunks(rows):
+                for row in self._logs(chunk, [len(ids) - 1 for ids in chunk]):
+                    tops.append(likeliest(row[0], top_k, piece=self.piece))
+        return tops
 
-    def _scored(self, pairs: Sequence[tuple[str, str]], with_spread: bool) -> list[tuple[list[Piece], list[Spread]]]:
-        """The first token of all is known only where the tokenizer has a mark for the beginning of a text."""
+    def _scored(
+        self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
+    ) -> list[tuple[list[Piece], list[Spread]]]:
+        """The first token of all is known only where the tokenizer has a mark for the beginning of
+        a text."""
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
@@ -120,37 +152,66 @@ class OpenModel(LanguageModel):
         with self._computing, torch.inference_mode():
             for chunk in self._chunks(list(rows)):
                 begin = len(scores)
-                own = starts[begin : begin + len(chunk)]
-                for ids, start, logs in zip(chunk, own, self._logs(chunk, [max(s - 1, 0) for s in own]), strict=True):
-                    pieces = [(self.piece(token), float(row[token])) for token, row in zip(ids[start:], logs, strict=False)]
-                    scores.append((pieces, spread(log_softmax(logs[: len(pieces)].astype(np.float64))) if with_spread else []))
+                chunk_starts = starts[begin : begin + len(chunk)]
+                for ids, start, logs in zip(
+                    chunk,
+                    chunk_starts,
+                    self._logs(chunk, [max(s - 1, 0) for s in chunk_starts]),
+                    strict=True,
+                ):
+                    pieces = [
+                        (self.piece(token), float(row[token]))
+                        for token, row in zip(ids[start:], logs, strict=False)
+                    ]
+                    scores.append(
+                        (
+                            pieces,
+                            spread(log_softmax(logs[: len(pieces)].astype(np.float64)))
+                            if with_spread
+                            else [],
+                        )
+                    )
         return scores
 
     def piece(self, token: int) -> str:
         """The token as text, with the blank that sentencepiece writes as a mark."""
         if token not in self._pieces:
-            text = self._tokenizer.decode([token], skip_special_tokens=False, clean_up_tokenization_spaces=False)
+            text = self._tokenizer.decode(
+                [token], skip_special_tokens=False, clean_up_tokenization_spaces=False
+            )
             form = self._tokenizer.convert_ids_to_tokens(token)
             has_mark = isinstance(form, str) and form.startswith("\u2581")
             self._pieces[token] = f" {text}" if has_mark and not text.startswith(" ") else text
         return self._pieces[token]
 
     def words(self, tokens: Sequence[int]) -> str:
-        """Generated tokens as text: without marks of beginning and end, with those of reasoning, which are read later."""
-        own = [token for token in tokens if token not in self._marks]
-        return self._tokenizer.decode(own, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        """Generated tokens as text: without marks of beginning and end, with those of reasoning,
+        which are read later."""
+        kept = [token for token in tokens if token not in self._marks]
+        return self._tokenizer.decode(
+            kept, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
 
-    def _decoded(self, rows: list[list[int]], max_tokens: int, draw: "_Draw", ends: "_Stops") -> list[list[int]]:
+    def _decoded(
+        self, rows: list[list[int]], max_tokens: int, draw: "_Draw", ends: "_Stops"
+    ) -> list[list[int]]:
         """The new tokens of each row, up to and with the one that ended it."""
         import torch
         import transformers
 
         longest = max(map(len, rows))
         fill = next(iter(self._ends), 0)
-        tokens = torch.tensor([[fill] * (longest - len(row)) + row for row in rows], device=self._model.device)
-        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows], device=self._model.device)
+        tokens = torch.tensor(
+            [[fill] * (longest - len(row)) + row for row in rows], device=self._model.device
+        )
+        mask = torch.tensor(
+            [[0] * (longest - len(row)) + [1] * len(row) for row in rows], device=self._model.device
+        )
         settings = transformers.GenerationConfig(
-            max_new_tokens=max_tokens, do_sample=False, eos_token_id=sorted(self._ends) or None, pad_token_id=fill
+            max_new_tokens=max_tokens,
+            do_sample=False,
+            eos_token_id=sorted(self._ends) or None,
+            pad_token_id=fill,
         )
         ends.longest = longest
         with self._computing, torch.inference_mode():
@@ -164,36 +225,51 @@ class OpenModel(LanguageModel):
         return [self._up_to_end(row[longest:]) for row in out.tolist()]
 
     def _up_to_end(self, tokens: list[int]) -> list[int]:
-        at = next((place for place, token in enumerate(tokens) if token in self._ends), len(tokens))
-        return tokens[: at + 1]
+        n_before_end = next(
+            (place for place, token in enumerate(tokens) if token in self._ends), len(tokens)
+        )
+        return tokens[: n_before_end + 1]
 
-    def _generation(self, prompt: list[int], tokens: list[int], stop: tuple[str, ...]) -> Generation:
+    def _generation(
+        self, prompt: list[int], tokens: list[int], stop: tuple[str, ...]
+    ) -> Generation:
         has_ended = bool(tokens) and tokens[-1] in self._ends
         text = self.words(tokens)
         places = [text.index(end) for end in stop if end in text]
         # what stands behind a stop string is padding: the batch went on without this row
-        lengths = (n for n in range(1, len(tokens) + 1) if any(end in self.words(tokens[:n]) for end in stop))
+        lengths = (
+            n
+            for n in range(1, len(tokens) + 1)
+            if any(end in self.words(tokens[:n]) for end in stop)
+        )
         n_out = next(lengths) if places else len(tokens)
         reason = "stop" if has_ended or places else "length"
-        return Generation(text[: min(places)] if places else text, len(prompt), n_out - has_ended * (not places), reason)
+        return Generation(
+            text[: min(places)] if places else text,
+            len(prompt),
+            n_tokens_out=n_out - has_ended * (not places),
+            finish_reason=reason,
+        )
 
     def _chunks(self, rows: list[list[int]]) -> list[list[list[int]]]:
         """The rows in their order, in chunks small enough for their log-probabilities."""
         chunks: list[list[list[int]]] = []
         for row in rows:
-            longest = max(len(row), *(len(one) for one in chunks[-1])) if chunks else 0
+            longest = max(len(row), *map(len, chunks[-1])) if chunks else 0
             if not chunks or (len(chunks[-1]) + 1) * longest * self.config.vocab_size > MOST_LOGITS:
                 chunks.append([])
             chunks[-1].append(row)
         return chunks
 
     def _logs(self, rows: list[list[int]], starts: Sequence[int]) -> list[np.ndarray]:
-        """Log-probabilities (positions, vocabulary) of what follows each position from `starts` on. Rows are filled up at their end,
-        which no earlier position sees."""
+        """Log-probabilities (positions, vocabulary) of what follows each position from `starts` on.
+        Rows are filled up at their end, which no earlier position sees."""
         import torch
 
         tokens, lengths = padded(rows)
-        logits = self._model(input_ids=torch.from_numpy(tokens).to(self._model.device), use_cache=False).logits
+        logits = self._model(
+            input_ids=torch.from_numpy(tokens).to(self._model.device), use_cache=False
+        ).logits
         return [
             log_softmax(_finite(logits[i, start:length].float().cpu().numpy()))
             for i, (start, length) in enumerate(zip(starts, lengths, strict=True))
@@ -208,32 +284,51 @@ class OpenModel(LanguageModel):
     def _encoded_pair(self, prompt: str, continuation: str) -> tuple[list[int], int]:
         """(tokens, the place of the first that reaches into the continuation)."""
         if not getattr(self._tokenizer, "is_fast", False):
-            raise BadInput("The tokenizer of this checkpoint does not say where its tokens stand, so no text can be scored.")
+            raise BadInput(
+                "The tokenizer of this checkpoint does not say where its tokens stand, so no text "
+                "can be scored."
+            )
         text = self._tokenizer(prompt + continuation, return_offsets_mapping=True)
         ids, ends = list(text["input_ids"]), [end for _, end in text["offset_mapping"]]
-        if not prompt and self._tokenizer.bos_token_id is not None and ids[:1] != [self._tokenizer.bos_token_id]:
+        if (
+            not prompt
+            and self._tokenizer.bos_token_id is not None
+            and ids[:1] != [self._tokenizer.bos_token_id]
+        ):
             ids, ends = [self._tokenizer.bos_token_id, *ids], [0, *ends]
         self._check_length(len(ids), 0)
-        first = next((place for place, end in enumerate(ends) if place > 0 and end > len(prompt)), len(ids))
+        first = next(
+            (place for place, end in enumerate(ends) if place > 0 and end > len(prompt)), len(ids)
+        )
         # an end mark is not its own
-        n_read = next((place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids))
+        n_read = next(
+            (place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids)
+        )
         return ids[:n_read], first
 
     def _beginning(self) -> list[int]:
         if self._tokenizer.bos_token_id is None:
-            raise BadInput("An empty prompt came, and this checkpoint has no mark for the beginning of a text.")
+            raise BadInput(
+                "An empty prompt came, and this checkpoint has no mark for the beginning of a text."
+            )
         return [self._tokenizer.bos_token_id]
 
     def _check_length(self, n_tokens: int, room: int) -> None:
         if n_tokens + room > self.limit:
             to_come = f" with {room:,} to come" if room else ""
-            raise BadInput(f"A text of {n_tokens:,} tokens came{to_come}; the model reads at most {self.limit:,}. Shorten it.")
+            raise BadInput(
+                f"A text of {n_tokens:,} tokens came{to_come}; the model reads at most "
+                f"{self.limit:,}. Shorten it."
+            )
 
 
 class _Draw:
-    """Leaves of every row of logits (rows, vocabulary) the drawn token alone, so that the library's own choice takes it."""
+    """Leaves of every row of logits (rows, vocabulary) the drawn token alone, so that the library's
+    own choice takes it."""
 
-    def __init__(self, streams: list[np.random.Generator], temperature: float, top_p: float) -> None:
+    def __init__(
+        self, streams: list[np.random.Generator], temperature: float, top_p: float
+    ) -> None:
         self.streams, self.temperature, self.top_p = streams, temperature, top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -245,11 +340,12 @@ class _Draw:
             return scores
         logs = log_softmax(_finite(scores.float().cpu().numpy()))
         tokens = [
-            drawn_token(row, stream, self.temperature, self.top_p) for row, stream in zip(logs, self.streams, strict=True)
+            drawn_token(row, stream, temperature=self.temperature, top_p=self.top_p)
+            for row, stream in zip(logs, self.streams, strict=True)
         ]
-        alone = torch.full_like(scores, -torch.inf)
-        alone[torch.arange(len(tokens)), torch.tensor(tokens)] = 0.0
-        return alone
+        drawn_only = torch.full_like(scores, -torch.inf)
+        drawn_only[torch.arange(len(tokens)), torch.tensor(tokens)] = 0.0
+        return drawn_only
 
 
 class _Stops:
@@ -261,7 +357,11 @@ class _Stops:
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         import torch
 
-        is_over = [self._is_over(row[self.longest :]) for row in input_ids.tolist()] if self.stop else [False] * len(input_ids)
+        is_over = (
+            [self._is_over(row[self.longest :]) for row in input_ids.tolist()]
+            if self.stop
+            else [False] * len(input_ids)
+        )
         return torch.tensor(is_over, device=input_ids.device)
 
     def _is_over(self, tokens: list[int]) -> bool:
@@ -273,19 +373,24 @@ _OVERFLOW = "The model's numbers overflowed. Choose float32 or bfloat16 for its 
 
 
 def _finite(logits: np.ndarray) -> np.ndarray:
-    """The logits, where none is NaN: half precision may overflow, and what is drawn from it would be noise."""
+    """The logits, where none is NaN: half precision may overflow, and what is drawn from it would
+    be noise."""
     if np.isnan(logits).any():
         raise BadInput(_OVERFLOW)
     return logits
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """Every token that ends an answer, as the generation settings, the configuration and the tokenizer name them."""
+    """Every token that ends an answer, as the generation settings, the configuration and the
+    tokenizer name them."""
     configs = (model.generation_config, model.config.get_text_config(), tokenizer)
-    tokens = [getattr(one, "eos_token_id", None) for one in configs]
     ends: set[int] = set()
-    for one in tokens:
-        ends |= set(one) if isinstance(one, (list, tuple)) else {one} if one is not None else set()
+    for config in configs:
+        tokens = getattr(config, "eos_token_id", None)
+        if isinstance(tokens, (list, tuple)):
+            ends |= set(tokens)
+        elif tokens is not None:
+            ends.add(tokens)
     return ends
 
 
