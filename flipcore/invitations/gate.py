@@ -1,8 +1,10 @@
-"""The gate in front of every request and websocket of the server: who comes, and whether anybody may come this way at all.
+"""The gate in front of every request and websocket of the server: who comes, and whether anybody
+may come this way at all.
 
-What a request does, it does as the person whom its cookie names, or as nobody. While access is off and nobody said that the network
-is trusted, three are refused however the server was started: a connection from another machine, one that a proxy hands on, and one
-that calls this server by a name that is neither this machine's nor given by its user. A page from elsewhere is always refused."""
+What a request does, it does as the person whom its cookie names, or as nobody. While access is off
+and nobody said that the network is trusted, three are refused however the server was started: a
+connection from another machine, one that a proxy hands on, and one that calls this server by a name
+that is neither this machine's nor given by its user. A page from elsewhere is always refused."""
 
 import base64
 import hashlib
@@ -22,13 +24,27 @@ from flipcore.access.guesses import Guesser, Guesses, network_of, visit_of
 from flipcore.access.origins import OWN_NAMES, is_address, is_called_so, is_same_origin
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.links import COOKIE, ENTER, FOREIGN, Entry, enter, person_of
-from flipcore.invitations.start import ELSEWHERE, FAULT, PROXIED, PROXY_HEADERS, UNNAMED, UNTRUSTED, is_local, is_trusted
+from flipcore.invitations.start import (
+    ELSEWHERE,
+    FAULT,
+    PROXIED,
+    PROXY_HEADERS,
+    UNNAMED,
+    UNTRUSTED,
+    is_local,
+    is_trusted,
+)
 from flipcore.store.connection import Store
 
 Message = MutableMapping[str, Any]
 Login = Callable[[Mapping[str, str], Message], Mapping[str, Any]]
-_NEEDS = {"/_stcore/upload_file/": Permission.BRING, "/media/": Permission.READ, "/_stcore/metrics": Permission.ACCESS}
-_CONFIGURATION = "/_stcore/host-config"  # asked for by every page before it connects, the entrance's too
+_NEEDS = {
+    "/_stcore/upload_file/": Permission.BRING,
+    "/media/": Permission.READ,
+    "/_stcore/metrics": Permission.ACCESS,
+}
+# asked for by every page before it connects, the entrance's too
+_CONFIGURATION = "/_stcore/host-config"
 _OF_NOBODY = {
     "allowedOrigins": [],
     "useExternalAuthToken": False,
@@ -41,8 +57,9 @@ _OF_NOBODY = {
 
 
 class Gate:
-    """ASGI middleware. `store` opens the results; `login` gives the claims of a login from (cookies, scope), {} without one; `hosts`
-    are the names that the user gave this server, as in Streamlit's `server.allowedHosts`."""
+    """ASGI middleware. `store` opens the results; `login` gives the claims of a login from
+    (cookies, scope), {} without one; `hosts` are the names that the user gave this server, as in
+    Streamlit's `server.allowedHosts`."""
 
     def __init__(
         self,
@@ -60,9 +77,10 @@ class Gate:
             return
         is_on, headers = is_access_on(), headers_of(scope)
         refusal = "" if is_on else _refusal(scope, headers)
-        refusal = refusal or self._unnamed(headers, is_on)
+        refusal = refusal or self._unnamed(headers, is_on=is_on)
         if not refusal and "origin" in headers and not is_same_origin(headers):
-            refusal = ELSEWHERE  # before anything looks up by which address this server is known outside
+            # before anything looks up by which address this server is known outside
+            refusal = ELSEWHERE
         send = with_headers(send)
         if refusal:
             await PlainTextResponse(refusal, 403)(scope, receive, send)
@@ -72,14 +90,16 @@ class Gate:
         except ClientDisconnect:
             pass  # in the middle of an upload: nobody is there to answer, and nothing failed here
         except Exception:
-            if scope["type"] == "http":  # else whoever stands around this gate answers, without these headers
+            # else whoever stands around this gate answers, without these headers
+            if scope["type"] == "http":
                 with suppress(RuntimeError):  # an answer had begun
                     await PlainTextResponse(FAULT, 500)(scope, receive, send)
             raise
 
-    def _unnamed(self, headers: Mapping[str, str], is_on: bool) -> str:
-        """Why a server is not to be called as a request calls it. With access on any name will do where none was given: what a page
-        may do hangs on a cookie, which no other name gets."""
+    def _unnamed(self, headers: Mapping[str, str], *, is_on: bool) -> str:
+        """Reason for which a server is not to be called as a request calls it. With access on any
+        name will do where none was given: what a page may do hangs on a cookie, which no other name
+        gets."""
         host = headers.get("host", "")
         if is_called_so(host, (*OWN_NAMES, *self._hosts)) or (is_on and not self._hosts):
             return ""
@@ -87,7 +107,9 @@ class Gate:
 
     async def _as_somebody(self, scope: Message, receive: Callable, send: Callable) -> None:
         cookies = cookies_of(scope)
-        needs = next((permission for path, permission in _NEEDS.items() if path in scope["path"]), None)
+        needs = next(
+            (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
+        )
         is_configuration = scope["path"].endswith(_CONFIGURATION)
         if needs is not None or is_configuration:
             person = await run_in_threadpool(self.person, cookies, scope)
@@ -101,8 +123,12 @@ class Gate:
             await self._app(scope, receive, send)
 
     def person(self, cookies: Mapping[str, str], scope: Message) -> Person:
-        """Who comes with these cookies, as of now."""
-        return person_named(self._store, cookies.get(COOKIE, ""), self._login(cookies, scope) if self._login else {})
+        """The person who comes with these cookies, as of now."""
+        return person_named(
+            self._store,
+            cookies.get(COOKIE, ""),
+            login=self._login(cookies, scope) if self._login else {},
+        )
 
 
 def person_named(store: Callable[[], Store], cookie: str, login: Mapping[str, Any]) -> Person:
@@ -127,7 +153,8 @@ def cookies_of(scope: Message) -> dict[str, str]:
 
 
 def headers_of(scope: Message) -> dict[str, str]:
-    """The headers of a request by name in small letters; those of a name that comes twice are joined by commas."""
+    """The headers of a request by name in small letters; those of a name that comes twice are
+    joined by commas."""
     headers: dict[str, str] = {}
     for raw, value in scope.get("headers", ()):
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
@@ -136,8 +163,9 @@ def headers_of(scope: Message) -> dict[str, str]:
 
 
 def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
-    """Why a connection may not come while access is off: it ends at an address that other machines reach, or a proxy hands on what
-    other machines send; "" where the network is trusted and where it is this machine's own."""
+    """Reason for which a connection may not come while access is off: it ends at an address that
+    other machines reach, or a proxy hands on what other machines send; "" where the network is
+    trusted and where it is this machine's own."""
     if is_trusted():
         return ""
     server = scope.get("server")
@@ -146,9 +174,11 @@ def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
     return PROXIED if headers.keys() & PROXY_HEADERS else ""
 
 
-# What every answer tells a browser: nobody frames these pages, and they load nothing of any other site.
+# What every answer tells a browser: nobody frames these pages, and they load nothing of any other
+# site.
 
-_INLINE = "'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='"  # of Streamlit's page: it says that it is not yet drawn
+# of Streamlit's page: it says that it is not yet drawn
+_INLINE = "'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='"
 HEADERS = {
     "Content-Security-Policy": "; ".join(
         (
@@ -172,28 +202,38 @@ HEADERS = {
 }
 
 
-def with_headers(send: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:
+def with_headers(
+    send: Callable[[Message], Awaitable[None]],
+) -> Callable[[Message], Awaitable[None]]:
     """Sends every answer with these headers, each where the answer has none of that name."""
 
     async def sending(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             present = list(message.get("headers", ()))
             names = {name.lower() for name, _ in present}
-            ours = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()]
-            message = {**message, "headers": present + [one for one in ours if one[0] not in names]}
+            ours = [
+                (name.lower().encode("ascii"), value.encode("ascii"))
+                for name, value in HEADERS.items()
+            ]
+            added = [header for header in ours if header[0] not in names]
+            message = {**message, "headers": present + added}
         await send(message)
 
     return sending
 
 
-# The two requests of an invitation link: a small page that reads the fragment, and the exchange of its token for a cookie. The page removes
-# the fragment from the address before anything else. The exchange takes JSON of the same origin alone, so no other site can log a browser
-# in.
+# The two requests of an invitation link: a small page that reads the fragment, and the exchange of
+# its token for a cookie. The page removes the fragment from the address before anything else. The
+# exchange takes JSON of the same origin alone, so no other site can log a browser in.
 
 LEAVE = "/access/leave"
 MOST_BYTES = 2_000
-TOO_MANY = "Too many links came from here that were not issued here. Wait a minute, then open yours again."
-OFF = "Everybody may use this dashboard as it is: no invitation is needed. Open it without the link."
+TOO_MANY = (
+    "Too many links came from here that were not issued here. Wait a minute, then open yours again."
+)
+OFF = (
+    "Everybody may use this dashboard as it is: no invitation is needed. Open it without the link."
+)
 _SCRIPT = """
 const token = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
@@ -201,28 +241,36 @@ const say = (text) => { document.querySelector("p").textContent = text; };
 const again = "This link is not complete. Copy the whole of it from the message that it came in.";
 if (!token) { say(again); }
 else {
-  fetch(location.pathname, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token})})
+  fetch(location.pathname, {method: "POST", headers: {"Content-Type": "application/json"}, \
+body: JSON.stringify({token})})
     .then((reply) => reply.json())
-    .then((entry) => { if (entry.place) { location.replace(entry.place); } else { say(entry.sentence); } })
-    .catch(() => say("The server could not be reached. Reload this page by opening the link again."));
+    .then((entry) => { if (entry.place) { location.replace(entry.place); } \
+else { say(entry.sentence); } })
+    .catch(() => say("The server could not be reached. Reload this page by opening the link \
+again."));
 }
 """
-_PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Flipscope</title><style>body {{ font: 1.1rem/1.5 system-ui, sans-serif; margin: 15vh auto; max-width: 36rem; padding: 0 1rem;
-color-scheme: light dark }}</style></head><body><h1>Flipscope</h1><p role="status">Opening your invitation …</p>
+_PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8">\
+<meta name="viewport" content="width=device-width">
+<title>Flipscope</title><style>body {{ font: 1.1rem/1.5 system-ui, sans-serif; margin: 15vh auto; \
+max-width: 36rem; padding: 0 1rem;
+color-scheme: light dark }}</style></head><body><h1>Flipscope</h1>\
+<p role="status">Opening your invitation …</p>
 <noscript>Flipscope needs JavaScript.</noscript><script>{_SCRIPT}</script></body></html>"""
 _DIGEST = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
-    "Content-Security-Policy": f"default-src 'none'; script-src 'sha256-{_DIGEST}'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": f"default-src 'none'; script-src 'sha256-{_DIGEST}'; style-src "
+    "'unsafe-inline'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'",
 }
 
 
 def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
-    """The routes, for the list that the server is given. `base` is the path under which the dashboard stands."""
+    """The routes, for the list that the server is given. `base` is the path under which the
+    dashboard stands."""
     base = f"/{base.strip('/')}" if base.strip("/") else ""
 
     guesses = Guesses()
@@ -232,21 +280,29 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         return HTMLResponse(_PAGE, headers=_HEADERS | ({"Set-Cookie": cookie} if cookie else {}))
 
     async def exchange(request: Request) -> Response:
-        if not is_same_origin(request.headers) or not request.headers.get("content-type", "").startswith("application/json"):
+        if not is_same_origin(request.headers) or not request.headers.get(
+            "content-type", ""
+        ).startswith("application/json"):
             return JSONResponse({"sentence": "Open the link itself in a browser."}, 403, _HEADERS)
         token = await _token(request)
         if not is_access_on():
             return JSONResponse({"sentence": OFF}, headers=_HEADERS)
-        who = Guesser("", visit_of(request.cookies)[0], network_of(request.client.host) if request.client else "")
-        if guesses.are_too_many(who):
+        guesser = Guesser(
+            "",
+            visit_of(request.cookies)[0],
+            address=network_of(request.client.host) if request.client else "",
+        )
+        if guesses.are_too_many(guesser):
             return JSONResponse({"sentence": TOO_MANY}, 429, _HEADERS)
         try:
-            entry = await run_in_threadpool(lambda: enter(store(), token, request.cookies.get(COOKIE, "")))
+            entry = await run_in_threadpool(
+                lambda: enter(store(), token, cookie=request.cookies.get(COOKIE, ""))
+            )
         except FlipscopeError as error:
             return JSONResponse({"sentence": str(error)}, 503, _HEADERS)
         if entry.sentence == FOREIGN:
-            guesses.count(who)
-        return _reply(request, entry, base)
+            guesses.count(guesser)
+        return _reply(request, entry, base=base)
 
     async def leave(request: Request) -> Response:
         if not is_same_origin(request.headers):
@@ -279,9 +335,17 @@ async def _token(request: Request) -> str:
 def _reply(request: Request, entry: Entry, base: str) -> Response:
     if not entry.cookie:
         return JSONResponse({"sentence": entry.sentence}, 403, _HEADERS)
-    response = JSONResponse({"sentence": entry.sentence, "place": base + entry.place}, headers=_HEADERS)
+    response = JSONResponse(
+        {"sentence": entry.sentence, "place": base + entry.place}, headers=_HEADERS
+    )
     is_secure = request.headers.get("x-forwarded-proto", request.url.scheme) == "https"
     response.set_cookie(
-        COOKIE, entry.cookie, max_age=entry.seconds, path=base or "/", httponly=True, samesite="lax", secure=is_secure
+        COOKIE,
+        entry.cookie,
+        max_age=entry.seconds,
+        path=base or "/",
+        httponly=True,
+        samesite="lax",
+        secure=is_secure,
     )
     return response

@@ -1,7 +1,9 @@
-"""Issuing an invitation, opening its link once, and knowing the person again by the cookie that they got for it.
+"""Issuing an invitation, opening its link once, and knowing the person again by the cookie that
+they got for it.
 
-A link carries `id.signature` in its fragment, which no server and no log sees; it is handed in once and exchanged for a cookie with a
-signature of its own. Both are signed over what the invitation allows, with the secret of this machine."""
+A link carries `id.signature` in its fragment, which no server and no log sees; it is handed in once
+and exchanged for a cookie with a signature of its own. Both are signed over what the invitation
+allows, with the secret of this machine."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -21,15 +23,22 @@ COOKIE = "flipscope_access"
 MOST_DAYS, DAYS = 365, 14
 MOST_NAME_CHARS = 80
 MOST_TOKEN_CHARS = 200
-FOREIGN = "This link was not issued here, or it was changed on its way. Ask whoever sent it for a new one."
+FOREIGN = (
+    "This link was not issued here, or it was changed on its way. Ask whoever sent it for a new "
+    "one."
+)
 REVOKED_LINK = "This invitation was revoked. Ask whoever sent it for a new one."
 EXPIRED = "This invitation has expired. Ask whoever sent it for a new one."
-ELSEWHERE = "This link was opened in another browser before, and it is for one person. Ask whoever sent it for a new one."
+ELSEWHERE = (
+    "This link was opened in another browser before, and it is for one person. Ask whoever sent "
+    "it for a new one."
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What became of a link: the sentence for whoever opened it, and the cookie and the place to go to where it let them in."""
+    """Outcome of opening a link: the sentence for whoever opened it, and the cookie and the place
+    to go to where it let them in."""
 
     sentence: str
     cookie: str = ""
@@ -37,53 +46,82 @@ class Entry:
     seconds: int = 0
 
 
-def issue(store: Store, name: str, level: Level | str, scope: str = "", days: float = DAYS) -> Invitation:
-    """A new invitation; an earlier one of the same person to the same thing is revoked. Raises AccessDenied for whoever is no
-    admin, BadInput for a name, a level, a scope or a time that is none."""
+def issue(
+    store: Store, name: str, level: Level | str, scope: str = "", days: float = DAYS
+) -> Invitation:
+    """A new invitation; an earlier one of the same person to the same thing is revoked. Raises
+    AccessDenied for whoever is no admin, BadInput for a name, a level, a scope or a time that is
+    none."""
     require(Permission.ACCESS)
     name = " ".join(str(name).split())
     if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
-        raise BadInput(f"An invitation is for one person: give a name of 1 to {MOST_NAME_CHARS} printable characters.")
+        raise BadInput(
+            f"An invitation is for one person: give a name of 1 to {MOST_NAME_CHARS} printable "
+            "characters."
+        )
     if level not in set(Level) - {Level.NONE}:
-        raise BadInput(f"{str(level)[:40]!r} is no access level; choose {', '.join(one for one in Level if one)}.")
+        raise BadInput(
+            f"{str(level)[:40]!r} is no access level; choose "
+            f"{', '.join(choice for choice in Level if choice)}."
+        )
     if (level == Level.REVIEWER) != scope.startswith((QUEUE, SURVEY)):
-        raise BadInput("A reviewer is invited to one queue or one survey, and nobody else is. Choose which.")
+        raise BadInput(
+            "A reviewer is invited to one queue or one survey, and nobody else is. Choose which."
+        )
     if not 0 < days <= MOST_DAYS:
-        raise BadInput(f"An invitation of {days} days was asked for; it may hold for up to {MOST_DAYS}.")
-    for one in invitations.invitations(store):
-        if one.stands and (one.name, one.level, one.scope) == (name, level, scope):
-            revoke(store, one.invitation_id)
-    return invitations.keep_invitation(store, name, Level(level), scope, now() + dt.timedelta(days=days))
+        raise BadInput(
+            f"An invitation of {days} days was asked for; it may hold for up to {MOST_DAYS}."
+        )
+    for earlier in invitations.invitations(store):
+        if earlier.stands and (earlier.name, earlier.level, earlier.scope) == (name, level, scope):
+            revoke(store, earlier.invitation_id)
+    return invitations.keep_invitation(
+        store, name, level=Level(level), scope=scope, expires_at=now() + dt.timedelta(days=days)
+    )
 
 
-def link(one: Invitation, address: str) -> str:
-    """The link to hand to the person; `address` is where the dashboard is reached, as in https://flips.example.org."""
-    return f"{address.rstrip('/')}{ENTER}#{signing.signed(signing.LINK, one.invitation_id, one.content)}"
+def link(invitation: Invitation, address: str) -> str:
+    """The link to hand to the person; `address` is where the dashboard is reached, as in
+    https://flips.example.org."""
+    token = signing.signed(signing.LINK, invitation.invitation_id, content=invitation.content)
+    return f"{address.rstrip('/')}{ENTER}#{token}"
 
 
 def revoke(store: Store, invitation_id: str) -> None:
-    """From now on nobody comes by this invitation, and whoever did is out. Raises BadInput for an id that is none."""
+    """From now on nobody comes by this invitation, and whoever did is out. Raises BadInput for an
+    id that is none."""
     require(Permission.ACCESS)
     if invitation_id not in invitations.by_id(store):
         raise BadInput(f"There is no invitation {invitation_id[:40]!r}. Choose one of the list.")
-    invitations.keep_event(store, invitation_id, REVOKED)
+    invitations.keep_event(store, invitation_id, event=REVOKED)
 
 
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
-    """Opens a link with the token of its fragment; `cookie` is what the browser has already. The browser that opened it first may
-    open it again."""
-    one = invitations.by_id(store).get(signing.key_of(token)) if len(token) <= MOST_TOKEN_CHARS else None
-    if one is None or not signing.is_signed(signing.LINK, token, one.content):
+    """Opens a link with the token of its fragment; `cookie` is what the browser has already. The
+    browser that opened it first may open it again."""
+    invitation = (
+        invitations.by_id(store).get(signing.key_of(token))
+        if len(token) <= MOST_TOKEN_CHARS
+        else None
+    )
+    if invitation is None or not signing.is_signed(signing.LINK, token, content=invitation.content):
         return Entry(FOREIGN)
-    if one.revoked_at is not None:
+    if invitation.revoked_at is not None:
         return Entry(REVOKED_LINK)
-    if one.is_over:
+    if invitation.is_over:
         return Entry(EXPIRED)
-    is_theirs = signing.key_of(cookie) == one.invitation_id and person_of(store, cookie) is not None
-    if not is_theirs and not invitations.keep_first_use(store, one):
+    is_theirs = (
+        signing.key_of(cookie) == invitation.invitation_id and person_of(store, cookie) is not None
+    )
+    if not is_theirs and not invitations.keep_first_use(store, invitation):
         return Entry(ELSEWHERE)
-    seconds = max(1, int((one.expires_at - now()).total_seconds()))
-    return Entry("Welcome.", signing.signed(signing.COOKIE, one.invitation_id, one.content), place_of(one.person), seconds)
+    seconds = max(1, int((invitation.expires_at - now()).total_seconds()))
+    return Entry(
+        "Welcome.",
+        signing.signed(signing.COOKIE, invitation.invitation_id, content=invitation.content),
+        place=place_of(invitation.person),
+        seconds=seconds,
+    )
 
 
 def place_of(person: Person) -> str:
@@ -94,37 +132,47 @@ def place_of(person: Person) -> str:
 
 
 def person_of(store: Store, cookie: str) -> Person | None:
-    """Whose cookie this is; None for one that is forged, expired or revoked. Looked up each time, so a revocation holds at once."""
-    one = invitations.by_id(store).get(signing.key_of(cookie)) if len(cookie) <= MOST_TOKEN_CHARS else None
-    if one is None or not one.stands or one.opened_at is None or not signing.is_signed(signing.COOKIE, cookie, one.content):
+    """The person whose cookie this is; None for one that is forged, expired or revoked. Looked up
+    each time, so a revocation holds at once."""
+    invitation = (
+        invitations.by_id(store).get(signing.key_of(cookie))
+        if len(cookie) <= MOST_TOKEN_CHARS
+        else None
+    )
+    if (
+        invitation is None
+        or not invitation.stands
+        or invitation.opened_at is None
+        or not signing.is_signed(signing.COOKIE, cookie, content=invitation.content)
+    ):
         return None
-    return one.person
+    return invitation.person
 
 
 _TIME = "%Y-%m-%d %H:%M"
 
 
-def listing(every: Sequence[Invitation]) -> list[dict[str, str]]:
+def listing(all_invitations: Sequence[Invitation]) -> list[dict[str, str]]:
     """One row an invitation: for whom, to what, its state, and when; times in UTC."""
     return [
         {
-            "name": one.name,
-            "level": one.level,
-            "to": one.scope.replace(":", ": ", 1),
-            "state": state_of(one),
-            "opened": one.opened_at.strftime(_TIME) if one.opened_at else "",
-            "until": one.expires_at.strftime(_TIME),
-            "issued by": one.issued_by,
-            "issued": one.created_at.strftime(_TIME),
+            "name": invitation.name,
+            "level": invitation.level,
+            "to": invitation.scope.replace(":", ": ", 1),
+            "state": state_of(invitation),
+            "opened": invitation.opened_at.strftime(_TIME) if invitation.opened_at else "",
+            "until": invitation.expires_at.strftime(_TIME),
+            "issued by": invitation.issued_by,
+            "issued": invitation.created_at.strftime(_TIME),
         }
-        for one in every
+        for invitation in all_invitations
     ]
 
 
-def state_of(one: Invitation) -> str:
-    """revoked, expired, opened or waiting."""
-    if one.revoked_at is not None:
+def state_of(invitation: Invitation) -> str:
+    """State of an invitation: revoked, expired, opened or waiting."""
+    if invitation.revoked_at is not None:
         return "revoked"
-    if one.is_over:
+    if invitation.is_over:
         return "expired"
-    return "waiting" if one.opened_at is None else "opened"
+    return "waiting" if invitation.opened_at is None else "opened"

@@ -1,5 +1,5 @@
-"""What the server says when it starts, and when it refuses to: it listens to other machines only with access on, or on a network that
-is said to be trusted."""
+"""Sentences of the server when it starts, and when it refuses to: it listens to other machines only
+with access on, or on a network that is said to be trusted."""
 
 import ipaddress
 import os
@@ -13,36 +13,49 @@ from flipcore.core.errors import BadInput
 
 TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
 UNTRUSTED = (
-    "Flipscope serves this machine alone while access is off. Switch access on with `python -m flipcore access on`, or start it "
-    f"with {TRUSTED_OPTION} where everybody who can reach it may do everything."
+    "Flipscope serves this machine alone while access is off. Switch access on with `python -m "
+    f"flipcore access on`, or start it with {TRUSTED_OPTION} where everybody who can reach it may "
+    "do everything."
 )
 
 OFF = (
-    "Access is off: everybody who can reach this dashboard may do everything. To tell people apart, stop the dashboard, run "
-    "`python -m flipcore access on`, and start it again."
+    "Access is off: everybody who can reach this dashboard may do everything. To tell people "
+    "apart, stop the dashboard, run `python -m flipcore access on`, and start it again."
 )
 PROXIED = (
-    "Flipscope was reached through a proxy while access is off, so whoever comes would be an admin. Switch access on with "
-    f"`python -m flipcore access on`, or start it with {TRUSTED_OPTION} where everybody who can reach the proxy may do everything."
+    "Flipscope was reached through a proxy while access is off, so whoever comes would be an "
+    "admin. Switch access on with `python -m flipcore access on`, or start it with "
+    f"{TRUSTED_OPTION} where everybody who can reach the proxy may do everything."
 )
 UNNAMED = (
-    "Flipscope does not answer to this name: a page of a foreign name that leads to this machine could do whatever you may. Open it as "
-    "localhost, or start it with --server.allowedHosts and each name by which it may be called."
+    "Flipscope does not answer to this name: a page of a foreign name that leads to this machine "
+    "could do whatever you may. Open it as localhost, or start it with --server.allowedHosts and "
+    "each name by which it may be called."
 )
 ELSEWHERE = (
-    "This was sent by a page of another site, which may do nothing here. Behind a proxy, have it pass the Host header on."
+    "This was sent by a page of another site, which may do nothing here. Behind a proxy, have it "
+    "pass the Host header on."
 )
-FAULT = "This request met a fault of Flipscope's own. The details are in the terminal in which the dashboard was started."
-PROXY_HEADERS = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"})
+FAULT = (
+    "This request met a fault of Flipscope's own. The details are in the terminal in which the "
+    "dashboard was started."
+)
+PROXY_HEADERS = frozenset(
+    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+)
 
 
 def not_an_admin(person: Person) -> str:
-    """What somebody reads in the place of the Access page."""
-    return f"Only an admin may see who may do what; you are {with_article(person.level)}. Ask an admin for another level."
+    """Text that somebody reads in the place of the Access page."""
+    return (
+        f"Only an admin may see who may do what; you are {with_article(person.level)}. Ask an "
+        "admin for another level."
+    )
 
 
 def is_local(address: str) -> bool:
-    """Whether only this machine reaches an address; an IPv4 address inside of an IPv6 one counts as itself."""
+    """Tell whether only this machine reaches an address; an IPv4 address inside of an IPv6 one
+    counts as itself."""
     if address == "localhost" or address.startswith(("unix:", "/")):
         return True
     try:
@@ -54,25 +67,35 @@ def is_local(address: str) -> bool:
 
 
 def is_trusted() -> bool:
-    """Whether it was said that everybody who can reach the server may do everything."""
+    """Tell whether it was said that everybody who can reach the server may do everything."""
     return os.environ.get(TRUSTED_VARIABLE, "") not in ("", "0") or TRUSTED_OPTION in sys.argv
 
 
 def hosts_of_sockets(hosts: Collection[str]) -> list[str]:
-    """By which names Streamlit's own check lets its socket be called, behind the gate's; [] leaves it to the gate, which knows
-    addresses as well."""
+    """By which names Streamlit's own check lets its socket be called, behind the gate's; [] leaves
+    it to the gate, which knows addresses as well."""
     if (not hosts) if is_access_on() else is_trusted():
         return []
     return [*OWN_NAMES, *hosts]
 
 
 def start_sentence(address: str | None) -> str:
-    """What is said at the start of a server that listens on `address`, None for every one. Raises BadInput where it may not."""
+    """Sentence at the start of a server that listens on `address`, None for every one. Raises
+    BadInput where it may not."""
     if is_access_on():
         policy.policy()
-        return f"Flipscope: access is on, as {access_file()} says. Who comes without a login or an invitation sees nothing."
+        return (
+            f"Flipscope: access is on, as {access_file()} says. Who comes without a login or an "
+            "invitation sees nothing."
+        )
     if address and is_local(address):
         return "Flipscope: it serves this machine alone, and nobody is asked anything."
     if not is_trusted():
-        raise BadInput(f"Flipscope was not started: it would listen on {address or 'every address'}. {UNTRUSTED}")
-    return f"Flipscope: trusted network. Everybody who can reach {address or 'any address of this machine'} may do everything."
+        raise BadInput(
+            f"Flipscope was not started: it would listen on {address or 'every address'}. "
+            f"{UNTRUSTED}"
+        )
+    return (
+        "Flipscope: trusted network. Everybody who can reach "
+        f"{address or 'any address of this machine'} may do everything."
+    )

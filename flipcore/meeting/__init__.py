@@ -1,1 +1,2 @@
-"""A meeting: one person presents a page and its threshold, others see both while they move. Rooms live in the server's memory."""
+"""A meeting: one person presents a page and its threshold, others see both while they move. Rooms
+live in the server's memory."""

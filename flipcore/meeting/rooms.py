@@ -1,9 +1,11 @@
-"""Rooms: who presents, who follows, and where both are. A room keeps the last place and position, so that somebody who comes late
-or comes back is where the others are. Every message is bounded and of a known shape before anybody else is handed it.
+"""Rooms: who presents, who follows, and where both are. A room keeps the last place and position,
+so that somebody who comes late or comes back is where the others are. Every message is bounded and
+of a known shape before anybody else is handed it.
 
-Whoever enters is handed a ticket, a secret of their own; the room knows its presenter by it, so nobody else moves anything.
-Nothing here waits or sends: a member's `mailbox` holds the newest message of each kind until whoever owns the socket takes it,
-so a slow link delays nobody and is sent the newest position alone.
+Whoever enters is handed a ticket, a secret of their own; the room knows its presenter by it, so
+nobody else moves anything. Nothing here waits or sends: a member's `mailbox` holds the newest
+message of each kind until whoever owns the socket takes it, so a slow link delays nobody and is
+sent the newest position alone.
 """
 
 import json
@@ -27,7 +29,8 @@ PAGE = re.compile(r"[a-z_]{0,40}")
 
 
 class Refusal(FlipscopeError):
-    """A message that a room does not take. `code` closes the socket (RFC 6455, 7.4); None leaves it open."""
+    """A message that a room does not take. `code` closes the socket (RFC 6455, 7.4); None leaves it
+    open."""
 
     def __init__(self, sentence: str, code: int | None = None) -> None:
         super().__init__(sentence)
@@ -37,7 +40,11 @@ class Refusal(FlipscopeError):
 def message_of(text: str) -> dict[str, Any]:
     """A message: a JSON object that says what it wants under `do`. Raises Refusal."""
     if len(text) > MOST_CHARACTERS:
-        raise Refusal(f"A message of {len(text):,} characters came; a meeting takes at most {MOST_CHARACTERS:,}.", 1009)
+        raise Refusal(
+            f"A message of {len(text):,} characters came; a meeting takes at most "
+            f"{MOST_CHARACTERS:,}.",
+            1009,
+        )
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
@@ -49,12 +56,15 @@ def message_of(text: str) -> dict[str, Any]:
 
 def name_of(text: object) -> str:
     """A person's name as others read it: one line of printable characters."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text) if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(printable.split())[:MOST_NAME].strip()
 
 
 def place_of(message: dict[str, Any]) -> dict[str, str]:
-    """Where the presenter is: {page, query}, without what belongs to one person's link. Raises Refusal."""
+    """Place of the presenter: {page, query}, without what belongs to one person's link. Raises
+    Refusal."""
     page, query = message.get("page"), message.get("query")
     # a browser escapes what is not ASCII
     if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
@@ -65,34 +75,49 @@ def place_of(message: dict[str, Any]) -> dict[str, str]:
 
 
 def position_of(message: dict[str, Any]) -> dict[str, Any]:
-    """Where a board's handles are: {board, at: {handle: number or choice}, moving: bool}. Raises Refusal."""
-    board, at = message.get("board"), message.get("at")
-    if not isinstance(board, str) or not 0 < len(board) <= MOST_BOARD or not isinstance(at, dict) or len(at) > MOST_VALUES:
+    """Position of a board's handles: {board, at: {handle: number or choice}, moving: bool}. Raises
+    Refusal."""
+    board, handles = message.get("board"), message.get("at")
+    if (
+        not isinstance(board, str)
+        or not 0 < len(board) <= MOST_BOARD
+        or not isinstance(handles, dict)
+        or len(handles) > MOST_VALUES
+    ):
         raise Refusal("A message holds no position of a board. Reload the page.")
-    for name, value in at.items():
+    for name, value in handles.items():
         if len(name) > MOST_TEXT or not _is_value(value):
-            raise Refusal("A position holds something that is neither a finite number nor a short text. Reload the page.")
-    return {"board": board, "at": at, "moving": message.get("moving") is True}
+            raise Refusal(
+                "A position holds something that is neither a finite number nor a short text. "
+                "Reload the page."
+            )
+    return {"board": board, "at": handles, "moving": message.get("moving") is True}
 
 
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= MOST_TEXT
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
 
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: a code is read aloud
 LETTERS = 8  # 32^8 = 10^12 codes
 MOST_ROOMS, MOST_MEMBERS = 40, 60
 LIFE_S, WITHOUT_PRESENTER_S, FORGOTTEN_S = 12 * 3600.0, 1800.0, 600.0
-RATE, BURST = 90.0, 180.0  # messages a second of one member, and how many at once: a drag sends one a frame
+# messages a second of one member, and how many at once: a drag sends one a frame
+RATE, BURST = 90.0, 180.0
 NOBODY_KNOWN = Guesser()
 NO_MEETING = "This meeting has ended, or its code is not right. Ask the presenter for the code."
 NOT_PRESENTER = "Only the presenter moves what others see. Ask to present first."
 
 
 class Mailbox:
-    """The newest message of each kind that one socket has not sent yet, in the order in which the kinds were first put in."""
+    """The newest message of each kind that one socket has not sent yet, in the order in which the
+    kinds were first put in."""
 
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
         self._waiting: dict[str, dict[str, Any]] = {}
@@ -135,7 +160,9 @@ class Member:
         self.allowance = min(BURST, self.allowance + RATE * (now - self.counted_at))
         self.counted_at = now
         if self.allowance < 1:
-            raise Refusal(f"More than {RATE:.0f} messages a second came. Reload the page to come back.", 1008)
+            raise Refusal(
+                f"More than {RATE:.0f} messages a second came. Reload the page to come back.", 1008
+            )
         self.allowance -= 1
 
 
@@ -153,22 +180,44 @@ class Room:
     alone_since: float = math.inf
 
     def enter(self, mailbox: Mailbox, name: str, ticket: str, now: float) -> Member:
-        """A new member, or the one who comes back with a ticket; a second socket with the same ticket replaces the first."""
-        secret = ticket.encode(errors="replace")  # as bytes, because texts beyond ASCII cannot be compared so
-        member = next(
-            (one for one in self.members.values() if secret and secrets.compare_digest(one.ticket.encode(), secret)), None
-        )
+        """A new member, or the one who comes back with a ticket; a second socket with the same
+        ticket replaces the first."""
+        # as bytes, because texts beyond ASCII cannot be compared so
+        secret = ticket.encode(errors="replace")
+        member = None
+        for present in self.members.values():
+            if secret and secrets.compare_digest(present.ticket.encode(), secret):
+                member = present
+                break
         if member is None:
             if len(self.members) >= MOST_MEMBERS:
-                raise Refusal(f"This meeting is full: {MOST_MEMBERS} people are in it. Look at the presenter's screen.", 1013)
+                raise Refusal(
+                    f"This meeting is full: {MOST_MEMBERS} people are in it. Look at the "
+                    "presenter's screen.",
+                    1013,
+                )
             self.n_entered += 1
-            member = Member(self.n_entered, name, secrets.token_urlsafe(24), mailbox, now, counted_at=now)
+            member = Member(
+                self.n_entered,
+                name,
+                ticket=secrets.token_urlsafe(24),
+                mailbox=mailbox,
+                since=now,
+                counted_at=now,
+            )
             self.members[member.number] = member
         elif member.mailbox is not None:
-            member.mailbox.deliver({"kind": "end", "sentence": "You opened this meeting in another tab. It goes on there."})
+            member.mailbox.deliver(
+                {
+                    "kind": "end",
+                    "sentence": "You opened this meeting in another tab. It goes on there.",
+                }
+            )
             member.mailbox.close()
         member.mailbox, member.since, member.name = mailbox, now, name or member.name
-        mailbox.deliver({"kind": "entered", "code": self.code, "ticket": member.ticket, "number": member.number})
+        mailbox.deliver(
+            {"kind": "entered", "code": self.code, "ticket": member.ticket, "number": member.number}
+        )
         if member.number == self.presenter:
             self.alone_since = math.inf
         self.tell_who_is_here()  # first their part, then where the others are
@@ -177,7 +226,8 @@ class Room:
         return member
 
     def leave(self, member: Member, mailbox: Mailbox, now: float) -> None:
-        """The socket is gone. The place of a presenter is kept; another socket of the same member stays."""
+        """The socket is gone. The place of a presenter is kept; another socket of the same member
+        stays."""
         if member.mailbox is not mailbox:
             return
         member.mailbox, member.since, member.asks = None, now, False
@@ -186,68 +236,86 @@ class Room:
         self.tell_who_is_here()
 
     def hear(self, member: Member, message: dict[str, Any], now: float) -> None:
-        """One message of a member: moved handles and pages from the presenter alone, from others a wish to present."""
+        """One message of a member: moved handles and pages from the presenter alone, from others a
+        wish to present."""
         member.count(now)
-        what = message["do"]
-        if what == "ping":
+        action = message["do"]
+        if action == "ping":
             self._post(member, {"kind": "pong"})
-        elif what == "ask":
-            member.asks, member.name = member.number != self.presenter, name_of(message.get("name")) or member.name
+        elif action == "ask":
+            member.asks, member.name = (
+                member.number != self.presenter,
+                name_of(message.get("name")) or member.name,
+            )
             self.tell_who_is_here()
-        elif what not in ("place", "position", "hand", "end"):
+        elif action not in ("place", "position", "hand", "end"):
             raise Refusal("A message came that no meeting knows. Reload the page.")
         elif member.number != self.presenter:
             raise Refusal(NOT_PRESENTER)
-        elif what == "place":
+        elif action == "place":
             self._pass_on("place", place_of(message), member)
-        elif what == "position":
+        elif action == "position":
             self._pass_on("position", position_of(message), member)
-        elif what == "hand":
+        elif action == "hand":
             self._hand_to(message.get("to"), now)
         else:
             self.end("The presenter has ended the meeting.")
 
     def end(self, sentence: str) -> None:
         """Everybody is told, and the sockets are closed."""
-        for one in self.members.values():
-            self._post(one, {"kind": "end", "sentence": sentence})
-            if one.mailbox is not None:
-                one.mailbox.close()
+        for member in self.members.values():
+            self._post(member, {"kind": "end", "sentence": sentence})
+            if member.mailbox is not None:
+                member.mailbox.close()
         self.members.clear()
 
     def forget(self, now: float) -> None:
         """Lets go of followers who left long ago; their tickets are worth nothing any more."""
-        away = [one.number for one in self.members.values() if one.mailbox is None and now - one.since > FORGOTTEN_S]
+        away = [
+            member.number
+            for member in self.members.values()
+            if member.mailbox is None and now - member.since > FORGOTTEN_S
+        ]
         for number in away:
             if number != self.presenter:
                 del self.members[number]
 
     def is_over(self, now: float) -> bool:
-        return not self.members or now - self.opened_at > LIFE_S or now - self.alone_since > WITHOUT_PRESENTER_S
+        return (
+            not self.members
+            or now - self.opened_at > LIFE_S
+            or now - self.alone_since > WITHOUT_PRESENTER_S
+        )
 
     def tell_who_is_here(self) -> None:
-        """Sends everybody their own part and how many follow; the presenter alone is told who asks to present."""
-        here = [one for one in self.members.values() if one.mailbox is not None]
+        """Sends everybody their own part and how many follow; the presenter alone is told who asks
+        to present."""
+        present = [member for member in self.members.values() if member.mailbox is not None]
         lead = self.members.get(self.presenter)
-        asking = [{"number": one.number, "title": one.title} for one in here if one.asks]
+        asking = [
+            {"number": member.number, "title": member.title} for member in present if member.asks
+        ]
+        n_followers = sum(member.number != self.presenter for member in present)
         self.sequence += 1
-        for one in here:
-            presents = one.number == self.presenter
+        for member in present:
+            presents = member.number == self.presenter
             about = {
                 "kind": "room",
                 "sequence": self.sequence,
                 "presents": presents,
                 "presenter": lead.title if lead else "",
                 "presenter_is_here": lead is not None and lead.mailbox is not None,
-                "n_followers": len([other for other in here if other.number != self.presenter]),
+                "n_followers": n_followers,
                 "asking": asking if presents else [],
-                "asks": one.asks,
+                "asks": member.asks,
             }
-            self._post(one, about)
+            self._post(member, about)
 
     def _hand_to(self, number: object, now: float) -> None:
-        """The presenter makes a follower who is here the presenter; from then on their own messages are refused."""
-        heir = self.members.get(number) if type(number) is int else None  # True is no number of a person
+        """The presenter makes a follower who is here the presenter; from then on their own messages
+        are refused."""
+        # True is no number of a person
+        heir = self.members.get(number) if type(number) is int else None
         if heir is None or heir.mailbox is None:
             raise Refusal("This person is not in the meeting any more. Choose somebody else.")
         self.presenter, self.alone_since, heir.asks = heir.number, math.inf, False
@@ -259,14 +327,18 @@ class Room:
         if kind == "place" and self.state.get("place", {}).get("page") != content["page"]:
             self.state.pop("position", None)  # handles of a page that was left
         self.state[kind] = message
-        for one in self.members.values():
-            if one is not sender:
-                self._post(one, message)
+        for member in self.members.values():
+            if member is not sender:
+                self._post(member, message)
 
     @staticmethod
     def _post(member: Member, message: dict[str, Any]) -> None:
         if member.mailbox is not None:
             member.mailbox.deliver(message)
+
+
+def _new_code() -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(LETTERS))
 
 
 class Rooms:
@@ -281,36 +353,53 @@ class Rooms:
         return len(list(self._live()))
 
     def open(self, mailbox: Mailbox, name: object = "") -> tuple[Room, Member]:
-        """A new room with its presenter. Where there are too many, one that its presenter has left ends. Raises Refusal where none
-        has been left."""
+        """A new room with its presenter. Where there are too many, one that its presenter has left
+        ends. Raises Refusal where none has been left."""
         self._sweep()
         if len(self._rooms) >= MOST_ROOMS:
             oldest = min(self._rooms.values(), key=lambda room: room.alone_since)
             if math.isinf(oldest.alone_since):
-                raise Refusal(f"{MOST_ROOMS} meetings are open on this server. End one before you open another.", 1013)
+                raise Refusal(
+                    f"{MOST_ROOMS} meetings are open on this server. End one before you open "
+                    "another.",
+                    1013,
+                )
             self._close(oldest)
-        code = next(
-            code
-            for code in iter(lambda: "".join(secrets.choice(ALPHABET) for _ in range(LETTERS)), "")
-            if code not in self._rooms
-        )
+        code = _new_code()
+        while code in self._rooms:
+            code = _new_code()
         room = self._rooms[code] = Room(code, self._clock())
         return room, room.enter(mailbox, name_of(name), "", self._clock())
 
     def join(
-        self, code: object, mailbox: Mailbox, *, name: object = "", ticket: object = "", who: Guesser = NOBODY_KNOWN
+        self,
+        code: object,
+        mailbox: Mailbox,
+        *,
+        name: object = "",
+        ticket: object = "",
+        guesser: Guesser = NOBODY_KNOWN,
     ) -> tuple[Room, Member]:
-        """The room of a code, which may be written in small letters and with blanks or dashes. After too many wrong codes of `who`
-        none of theirs is looked at for a while. Raises Refusal."""
+        """The room of a code, which may be written in small letters and with blanks or dashes.
+        After too many wrong codes of `guesser` none of theirs is looked at for a while. Raises
+        Refusal."""
         self._sweep()
-        if self._guesses.are_too_many(who):
-            raise Refusal("Too many wrong codes came from here. Wait a minute, then try again.", 1008)
-        letters = "".join(filter(str.isalnum, code)).upper() if isinstance(code, str) and len(code) < 40 else ""
+        if self._guesses.are_too_many(guesser):
+            raise Refusal(
+                "Too many wrong codes came from here. Wait a minute, then try again.", 1008
+            )
+        letters = (
+            "".join(filter(str.isalnum, code)).upper()
+            if isinstance(code, str) and len(code) < 40
+            else ""
+        )
         room = self._rooms.get(letters)
         if room is None:
-            self._guesses.count(who)
+            self._guesses.count(guesser)
             raise Refusal(NO_MEETING, 4404)
-        return room, room.enter(mailbox, name_of(name), ticket if isinstance(ticket, str) else "", self._clock())
+        return room, room.enter(
+            mailbox, name_of(name), ticket if isinstance(ticket, str) else "", self._clock()
+        )
 
     def hear(self, room: Room, member: Member, message: dict[str, Any]) -> None:
         """A message of a member of a room that is still open. Raises Refusal."""

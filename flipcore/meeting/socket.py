@@ -1,4 +1,5 @@
-"""The websocket of the meetings, a route in the dashboard's own server: reads what members send, sends what waits for them."""
+"""The websocket of the meetings, a route in the dashboard's own server: reads what members send,
+sends what waits for them."""
 
 import asyncio
 import json
@@ -15,21 +16,24 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.rooms import Mailbox, Member, Refusal, Room, Rooms, message_of, name_of
 
 PATH = "/meeting/socket"
-HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0  # a browser slows the timers of a hidden tab to one a minute
+# a browser slows the timers of a hidden tab to one a minute
+HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0
 MOST_REFUSALS, MOST_SOCKETS = 20, 500
 NO_ACCESS = 4403
 ROOMS = Rooms()
 
 
 def meeting_routes(base: str = "") -> list[WebSocketRoute]:
-    """The route, for the list that the server is given. `base` is the path under which the dashboard stands."""
+    """The route, for the list that the server is given. `base` is the path under which the
+    dashboard stands."""
     endpoint = Endpoint(ROOMS)
     path = f"/{base.strip('/')}{PATH}" if base.strip("/") else PATH
     return [WebSocketRoute(path, endpoint.serve)]
 
 
 class Endpoint:
-    """One server's meetings on a websocket, for whoever may read results: what is followed is drawn from them anyway."""
+    """One server's meetings on a websocket, for whoever may read results: what is followed is drawn
+    from them anyway."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
@@ -60,9 +64,11 @@ class Endpoint:
         wake = asyncio.Event()
         mailbox = Mailbox(wake.set)
         address = network_of(socket.client.host) if socket.client else ""
-        who = Guesser(person.invitation or person.name, visit, address)
-        room, member = self._entered(who, mailbox, await _as_themselves(message_of(await _text(socket, HELLO_S))))
-        sending = asyncio.create_task(_send_on(socket, mailbox, wake))
+        guesser = Guesser(person.invitation or person.name, visit, address=address)
+        room, member = self._entered(
+            guesser, mailbox, await _as_themselves(message_of(await _text(socket, HELLO_S)))
+        )
+        sending = asyncio.create_task(_send_on(socket, mailbox, wake=wake))
         try:
             await self._listen(socket, room, member, mailbox, sending)
         except Refusal as refusal:
@@ -75,16 +81,25 @@ class Endpoint:
             self._rooms.leave(room, member, mailbox)
             await _stop(sending)
 
-    def _entered(self, who: Guesser, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
+    def _entered(self, guesser: Guesser, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
         """The first message opens a room or names one."""
         if hello["do"] == "open":
             return self._rooms.open(mailbox, hello.get("name"))
         if hello["do"] == "join":
-            return self._rooms.join(hello.get("code"), mailbox, name=hello.get("name"), ticket=hello.get("ticket"), who=who)
+            return self._rooms.join(
+                hello.get("code"),
+                mailbox,
+                name=hello.get("name"),
+                ticket=hello.get("ticket"),
+                guesser=guesser,
+            )
         raise Refusal("The first message must open a meeting or join one. Reload the page.", 1008)
 
-    async def _listen(self, socket: WebSocket, room: Room, member: Member, mailbox: Mailbox, sending: asyncio.Task) -> None:
-        """Until either side hangs up. A refused message gets its sentence; too many close the socket."""
+    async def _listen(
+        self, socket: WebSocket, room: Room, member: Member, mailbox: Mailbox, sending: asyncio.Task
+    ) -> None:
+        """Until either side hangs up. A refused message gets its sentence; too many close the
+        socket."""
         n_refused, checked_at = 0, time.monotonic()
         while not sending.done():
             reading = asyncio.create_task(_text(socket, SILENCE_S))
@@ -105,7 +120,8 @@ class Endpoint:
 
 
 async def _check_access() -> Person:
-    """Who comes. Raises Refusal for whoever may not read results, with the reason. Beside the loop, because it may ask the store."""
+    """Return the person who comes. Raises Refusal for whoever may not read results, with the
+    reason. Beside the loop, because it may ask the store."""
     try:
         return await asyncio.to_thread(require, Permission.READ)
     except FlipscopeError as error:
@@ -113,7 +129,8 @@ async def _check_access() -> Person:
 
 
 async def _as_themselves(message: dict) -> dict:
-    """A message under the name of whoever is logged in; the name that was given stands only where nobody is."""
+    """A message under the name of whoever is logged in; the name that was given stands only where
+    nobody is."""
     if "name" not in message:
         return message
     return message | {"name": await asyncio.to_thread(signature, name_of(message["name"]))}

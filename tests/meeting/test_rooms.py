@@ -193,13 +193,13 @@ def test_wrong_codes_are_counted_and_then_not_looked_at(meeting):
     there, beside, elsewhere = Guesser("", "a", "10.0.0.9"), Guesser("", "b", "10.0.0.9"), Guesser("", "a", "10.0.0.8")
     for _ in range(OF_ONE):
         with pytest.raises(Refusal, match="has ended"):
-            meeting.rooms.join("AAAAAAAA", Mailbox(), who=there)
+            meeting.rooms.join("AAAAAAAA", Mailbox(), guesser=there)
     with pytest.raises(Refusal, match="Too many wrong codes"):
-        meeting.rooms.join(meeting.room.code, Mailbox(), who=there)
+        meeting.rooms.join(meeting.room.code, Mailbox(), guesser=there)
     for other in (beside, elsewhere, Guesser("grace", "a", "10.0.0.9")):
-        assert meeting.rooms.join(meeting.room.code, Mailbox(), who=other)
+        assert meeting.rooms.join(meeting.room.code, Mailbox(), guesser=other)
     meeting.time += 61
-    assert meeting.rooms.join(meeting.room.code, Mailbox(), who=there)
+    assert meeting.rooms.join(meeting.room.code, Mailbox(), guesser=there)
 
 
 @pytest.mark.parametrize("code", [None, 5, ["A"], "A" * 10_000, {"a": 1}, ""])
