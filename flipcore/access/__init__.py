@@ -1,1 +1,2 @@
-"""Who may do what: access levels, who is acting, and the secret that invitation links are signed with. Nothing here reads the store."""
+"""Permissions: access levels, who is acting, and the secret that invitation links are signed with.
+Nothing here reads the store."""

@@ -1,12 +1,14 @@
-"""Access levels and what each may do (the one table), who is acting now, and the one question that every read and write asks: may they?
+"""Access levels and what each may do (the one table), who is acting now, and the one question that
+every read and write asks: may they?
 
-A reviewer stands beside the other levels, not above the viewer. Access is on while `access.toml` is in the user's own folder; whom it
-names is in `flipcore.access.policy`.
+A reviewer stands beside the other levels, not above the viewer. Access is on while `access.toml` is
+in the user's own folder; whom it names is in `flipcore.access.policy`.
 
-The person is taken from the context, not from an argument: the writer and the store ask at the one place that all rows pass, so
-that no function can forget to hand a person on, and an argument that comes from a page cannot name somebody else. A request or a
-websocket acts inside `acting_as`; a page's session is found by what `found_by` was given. A thread that serves no session, such as
-a run that was started, and the command line act for the owner of the file.
+The person is taken from the context, not from an argument: the writer and the store ask at the one
+place that all rows pass, so that no function can forget to hand a person on, and an argument that
+comes from a page cannot name somebody else. A request or a websocket acts inside `acting_as`; a
+page's session is found by what `found_by` was given. A thread that serves no session, such as a run
+that was started, and the command line act for the owner of the file.
 """
 
 import os
@@ -24,7 +26,7 @@ from flipcore.core.paths import home
 
 
 class Level(StrEnum):
-    """What a person may do here; NONE is somebody of whom nothing is known."""
+    """Level of a person's permissions; NONE is somebody of whom nothing is known."""
 
     NONE = ""
     REVIEWER = "reviewer"
@@ -34,7 +36,7 @@ class Level(StrEnum):
 
 
 class Permission(StrEnum):
-    """What is allowed or not, as the sentence of a refusal names it."""
+    """Something that is allowed or not, as the sentence of a refusal names it."""
 
     READ = "read results"
     JUDGE = "judge paraphrases"
@@ -79,8 +81,9 @@ EVERY = "all sources"  # the queue of every stored paraphrase
 
 @dataclass(frozen=True)
 class Person:
-    """`name` is "" where nobody was asked for one: alone on localhost and on the command line. `scope` is `queue:` and a source of
-    paraphrases, `survey:` and its id, or "" for no limit. `invitation` is the id of the link that they came by."""
+    """`name` is "" where nobody was asked for one: alone on localhost and on the command line.
+    `scope` is `queue:` and a source of paraphrases, `survey:` and its id, or "" for no limit.
+    `invitation` is the id of the link that they came by."""
 
     name: str
     level: Level
@@ -88,7 +91,8 @@ class Person:
     invitation: str = ""
 
     def may(self, permission: Permission) -> bool:
-        """Whether the level allows it; a reviewer has one of the two permissions of their kind, by their scope."""
+        """Tell whether the level allows it; a reviewer has one of the two permissions of their
+        kind, by their scope."""
         if self.level not in MAY[permission]:
             return False
         if self.level is Level.REVIEWER:
@@ -106,17 +110,18 @@ class Person:
         return self.scope.removeprefix(SURVEY) if self.scope.startswith(SURVEY) else ""
 
 
-OWNER = Person("", Level.ADMIN)  # whoever holds the file: alone on localhost, and on the command line
+# whoever holds the file: alone on localhost, and on the command line
+OWNER = Person("", Level.ADMIN)
 NOBODY = Person("", Level.NONE)
 
 
 def access_file() -> Path:
-    """Where the file is, or would be, that switches access on."""
+    """Place of the file that switches access on, whether it exists or not."""
     return home() / "access.toml"
 
 
 def is_access_on() -> bool:
-    """Whether people are told apart here."""
+    """Tell whether people are told apart here."""
     try:
         os.stat(access_file())
     except FileNotFoundError:
@@ -132,22 +137,28 @@ _finders: dict[str, Callable[[], Person | None]] = {}
 
 
 def found_by(name: str, find: Callable[[], Person | None]) -> None:
-    """`find` says who acts in this thread, or None where it does not know; given again under a name, it replaces the first."""
+    """`find` says who acts in this thread, or None where it does not know; given again under a
+    name, it replaces the first."""
     _finders[name] = find
 
 
 def acting() -> Person:
-    """Who acts: named by the context, else by the session of this thread, else the owner. The owner wherever access is off."""
+    """The person who acts: named by the context, else by the session of this thread, else the
+    owner. The owner wherever access is off."""
     if not is_access_on():
         return OWNER
-    if (who := _person.get()) is not None:
-        return who if isinstance(who, Person) else who()
-    return next((person for find in _finders.values() if (person := find()) is not None), OWNER)
+    if (person := _person.get()) is not None:
+        return person if isinstance(person, Person) else person()
+    for find in _finders.values():
+        if (found_person := find()) is not None:
+            return found_person
+    return OWNER
 
 
 @contextmanager
 def acting_as(person: Person | Callable[[], Person]) -> Iterator[None]:
-    """Inside, this person acts, whosever thread it is. A function is asked each time, for what lasts longer than an invitation may."""
+    """Inside, this person acts, whosever thread it is. A function is asked each time, for what
+    lasts longer than an invitation may."""
     token = _person.set(person)
     try:
         yield
@@ -156,7 +167,8 @@ def acting_as(person: Person | Callable[[], Person]) -> Iterator[None]:
 
 
 def require(permission: Permission, person: Person | None = None) -> Person:
-    """The person who acts, where they may. Raises AccessDenied with a sentence where they may not."""
+    """The person who acts, where they may. Raises AccessDenied with a sentence where they may
+    not."""
     person = acting() if person is None else person
     if not person.may(permission):
         raise AccessDenied(refusal(permission, person))
@@ -164,17 +176,31 @@ def require(permission: Permission, person: Person | None = None) -> Person:
 
 
 def refusal(permission: Permission, person: Person) -> str:
-    """Why a person may not, and what to do."""
+    """Reason for which a person may not, and what to do."""
     if person.level is Level.NONE:
-        return f"Nobody is logged in here, so you may not {permission}. Log in, or open your invitation link."
+        return (
+            f"Nobody is logged in here, so you may not {permission}. Log in, or open your "
+            "invitation link."
+        )
     if person.level is Level.REVIEWER:
-        return f"This invitation is for your own queue or survey alone; you may not {permission}. Ask an admin for more access."
-    levels = " or ".join(with_article(level) for level in Level if level in MAY[permission] and level is not Level.REVIEWER)
-    return f"Only {levels} may {permission}; you are {with_article(person.level)}. Ask an admin for another access level."
+        return (
+            f"This invitation is for your own queue or survey alone; you may not {permission}. "
+            "Ask an admin for more access."
+        )
+    levels = " or ".join(
+        with_article(level)
+        for level in Level
+        if level in MAY[permission] and level is not Level.REVIEWER
+    )
+    return (
+        f"Only {levels} may {permission}; you are {with_article(person.level)}. Ask an admin for "
+        "another access level."
+    )
 
 
 def require_read() -> None:
-    """Asked before every query. Raises AccessDenied for whoever may not read results, unless the query is opened to them."""
+    """Asked before every query. Raises AccessDenied for whoever may not read results, unless the
+    query is opened to them."""
     person = acting()
     if person.may(Permission.READ):
         return
@@ -185,11 +211,12 @@ def require_read() -> None:
 
 @contextmanager
 def opened_to(permission: Permission, name: str | None = None) -> Iterator[Person]:
-    """Inside, whoever has `permission` may ask the store although they may not read results; with `name` only of their own rows.
-    For the few queries that a reviewer's own work needs, each of which leaves out what others did."""
+    """Inside, whoever has `permission` may ask the store although they may not read results; with
+    `name` only of their own rows. For the few queries that a reviewer's own work needs, each of
+    which leaves out what others did."""
     person = acting()
-    own = name is None or name == person.name
-    token = _open_for.set(permission if own else None)
+    is_own = name is None or name == person.name
+    token = _open_for.set(permission if is_own else None)
     try:
         yield person
     finally:
@@ -197,13 +224,15 @@ def opened_to(permission: Permission, name: str | None = None) -> Iterator[Perso
 
 
 def signature(name: str) -> str:
-    """Under which name something is kept: that of the identity; the name that was given only where there is none."""
+    """Under which name something is kept: that of the identity; the name that was given only where
+    there is none."""
     person = acting()
     return person.name or name.strip()
 
 
-# What is done beside the database, such as a model that was added or a file that was brought in, is told to whoever keeps the log of acts:
-# the open store. Where access is off there is no log, and where no store is open there is nobody to tell.
+# What is done beside the database, such as a model that was added or a file that was brought in, is
+# told to whoever keeps the log of acts: the open store. Where access is off there is no log, and
+# where no store is open there is nobody to tell.
 
 
 class Keeper(Protocol):

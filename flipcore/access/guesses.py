@@ -1,8 +1,11 @@
-"""Guessing is limited: wrong codes and links are counted by the person, or by browser and address where nobody knows who it is.
+"""Guessing is limited: wrong codes and links are counted by the person, or by browser and address
+where nobody knows who it is.
 
-One person's wrong ones shut nobody else out: who is known is counted alone, and a browser has a limit of its own far below that of its
-address, behind which others may sit. The address limit is for whoever comes as a new browser each time; a code of a meeting has 10^12
-values and a link a signature of 256 bits, so it finds nothing either. A proxy hides addresses unless it is named (FORWARDED_ALLOW_IPS).
+One person's wrong ones shut nobody else out: who is known is counted alone, and a browser has a
+limit of its own far below that of its address, behind which others may sit. The address limit is
+for whoever comes as a new browser each time; a code of a meeting has 10^12 values and a link a
+signature of 256 bits, so it finds nothing either. A proxy hides addresses unless it is named
+(FORWARDED_ALLOW_IPS).
 """
 
 import ipaddress
@@ -14,12 +17,13 @@ from dataclasses import dataclass
 
 OF_ONE, OF_AN_ADDRESS, SECONDS = 20, 400, 60.0
 MOST_VISIT_CHARS = 64
-VISIT = "flipscope_visit"  # the cookie by which a browser is known again that nobody is logged in at
+# the cookie by which a browser is known again that nobody is logged in at
+VISIT = "flipscope_visit"
 
 
 @dataclass(frozen=True)
 class Guesser:
-    """Who tries a code or a link: a person who is known, else a browser at an address."""
+    """Somebody who tries a code or a link: a person who is known, else a browser at an address."""
 
     person: str = ""
     visit: str = ""
@@ -27,7 +31,7 @@ class Guesser:
 
     @property
     def limits(self) -> dict[tuple[str, str], int]:
-        """How many wrong ones each of their names may have."""
+        """Number of wrong ones that each of their names may have."""
         if self.person:
             return {("person", self.person): OF_ONE}
         return {(self.address, self.visit): OF_ONE, ("address", self.address): OF_AN_ADDRESS}
@@ -41,10 +45,12 @@ class Guesses:
         self._wrong: dict[tuple[str, str], list[float]] = {}
 
     def are_too_many(self, guesser: Guesser) -> bool:
-        """Whether another one is not to be looked at."""
+        """Tell whether another one is not to be looked at."""
         with self._lock:
             self._forget()
-            return any(len(self._wrong.get(name, ())) >= most for name, most in guesser.limits.items())
+            return any(
+                len(self._wrong.get(name, ())) >= most for name, most in guesser.limits.items()
+            )
 
     def count(self, guesser: Guesser) -> None:
         with self._lock:
@@ -53,8 +59,11 @@ class Guesses:
 
     def _forget(self) -> None:
         since = self._clock() - SECONDS
-        recent = {name: [at for at in times if at > since] for name, times in self._wrong.items()}
-        self._wrong = {name: times for name, times in recent.items() if times}
+        recent = {}
+        for name, times in self._wrong.items():
+            if late := [time for time in times if time > since]:
+                recent[name] = late
+        self._wrong = recent
 
 
 def network_of(address: str) -> str:
@@ -69,7 +78,8 @@ def network_of(address: str) -> str:
 
 
 def visit_of(cookies: Mapping[str, str]) -> tuple[str, str]:
-    """(by what a browser is known, the Set-Cookie header that tells it so); the header is "" where it knows already."""
+    """(by what a browser is known, the Set-Cookie header that tells it so); the header is "" where
+    it knows already."""
     visit = cookies.get(VISIT, "")
     if visit and len(visit) <= MOST_VISIT_CHARS:
         return visit, ""

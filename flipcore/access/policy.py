@@ -1,4 +1,4 @@
-"""Which level a login has: `access.toml` in the user's own folder. Access is on while the file is there.
+"""Levels by login: `access.toml` in the user's own folder. Access is on while the file is there.
 
 [levels]                          # by the e-mail address of the login; * stands for any letters
 admin = ["ada@example.org"]
@@ -8,8 +8,9 @@ analyst = ["*@lab.example.org"]
 name = "groups"
 viewer = ["staff"]
 
-[login]                           # an address counts where the provider says `email_verified`; one that verifies every
-addresses_are_verified = true     # address and does not say so is named here
+[login]                           # an address counts where the provider says `email_verified`;
+addresses_are_verified = true     # one that verifies every address and does not say so is
+                                  # named here
 """
 
 import fnmatch
@@ -24,9 +25,11 @@ from typing import Any
 from flipcore.access.acting import EVERY, NOBODY, QUEUE, Level, Person, access_file
 from flipcore.core.errors import BadInput
 
-_ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)  # a person whom two lists name gets the first
+# a person whom two lists name gets the first
+_ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)
 _MOST_BYTES = 1_000_000
-TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it everybody is an admin.
+TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it \
+everybody is an admin.
 
 [levels]            # by the e-mail address of the login; * stands for any letters
 admin = []
@@ -37,7 +40,8 @@ viewer = []
 # name = "groups"
 # viewer = ["staff"]
 
-# [login]           # an address counts where the provider says email_verified; one that verifies every address and is silent:
+# [login]           # an address counts where the provider says email_verified; one that verifies \
+every address and is silent:
 # addresses_are_verified = true
 """
 
@@ -52,31 +56,40 @@ class Policy:
     addresses_are_verified: bool = False
 
     def person(self, login: Mapping[str, Any]) -> Person:
-        """Who a login is, from the claims of its provider; of level NONE where neither list nor claim names them. An address counts
-        where the provider says that it is verified, and where it says nothing and the file trusts it to verify every address."""
+        """The person of a login, from the claims of its provider; of level NONE where neither list
+        nor claim names them. An address counts where the provider says that it is verified, and
+        where it says nothing and the file trusts it to verify every address."""
         word = login.get("email_verified")
-        is_verified = word in (True, "true", "True") or (word is None and self.addresses_are_verified)
+        is_verified = word in (True, "true", "True") or (
+            word is None and self.addresses_are_verified
+        )
         email = str(login.get("email") or "").strip().lower() if is_verified else ""
         name = email or str(login.get("preferred_username") or login.get("sub") or "")
         values = login.get(self.claim) if self.claim else None
-        claims = [str(one) for one in values] if isinstance(values, (list, tuple)) else [str(values)] if values else []
+        claims: list[str] = []
+        if isinstance(values, (list, tuple)):
+            claims = list(map(str, values))
+        elif values:
+            claims = [str(values)]
         level = _level(self.levels, [email]) if email else Level.NONE
         level = level or _level(self.by_claim, claims)
         if not name or level is Level.NONE:
             return Person(name, NOBODY.level)
-        return Person(name, level, QUEUE + EVERY if level is Level.REVIEWER else "")
+        return Person(name, level, scope=QUEUE + EVERY if level is Level.REVIEWER else "")
 
 
 def _level(patterns: Mapping[Level, tuple[str, ...]], words: Iterable[str]) -> Level:
     words = list(words)
     for level in _ORDER:
-        if any(fnmatch.fnmatchcase(word, pattern) for word in words for pattern in patterns.get(level, ())):
-            return level
+        for pattern in patterns.get(level, ()):
+            if any(fnmatch.fnmatchcase(word, pattern) for word in words):
+                return level
     return Level.NONE
 
 
 def policy() -> Policy:
-    """What the file says, read again when it changes. Raises BadInput with a sentence for a file that cannot be used."""
+    """The file's policy, read again when it changes. Raises BadInput with a sentence for a file
+    that cannot be used."""
     file = access_file()
     try:
         return _read(file, os.stat(file).st_mtime_ns)
@@ -94,18 +107,31 @@ def _read(file: Path, mtime_ns: int) -> Policy:
         raise _problem(f"is not valid TOML: {error}") from error
     unknown = sorted(set(table) - {"levels", "claim", "login"})
     if unknown:
-        raise _problem(f"has the unknown table {unknown[0]!r}; it may have [levels], [claim] and [login]")
+        raise _problem(
+            f"has the unknown table {unknown[0]!r}; it may have [levels], [claim] and [login]"
+        )
     claim = table.get("claim", {})
     name = claim.get("name", "") if isinstance(claim, dict) else None
     if not isinstance(name, str) or (claim and not name):
         raise _problem('has a table [claim] without its name, as in name = "groups"')
     login = table.get("login", {})
-    trust = login.get("addresses_are_verified", False) if isinstance(login, dict) and len(login) <= 1 else None
+    trust = (
+        login.get("addresses_are_verified", False)
+        if isinstance(login, dict) and len(login) <= 1
+        else None
+    )
     if not isinstance(trust, bool) or (login and "addresses_are_verified" not in login):
-        raise _problem("has a table [login] that may hold addresses_are_verified = true, and nothing else")
+        raise _problem(
+            "has a table [login] that may hold addresses_are_verified = true, and nothing else"
+        )
     by_claim = {key: value for key, value in claim.items() if key != "name"}
     levels = _patterns(table.get("levels", {}), "levels", lower=True)
-    return Policy(levels, name, _patterns(by_claim, "claim", lower=False), trust)
+    return Policy(
+        levels,
+        name,
+        by_claim=_patterns(by_claim, "claim", lower=False),
+        addresses_are_verified=trust,
+    )
 
 
 def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, ...]]:
@@ -115,12 +141,21 @@ def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, 
     patterns = {}
     for key, values in table.items():
         if key not in names:
-            raise _problem(f"names the level {key!r} in [{where}]; a level is one of {', '.join(names)}")
-        if not isinstance(values, list) or not all(isinstance(one, str) and one.strip() for one in values):
+            raise _problem(
+                f"names the level {key!r} in [{where}]; a level is one of {', '.join(names)}"
+            )
+        if not isinstance(values, list) or not all(
+            isinstance(text, str) and text.strip() for text in values
+        ):
             raise _problem(f"has {key} in [{where}] that is no list of texts in quotes")
-        patterns[Level(key)] = tuple(one.strip().lower() if lower else one.strip() for one in values)
+        patterns[Level(key)] = tuple(
+            text.strip().lower() if lower else text.strip() for text in values
+        )
     return patterns
 
 
-def _problem(what: str) -> BadInput:
-    return BadInput(f"The access file {access_file()} {what}. Mend it; until then nobody but invited people may do anything.")
+def _problem(fault: str) -> BadInput:
+    return BadInput(
+        f"The access file {access_file()} {fault}. Mend it; until then nobody but invited people "
+        "may do anything."
+    )

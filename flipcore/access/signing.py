@@ -1,7 +1,8 @@
-"""What links and cookies are signed with: a secret of this machine, in a file that its owner alone may read.
+"""Signatures of links and cookies: by a secret of this machine, in a file that its owner alone may
+read.
 
-The secret is in no database, log or export, so a copied or merged database opens no door. Two purposes never share a signature: a
-link is no cookie.
+The secret is in no database, log or export, so a copied or merged database opens no door. Two
+purposes never share a signature: a link is no cookie.
 """
 
 import base64
@@ -31,18 +32,26 @@ def secret_path() -> Path:
 
 
 def secret() -> bytes:
-    """The secret, made when it is first needed. Raises BadInput where others may read its file, or where it is none."""
+    """The secret, made when it is first needed. Raises BadInput where others may read its file, or
+    where it is none."""
     path = secret_path()
     try:
         if not path.exists():
             _create(path)
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise BadInput(f"Others may read {path}, which signs the invitation links. Run: chmod 600 {path}")
+            raise BadInput(
+                f"Others may read {path}, which signs the invitation links. Run: chmod 600 {path}"
+            )
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}, which signs the invitation links, cannot be read or written: {error}.") from error
+        raise BadInput(
+            f"{path}, which signs the invitation links, cannot be read or written: {error}."
+        ) from error
     if len(text) < 2 * _BYTES:
-        raise BadInput(f"{path} holds no secret. Delete it: a new one is made, and every invitation has to be issued again.")
+        raise BadInput(
+            f"{path} holds no secret. Delete it: a new one is made, and every invitation has to be "
+            "issued again."
+        )
     return text.encode("ascii")
 
 
@@ -63,13 +72,21 @@ def key_of(token: str) -> str:
 
 
 def is_signed(purpose: str, token: str, content: Mapping[str, Any]) -> bool:
-    """Whether this machine signed exactly this content for this purpose."""
+    """Tell whether this machine signed exactly this content for this purpose."""
     key, _, signature = token.partition(".")
-    return hmac.compare_digest(signature.encode("utf-8", "replace"), _signature(purpose, key, content).encode("ascii"))
+    return hmac.compare_digest(
+        signature.encode("utf-8", "replace"),
+        _signature(purpose, key, content=content).encode("ascii"),
+    )
 
 
 def _signature(purpose: str, key: str, content: Mapping[str, Any]) -> str:
-    text = json.dumps([purpose, key, sorted((name, str(value)) for name, value in content.items())], ensure_ascii=True)
+    text = json.dumps(
+        [purpose, key, sorted((name, str(value)) for name, value in content.items())],
+        ensure_ascii=True,
+    )
     return (
-        base64.urlsafe_b64encode(hmac.new(secret(), text.encode("ascii"), hashlib.sha256).digest()).decode("ascii").rstrip("=")
+        base64.urlsafe_b64encode(hmac.new(secret(), text.encode("ascii"), hashlib.sha256).digest())
+        .decode("ascii")
+        .rstrip("=")
     )

@@ -152,7 +152,7 @@ def test_every_table_says_what_its_rows_need():
     assert set(RULES) == set(tables())
     assert rule_of("a table of tomorrow").needs is Permission.FILES
     for name, rule in RULES.items():
-        assert not rule.who or rule.who in tables()[name].names
+        assert not rule.person_column or rule.person_column in tables()[name].names
         assert not rule.act or rule.on in tables()[name].names
 
 
