@@ -15,7 +15,7 @@ AXES: Registry[Axis] = Registry(
     "axis",
     "axes",
     kind=Axis,
-    shipped=in_files(__name__, _FILES, one="AXIS", several="AXES"),
+    shipped=in_files(__name__, _FILES, singular="AXIS", plural="AXES"),
     fault=axis_fault,
 )
 

@@ -1,1 +1,2 @@
-"""What everything stands on: records, the declared study, contracts of plug-ins, errors, paths, random generators."""
+"""The base of everything: records, the declared study, contracts of plug-ins, errors, paths, random
+generators."""

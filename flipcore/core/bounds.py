@@ -1,4 +1,5 @@
-"""How large anything in a study may be. A study is data from anywhere, so every number, text and table has a bound."""
+"""Bounds of a study. A study is data from anywhere, so every number, text and table has a
+bound."""
 
 import math
 from collections.abc import Mapping
@@ -43,11 +44,16 @@ PARAMETERS = {
 _ANY = (-1e12, 1e12)
 
 
-def check_number(where: str, key: str, value: float, bounds: Mapping[str, tuple[float, float]] = STUDY) -> None:
+def check_number(
+    where: str, key: str, value: float, bounds: Mapping[str, tuple[float, float]] = STUDY
+) -> None:
     """Raises BadInput for a number that is none, or beyond what its key allows."""
     low, high = bounds.get(key, _ANY)
     if isinstance(value, float) and not math.isfinite(value):
-        raise BadInput(f"{where} has {key} = {value}; it must be at least {low:,} and at most {high:,}, and a finite number.")
+        raise BadInput(
+            f"{where} has {key} = {value}; it must be at least {low:,} and at most {high:,}, and a "
+            "finite number."
+        )
     if not low <= value <= high:
         limit = f"at least {low:,}" if value < low else f"at most {high:,}"
         text = str(value) if abs(value) < 1e15 else f"{float(min(value, 10**300)):.3g}"
@@ -61,25 +67,31 @@ def check_text(where: str, key: str, text: str) -> None:
         raise BadInput(f"{where} has {len(text):,} characters in {key}; at most {most:,} are read.")
 
 
-def check_nested(where: str, key: str, value: Any, bounds: Mapping[str, tuple[float, float]], depth: int = 1) -> None:
-    """Raises BadInput for anything inside of a table that is too deep, too long, too large or of a kind that is not known."""
+def check_nested(
+    where: str, key: str, value: Any, bounds: Mapping[str, tuple[float, float]], depth: int = 1
+) -> None:
+    """Raises BadInput for anything inside of a table that is too deep, too long, too large or of a
+    kind that is not known."""
     if depth > MOST_DEPTH:
         raise BadInput(f"{where} has {key} nested more than {MOST_DEPTH} deep. Write it flatter.")
     if isinstance(value, Mapping):
-        _check_length(where, key, len(value))
-        for inner, one in value.items():
-            check_text(where, key, str(inner))
-            check_nested(where, str(inner), one, bounds, depth + 1)
+        _check_length(where, key, n=len(value))
+        for inner, inner_value in value.items():
+            check_text(where, key, text=str(inner))
+            check_nested(where, str(inner), value=inner_value, bounds=bounds, depth=depth + 1)
     elif isinstance(value, (list, tuple)):
-        _check_length(where, key, len(value))
-        for one in value:
-            check_nested(where, key, one, bounds, depth + 1)
+        _check_length(where, key, n=len(value))
+        for entry in value:
+            check_nested(where, key, value=entry, bounds=bounds, depth=depth + 1)
     elif isinstance(value, str):
-        check_text(where, key, value)
+        check_text(where, key, text=value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        check_number(where, key, value, bounds)
+        check_number(where, key, value=value, bounds=bounds)
     elif value is not None and not isinstance(value, bool):
-        raise BadInput(f"{where} has a {type(value).__name__} in {key}; it may hold texts, numbers, true, false and lists.")
+        raise BadInput(
+            f"{where} has a {type(value).__name__} in {key}; it may hold texts, numbers, true, "
+            "false and lists."
+        )
 
 
 def _check_length(where: str, key: str, n: int) -> None:

@@ -1,7 +1,8 @@
-"""What somebody declared, from a table: a study's parts, a model, a plug-in's parameters.
+"""Declarations from a table: a study's parts, a model, a plug-in's parameters.
 
-One loader with one way to say what is wrong. Types are those of the dataclass's fields, which pydantic checks strictly: "2" is no
-number, 1 is not true; a list stands for a tuple, a whole number for a number. Bounds are checked by `bounds`.
+One loader with one way to say what is wrong. Types are those of the dataclass's fields, which
+pydantic checks strictly: "2" is no number, 1 is not true; a list stands for a tuple, a whole number
+for a number. Bounds are checked by `bounds`.
 """
 
 import types
@@ -28,42 +29,53 @@ _WORDS = {
 }
 
 
-def declared(kind: type[T], table: Any, where: str, own_fields: Mapping[str, Any] | None = None) -> T:
-    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`own_fields`), which a table may not have.
-    Raises BadInput that names the place and the key: no table, an unknown key, a missing one, a value of another type."""
+def declared(
+    kind: type[T], table: Any, where: str, own_fields: Mapping[str, Any] | None = None
+) -> T:
+    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`own_fields`),
+    which a table may not have. Raises BadInput that names the place and the key: no table, an
+    unknown key, a missing one, a value of another type."""
     if not isinstance(table, Mapping):
         raise BadInput(f"{where} must be a table, not {type(table).__name__}.")
-    own = own_fields or {}
-    keys = [field for field in fields(kind) if field.init and field.name not in own]  # type: ignore[arg-type]
-    check_keys(where, "key", table, [field.name for field in keys])
+    caller_fields = own_fields or {}
+    keys = [field for field in fields(kind) if field.init and field.name not in caller_fields]  # type: ignore[arg-type]
+    check_keys(where, "key", table=table, names=[field.name for field in keys])
     for field in keys:
-        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+        if (
+            field.name not in table
+            and field.default is MISSING
+            and field.default_factory is MISSING
+        ):
             raise BadInput(f"{where} is incomplete: {field.name} is missing.")
-    values = {key: fitting(kind, where, key, value) for key, value in table.items()}
-    return kind(**values, **own)
+    values = {key: fitting(kind, where, key=key, value=value) for key, value in table.items()}
+    return kind(**values, **caller_fields)
 
 
-def check_keys(where: str, what: str, table: Mapping[str, Any], names: Collection[str]) -> None:
+def check_keys(where: str, noun: str, table: Mapping[str, Any], names: Collection[str]) -> None:
     """Raises BadInput for the first key (or parameter) that is none of `names`, with those."""
     unknown = sorted(set(table) - set(names))
     if unknown:
-        takes = f"it may have {', '.join(names)}" if names else f"it has no {what}s"
-        raise BadInput(f"{where} has the unknown {what} {unknown[0]!r}; {takes}.")
+        takes = f"it may have {', '.join(names)}" if names else f"it has no {noun}s"
+        raise BadInput(f"{where} has the unknown {noun} {unknown[0]!r}; {takes}.")
 
 
 def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -> Any:
-    """The value in the type of the field `key` of `kind`. Where a plug-in's annotation cannot be understood, the type of its
-    `default` decides. Raises BadInput."""
+    """The value in the type of the field `key` of `kind`. Where a plug-in's annotation cannot be
+    understood, the type of its `default` decides. Raises BadInput."""
     from pydantic import ValidationError
 
     instead: Any = type(default)
-    hint = _hint(kind, key, instead)
+    hint = _hint(kind, key, instead=instead)
     value = tuple(value) if isinstance(value, list) and _is_tuple(hint) else value
     try:
-        return _adapter(kind, key, instead).validate_python(value)
+        return _adapter(kind, key, instead=instead).validate_python(value)
     except ValidationError as error:
         words = _words(hint)
-        entry = f"{key} = {str(value)[:60]!r}" if key not in _SECRET else f"another kind of value in {key}"
+        entry = (
+            f"{key} = {str(value)[:60]!r}"
+            if key not in _SECRET
+            else f"another kind of value in {key}"
+        )
         raise BadInput(f"{where} has {entry}; it must be {words}.") from error
 
 
@@ -71,14 +83,16 @@ def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -
 def _adapter(kind: type, key: str, instead: Any) -> "TypeAdapter":
     from pydantic import ConfigDict, TypeAdapter
 
-    return TypeAdapter(_hint(kind, key, instead), config=None if _is_record(kind, key, instead) else ConfigDict(strict=True))
+    return TypeAdapter(
+        _hint(kind, key, instead=instead),
+        config=None if _is_record(kind, key, instead=instead) else ConfigDict(strict=True),
+    )
 
 
 def _is_record(kind: type, key: str, instead: Any) -> bool:
-    """Whether the field holds dataclasses, which bring a configuration of their own."""
-    return any(
-        hasattr(one, "__dataclass_fields__") for one in (_hint(kind, key, instead), *get_args(_hint(kind, key, instead)))
-    )
+    """Tell whether the field holds dataclasses, which bring a configuration of their own."""
+    hint = _hint(kind, key, instead=instead)
+    return any(hasattr(part, "__dataclass_fields__") for part in (hint, *get_args(hint)))
 
 
 @cache
@@ -90,12 +104,13 @@ def _hint(kind: type, key: str, instead: Any) -> Any:
 
 
 def _is_tuple(hint: Any) -> bool:
-    return tuple in (hint, get_origin(hint)) or any(tuple in (one, get_origin(one)) for one in get_args(hint))
+    hints = (hint, *get_args(hint))
+    return any(tuple in (part, get_origin(part)) for part in hints)
 
 
 def _words(hint: Any) -> str:
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
-        return " or ".join(_words(one) for one in get_args(hint) if one is not type(None))
+        return " or ".join(_words(part) for part in get_args(hint) if part is not type(None))
     origin = get_origin(hint) or hint
     if origin is tuple and get_args(hint)[:1] == (str,):
         return "a list of texts"

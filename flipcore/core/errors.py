@@ -18,7 +18,8 @@ class MissingPackage(FlipscopeError):
 
 
 class StoreHeld(FlipscopeError):
-    """Another process holds the database file; `holder` says which, without a guess at what it is."""
+    """Another process holds the database file; `holder` says which, without a guess at what it
+    is."""
 
     def __init__(self, sentence: str, holder: str = "") -> None:
         super().__init__(sentence)
@@ -30,7 +31,8 @@ class OverBudget(FlipscopeError):
 
 
 class NotStored(FlipscopeError):
-    """Rows or a file could not be written, for the disk is full; nothing of them was acknowledged or left."""
+    """Rows or a file could not be written, for the disk is full; nothing of them was acknowledged
+    or left."""
 
 
 class AccessDenied(FlipscopeError):

@@ -1,7 +1,9 @@
-"""How a completion ended, in one vocabulary for all servers and logs, and the reasoning before an answer kept apart.
+"""Ends of completions, in one vocabulary for all servers and logs, and the reasoning before an
+answer kept apart.
 
-A completion that a token limit, a filter or an open reasoning block ended holds no answer:
-what stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having finished.
+A completion that a token limit, a filter or an open reasoning block ended holds no answer: what
+stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having
+finished.
 """
 
 import re
@@ -10,79 +12,134 @@ from typing import Any
 
 from flipcore.core.records import Completion
 
-STOP, LENGTH, FILTER, OPEN, REFUSAL, NOT_RECORDED = "stop", "length", "content_filter", "open_reasoning", "refusal", ""
+STOP, LENGTH, FILTER, OPEN, REFUSAL, NOT_RECORDED = (
+    "stop",
+    "length",
+    "content_filter",
+    "open_reasoning",
+    "refusal",
+    "",
+)
 ENDED_EARLY = (LENGTH, FILTER, OPEN)
-MOST_CUT = 0.05  # of a cell's answers; with more, it makes a claim only where both worst cases agree with it
+# of a cell's answers; with more, it makes a claim only where both worst cases agree with it
+MOST_CUT = 0.05
 
 _WORDS = {
-    STOP: ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_sequence_hit", "endoftext", "complete", "completed"),
-    LENGTH: ("length", "max_tokens", "max_length", "max_output_tokens", "max_new_tokens", "model_length", "token_limit")
+    STOP: (
+        "stop",
+        "eos",
+        "eos_token",
+        "end_turn",
+        "stop_sequence",
+        "stop_sequence_hit",
+        "endoftext",
+        "complete",
+        "completed",
+    ),
+    LENGTH: (
+        "length",
+        "max_tokens",
+        "max_length",
+        "max_output_tokens",
+        "max_new_tokens",
+        "model_length",
+        "token_limit",
+    )
     + ("model_context_window_exceeded", "context_length", "truncated", "incomplete"),
-    FILTER: ("content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation", "prohibited_content")
+    FILTER: (
+        "content_filter",
+        "content_filtered",
+        "guardrail_intervened",
+        "safety",
+        "recitation",
+        "prohibited_content",
+    )
     + ("blocklist", "spii", "image_safety", "moderation", "error_toxic"),
     REFUSAL: ("refusal", "refused"),
     NOT_RECORDED: ("", "none", "null", "nan", "unknown", "finish_reason_unspecified"),
 }
-_BY_WORD = {word: name for name, words in _WORDS.items() for word in words}
+_BY_WORD: dict[str, str] = {}
+for _name, _words in _WORDS.items():
+    _BY_WORD |= dict.fromkeys(_words, _name)
 
 
 def finish_reason(reason: Any) -> str:
-    """What a server or a log says of the end, in the words above; another word ("tool_calls") is kept as it came."""
+    """Reason that a server or a log gives for the end, in the words above; another word
+    ("tool_calls") is kept as it came."""
     if isinstance(reason, str) and reason in _BY_WORD:
         return _BY_WORD[reason]
-    word = re.sub(r"[\s-]+", "_", str("" if reason is None else reason).strip().lower()).removeprefix("finishreason.")
+    word = re.sub(
+        r"[\s-]+", "_", str("" if reason is None else reason).strip().lower()
+    ).removeprefix("finishreason.")
     return _BY_WORD.get(word, word)
 
 
-# Reasoning as models mark it: <think> (DeepSeek, Qwen), [THINK] (Magistral), channels (gpt-oss), begin_of_thought (Sky-T1).
-_OPENS = r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis|commentary)<\|message\|>"
+# Reasoning as models mark it: <think> (DeepSeek, Qwen), [THINK] (Magistral), channels (gpt-oss),
+# begin_of_thought (Sky-T1).
+_OPENS = (
+    r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis"
+    r"|commentary)<\|message\|>"
+)
 _OPENS += r"|<\|begin_of_thought\|>"
 _CLOSES = r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|end_of_thought\|>"
 _CLOSES += r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
 _MARK = re.compile(f"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})", re.IGNORECASE)
-_BEGIN = ("<th", "</th", "<rea", "</rea", "<|", "[th", "[/th")  # each mark does, in lower case; the search is slow
+# each mark does, in lower case; the search is slow
+_BEGIN = ("<th", "</th", "<rea", "</rea", "<|", "[th", "[/th")
 
 
 def reasoning_apart(text: str) -> tuple[str, str, bool]:
     """(reasoning, answer, whether the reasoning is still open at the end).
 
-    A closing mark without an opening one ends a block that the prompt itself opened, so all before it is reasoning.
+    A closing mark without an opening one ends a block that the prompt itself opened, so all before
+    it is reasoning.
     """
     folded = text.lower()
     if not any(beginning in folded for beginning in _BEGIN):
         return "", text, False
     reasoning: list[str] = []
     answer: list[str] = []
-    at, is_open = 0, False
+    end, is_open = 0, False
     for mark in _MARK.finditer(text):
-        before = text[at : mark.start()]
-        at = mark.end()
+        before = text[end : mark.start()]
+        end = mark.end()
         if mark["closes"] and not is_open:
             reasoning, answer = [*reasoning, *answer, before], []
         else:
             (reasoning if is_open else answer).append(before)
         is_open = bool(mark["opens"])
-    if at == 0:
+    if end == 0:
         return "", text, False
-    (reasoning if is_open else answer).append(text[at:])
-    return "\n".join(part.strip() for part in reasoning if part.strip()), "".join(answer).lstrip(), is_open
+    (reasoning if is_open else answer).append(text[end:])
+    return (
+        "\n".join(part.strip() for part in reasoning if part.strip()),
+        "".join(answer).lstrip(),
+        is_open,
+    )
 
 
 def separate_reasoning(completion: Completion) -> Completion:
-    """The completion with the reasoning that stands in its text moved out of it; one without stays as it is. An open block
-    has no answer behind it, so the text is what stood before the block and `finish_reason` says so."""
+    """The completion with the reasoning that stands in its text moved out of it; one without stays
+    as it is. An open block has no answer behind it, so the text is what stood before the block and
+    `finish_reason` says so."""
     reasoning, answer, is_open = reasoning_apart(completion.text)
     if answer == completion.text:
         return completion
-    ended = OPEN if is_open and completion.finish_reason not in (LENGTH, FILTER) else completion.finish_reason
+    ended = (
+        OPEN
+        if is_open and completion.finish_reason not in (LENGTH, FILTER)
+        else completion.finish_reason
+    )
     all_reasoning = "\n".join(filter(None, (completion.reasoning, reasoning)))
     return replace(completion, text=answer, reasoning=all_reasoning, finish_reason=ended)
 
 
 def cut_reason(completion: Completion, *, length_counts: bool = True) -> str:
-    """Why nothing may be read from a completion, as a sentence; "" where it finished or nobody recorded how it ended.
+    """Reason for which nothing may be read from a completion, as a sentence; "" where it finished
+    or nobody recorded how it ended.
 
-    A continuation is asked for with a fixed length, so there the limit is what was wanted (`length_counts=False`).
+    A continuation is asked for with a fixed length, so there the limit is what was wanted
+    (`length_counts=False`).
     """
     ended = completion.finish_reason
     if ended == OPEN:
@@ -92,5 +149,7 @@ def cut_reason(completion: Completion, *, length_counts: bool = True) -> str:
     if ended != LENGTH or not length_counts:
         return ""
     after = f" after {completion.n_tokens_out:,} tokens" if completion.n_tokens_out else ""
-    inside = ", inside its reasoning" if completion.reasoning and not completion.text.strip() else ""
+    inside = (
+        ", inside its reasoning" if completion.reasoning and not completion.text.strip() else ""
+    )
     return f"The answer was cut off at the token limit{after}{inside}."

@@ -1,4 +1,5 @@
-"""The part of a link that others may be handed: which view at which settings, without what belongs to one person."""
+"""The part of a link that others may be handed: which view at which settings, without what belongs
+to one person."""
 
 import math
 from collections.abc import Mapping
@@ -16,13 +17,15 @@ def shared_query(query: str) -> str:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as one word of a link: "level:0.9,policy:own_class"; a value that is not set is left out."""
+    """Settings as one word of a link: "level:0.9,policy:own_class"; a value that is not set is left
+    out."""
     return ",".join(f"{key}:{value}" for key, value in settings.items() if value is not None)
 
 
 def settings_from(text: str, start: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `start`'s settings that a link's word holds, of the kind that they have there (a number for one that is not set);
-    what is none of them is left out, because anybody writes a link."""
+    """Those of `start`'s settings that a link's word holds, of the kind that they have there (a
+    number for one that is not set); what is none of them is left out, because anybody writes a
+    link."""
     pairs = (part.partition(":")[::2] for part in text[:MOST_CHARACTERS].split(","))
     values = {key: _like(value, start[key]) for key, value in pairs if key in start}
     return {key: value for key, value in values.items() if value is not None}

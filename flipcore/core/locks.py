@@ -1,4 +1,4 @@
-"""What a lock is called: the hash of its settings, which hold the state of the moment when it was stored."""
+"""Id of a lock: the hash of its settings, which hold the state of the moment when it was stored."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 
 STATE = "state"
-MANIFEST = ("lock_id", "study_id", "settings", "reviewer")  # what others check a lock by; the settings hold the hashes
+# what others check a lock by; the settings hold the hashes
+MANIFEST = ("lock_id", "study_id", "settings", "reviewer")
 
 
 def manifest(name: str) -> dict[str, Any]:
@@ -17,15 +18,28 @@ def manifest(name: str) -> dict[str, Any]:
     try:
         lock = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInput(f"{name} cannot be read: {error.strerror or error}. Give the manifest of a lock.") from error
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name} is no JSON ({error}). Give the manifest of a lock, which a study's report offers.") from error
-    if not isinstance(lock, dict) or not isinstance(lock.get("settings"), dict) or not {"lock_id", "study_id"} <= set(lock):
         raise BadInput(
-            f"{name} is no manifest of a lock: it needs lock_id, study_id and settings. A study's report offers one."
+            f"{name} cannot be read: {error.strerror or error}. Give the manifest of a lock."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            f"{name} is no JSON ({error}). Give the manifest of a lock, which a study's report "
+            "offers."
+        ) from error
+    if (
+        not isinstance(lock, dict)
+        or not isinstance(lock.get("settings"), dict)
+        or not {"lock_id", "study_id"} <= set(lock)
+    ):
+        raise BadInput(
+            f"{name} is no manifest of a lock: it needs lock_id, study_id and settings. A study's "
+            "report offers one."
         )
     if lock_id(lock["settings"]) != lock["lock_id"]:
-        raise BadInput(f"{name} was changed: its lock_id is not the hash of its settings. Ask for the file again.")
+        raise BadInput(
+            f"{name} was changed: its lock_id is not the hash of its settings. Ask for the file "
+            "again."
+        )
     return lock
 
 

@@ -1,7 +1,9 @@
-"""Where things are: the one place that knows how the tree is laid out, in a clone and as an installed package.
+"""Places of files: the one module that knows how the tree is laid out, in a clone and as an
+installed package.
 
-In a clone everything is where the repository has it. An installed package keeps app, pages and data in a folder `flipscope`
-beside `flipcore`, and writes nothing there: the database and what belongs to it live in the user's own folder.
+In a clone everything is where the repository has it. An installed package keeps app, pages and data
+in a folder `flipscope` beside `flipcore`, and writes nothing there: the database and what belongs
+to it live in the user's own folder.
 """
 
 import os
@@ -18,7 +20,8 @@ PARAPHRASES = DATA / "paraphrases"
 POCKET = DATA / "pocket"
 POCKET_ANSWERS = POCKET / "answers.parquet"
 MODELS_TOML = DATA / "models.toml"
-HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")  # the user's own files, never in the clone
+# the user's own files, never in the clone
+HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")
 DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"
 
 

@@ -1,10 +1,11 @@
-"""What passes between the stages of the pipeline, and the ids by which it is known.
+"""Records that pass between the stages of the pipeline, and the ids by which they are known.
 
     Item -> Variant -> Call -> Completion -> Readout
 
-Ids are hashes of content, so the same thing made on two machines has one id and stores merge as a union.
-A canonical answer is text: the index of an option in the item's own order ("2"), an exact number ("1450", "29/2"), or
-normalised words ("new york"). A target may list several right answers, one a line.
+Ids are hashes of content, so the same thing made on two machines has one id and stores merge as a
+union. A canonical answer is text: the index of an option in the item's own order ("2"), an exact
+number ("1450", "29/2"), or normalised words ("new york"). A target may list several right answers,
+one a line.
 """
 
 import hashlib
@@ -15,41 +16,60 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-CODE = "code"  # the kind of items that ask for a function, which their tests call; the right answer is that it passes
+# the kind of items that ask for a function, which their tests call; the right answer is that it
+# passes
+CODE = "code"
 KINDS = ("choice", "number", "text", "completion", CODE)
 SANDBOX = "sandbox:python"  # who is asked to run code with its tests; no model's name has a colon
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 _PLAIN_ROLES = {"target": "benchmark", "retro": "holdout"}
-SPREAD = "vocabulary_spread"  # mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
+# mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
+SPREAD = "vocabulary_spread"
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
+# words that servers take; each takes some of them
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
-OTHER_PROMPT = "prompt"  # the axis of one model\'s further prompts for the same item, in recorded outputs
-RIGHT, WRONG = "right", "wrong"  # answers of an item that a scorer judged without taking an answer out of it
-WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"  # extractors: the default reference, and the field's default
+# the axis of one model\'s further prompts for the same item, in recorded outputs
+OTHER_PROMPT = "prompt"
+# answers of an item that a scorer judged without taking an answer out of it
+RIGHT, WRONG = "right", "wrong"
+# extractors: the default reference, and the field's default
+WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"
 # extractors of short answers, expressions, programs
 WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = ("text_match", "math", "unit_tests")
-ROTATION_READOUTS = ("rotation", "rotation_single")  # what the rotation harness reads over several orders: in no flip
-CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
-_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+# what the rotation harness reads over several orders: in no flip
+ROTATION_READOUTS = ("rotation", "rotation_single")
+# the layout of variants that ask for a continuation, not for an answer
+CONTINUATION = "continuation"
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str
+)
 
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
-    """What people call the items of a role: of two sets that are compared the one is the benchmark, unless others of the study's `roles`
-    are, and the other its holdout."""
-    return role.replace("_", " ") if "benchmark" in roles else _PLAIN_ROLES.get(role, role.replace("_", " "))
+    """Name of the items of a role for people: of two sets that are compared the one is the
+    benchmark, unless others of the study's `roles` are, and the other its holdout."""
+    return (
+        role.replace("_", " ")
+        if "benchmark" in roles
+        else _PLAIN_ROLES.get(role, role.replace("_", " "))
+    )
 
 
 def digest(*parts: Any) -> str:
-    """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not matter)."""
-    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not
+    matter)."""
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[
+        :20
+    ]
 
 
 @dataclass(frozen=True)
 class Item:
-    """One question with its target. `options` keep the item's own order; `source_id` names the item it was made from."""
+    """One question with its target. `options` keep the item's own order; `source_id` names the item
+    it was made from."""
 
     item_id: str
     dataset: str
@@ -64,27 +84,42 @@ class Item:
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def make(cls, *, dataset: str, key: str, kind: str, question: str, options: tuple[str, ...] = (), **rest) -> "Item":
-        """An item whose id says where it came from and changes with its content: ``gsm8k/17@1c0ffee2``."""
-        target = rest.get("target")
+    def make(
+        cls,
+        *,
+        dataset: str,
+        key: str,
+        kind: str,
+        question: str,
+        options: tuple[str, ...] = (),
+        **fields,
+    ) -> "Item":
+        """An item whose id says where it came from and changes with its content:
+        ``gsm8k/17@1c0ffee2``."""
+        target = fields.get("target")
         item_id = f"{dataset}/{key}@{digest(kind, question, list(options), target)[:8]}"
-        return cls(item_id, dataset, kind, question, tuple(options), **rest)
+        return cls(item_id, dataset, kind, question, tuple(options), **fields)
 
 
 _LATER = ("effort", "reasoning_budget", "turns", "spread")
-EXAMPLE_TURNS = ("example question", "example answer")  # parts of a prompt that are turns of the conversation before it
+# parts of a prompt that are turns of the conversation before it
+EXAMPLE_TURNS = ("example question", "example answer")
 
 
 def messages_of(text: str, turns: Sequence[int]) -> list[dict[str, str]]:
     """A text cut into the messages of a conversation, the user's and the assistant's in turns."""
     texts = [text[start:end] for start, end in zip((0, *turns), (*turns, len(text)), strict=True)]
-    return [{"role": ("user", "assistant")[i % 2], "content": one} for i, one in enumerate(texts)]
+    return [
+        {"role": ("user", "assistant")[i % 2], "content": text_part}
+        for i, text_part in enumerate(texts)
+    ]
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their concatenation. Parts with a name of
-    EXAMPLE_TURNS stand in front and are turns of their own where the model is asked by chat."""
+    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their
+    concatenation. Parts with a name of EXAMPLE_TURNS stand in front and are turns of their own
+    where the model is asked by chat."""
 
     parts: tuple[tuple[str, str], ...]
     system: str = ""
@@ -95,7 +130,8 @@ class Prompt:
 
     @property
     def turns(self) -> tuple[int, ...]:
-        """Where in the text each turn before the last one ends, in characters; none where the prompt is one message."""
+        """Ends, in characters, of the turns before the last one; none where the prompt is one
+        message."""
         return tuple(accumulate(len(text) for name, text in self.parts if name in EXAMPLE_TURNS))
 
     @property
@@ -103,16 +139,20 @@ class Prompt:
         """The text as people read it: with the speaker above each turn where there are several."""
         if not self.turns:
             return self.text
-        return "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages_of(self.text, self.turns))
+        return "\n\n".join(
+            f"[{message['role']}]\n{message['content']}"
+            for message in messages_of(self.text, self.turns)
+        )
 
 
 @dataclass(frozen=True)
 class Variant:
     """One way of asking an item.
 
-    `order[i]` is the item's own index of the option shown at position i, `labels[i]` the label shown there.
-    `key` names the variant within its axis ("base", "rotate-1"), `compared_with` the key it is compared with.
-    `material_id` is the accepted paraphrase it was made from, if any. `target` is its own canonical answer.
+    `order[i]` is the item's own index of the option shown at position i, `labels[i]` the label
+    shown there. `key` names the variant within its axis ("base", "rotate-1"), `compared_with` the
+    key it is compared with. `material_id` is the accepted paraphrase it was made from, if any.
+    `target` is its own canonical answer.
     """
 
     item_id: str
@@ -129,19 +169,30 @@ class Variant:
 
     @cached_property
     def variant_id(self) -> str:
-        """The same prompt of the same item has one id whatever the axis, so the base is asked once. Recordings, which may hold
-        one prompt under several names, tell them apart (`repeat`), and so does another reasoning effort (`effort`)."""
-        again = [self.params[name] for name in ("repeat", "effort") if name in self.params]
-        again += [self.prompt.turns] if self.prompt.turns else []
-        return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target, *again)
+        """The same prompt of the same item has one id whatever the axis, so the base is asked once.
+        Recordings, which may hold one prompt under several names, tell them apart (`repeat`), and
+        so does another reasoning effort (`effort`)."""
+        told_apart_by = [self.params[name] for name in ("repeat", "effort") if name in self.params]
+        told_apart_by += [self.prompt.turns] if self.prompt.turns else []
+        return digest(
+            self.item_id,
+            self.prompt.system,
+            self.prompt.text,
+            self.order,
+            self.labels,
+            self.target,
+            *told_apart_by,
+        )
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent to a model. `first_token` asks one token with its `top_k` alternatives, after the prompt and `continuation`;
-    `score` the log-probabilities of `continuation` given the prompt, with `spread` also how they lie over the vocabulary. `effort` is
-    a word of EFFORTS or "" for the server's own, `reasoning_budget` the tokens that reasoning may take, 0 for the server's own. `turns`
-    is where in the prompt each turn of a conversation ends but the last, the user's and the assistant's in turns."""
+    """Request to a model. `first_token` asks one token with its `top_k` alternatives, after the
+    prompt and `continuation`; `score` the log-probabilities of `continuation` given the prompt,
+    with `spread` also how they lie over the vocabulary. `effort` is a word of EFFORTS or "" for the
+    server's own, `reasoning_budget` the tokens that reasoning may take, 0 for the server's own.
+    `turns` is where in the prompt each turn of a conversation ends but the last, the user's and the
+    assistant's in turns."""
 
     kind: str
     prompt: str
@@ -159,7 +210,8 @@ class Request:
     spread: bool = False
 
     def declared(self) -> dict[str, Any]:
-        """What is asked, as it is hashed and stored; fields that came later are left out at their default, so that no id moves."""
+        """Fields as they are hashed and stored; fields that came later are left out at their
+        default, so that no id moves."""
         return {key: value for key, value in vars(self).items() if value or key not in _LATER}
 
     @property
@@ -169,8 +221,8 @@ class Request:
 
     @property
     def ability(self) -> str:
-        """What a backend must be able to do. A token after a given continuation needs what scoring needs: a text that the
-        server takes as it is, which chat APIs do not."""
+        """Ability that a backend needs. A token after a given continuation needs what scoring
+        needs: a text that the server takes as it is, which chat APIs do not."""
         if self.kind == "first_token":
             return "score" if self.continuation else "first_token_logprobs"
         return SPREAD if self.spread else self.kind
@@ -178,7 +230,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Call:
-    """One request to one revision of one model; another `sample` is another call, asking again is not."""
+    """One request to one revision of one model; another `sample` is another call, asking again is
+    not."""
 
     model: str
     revision: str
@@ -188,18 +241,22 @@ class Call:
 
     @cached_property
     def call_id(self) -> str:
-        return digest(self.model, self.revision, self.request.declared(), self.sample, self.parent_id)
+        return digest(
+            self.model, self.revision, self.request.declared(), self.sample, self.parent_id
+        )
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back. `tokens` are (text, log-probability in nats) of the generated text or of the scored continuation;
-    `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too.
-    `finish_reason` is in the words of `flipcore.core.finish`, "" where nobody recorded it; `reasoning` is what the model
-    wrote before its answer, which no extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can
-    tell, and brought no answer: they may have been billed. `n_tokens_reasoning` of the `n_tokens_out` are the reasoning's, as far
-    as the server counts them. `spread` is (mean, standard deviation) in nats of the vocabulary's log-probabilities, of each of `tokens`,
-    where the request asked for it."""
+    """Reply to a call. `tokens` are (text, log-probability in nats) of the generated text or of the
+    scored continuation; `top_logprobs` the first token's alternatives. None means that the server
+    gave none; a placeholder is None too. `finish_reason` is in the words of `flipcore.core.finish`,
+    "" where nobody recorded it; `reasoning` is what the model wrote before its answer, which no
+    extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can tell,
+    and brought no answer: they may have been billed. `n_tokens_reasoning` of the `n_tokens_out` are
+    the reasoning's, as far as the server counts them. `spread` is (mean, standard deviation) in
+    nats of the vocabulary's log-probabilities, of each of `tokens`, where the request asked for
+    it."""
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -223,13 +280,15 @@ class Completion:
 
 @dataclass(frozen=True)
 class Reading:
-    """What an extractor made of completions: an answer or a value, the matched span, or the reason for nothing.
+    """Reading of completions: an answer or a value, the matched span, or the reason for
+    nothing.
 
-    `status` is OK; UNREADABLE (a finished answer states none); CUT (the answer was ended before it was given); or ABSENT
-    (nothing came, or the model cannot do it).
+    `status` is OK; UNREADABLE (a finished answer states none); CUT (the answer was ended before it
+    was given); or ABSENT (nothing came, or the model cannot do it).
 
-    `span` counts characters in the text of the last source. `probabilities` are (canonical option, share) pairs that need
-    not sum to 1; `label_mass` is the share of first-token probability on the labels, None when it is unknown.
+    `span` counts characters in the text of the last source. `probabilities` are (canonical option,
+    share) pairs that need not sum to 1; `label_mass` is the share of first-token probability on the
+    labels, None when it is unknown.
     """
 
     status: str
@@ -257,7 +316,12 @@ class Readout:
 
 
 def correctness(reading: Reading, target: str | None) -> bool | None:
-    """Unreadable and cut off are wrong, absent is missing, and so is anything without a target or an answer by nature."""
-    if reading.status == ABSENT or target is None or (reading.status == OK and reading.answer is None):
+    """Unreadable and cut off are wrong, absent is missing, and so is anything without a target or
+    an answer by nature."""
+    if (
+        reading.status == ABSENT
+        or target is None
+        or (reading.status == OK and reading.answer is None)
+    ):
         return None
     return reading.answer in target.split("\n")

@@ -16,14 +16,26 @@ T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 # the file of each score that several logs report, which came after their ids and is no part of them
 FILES_OF_REPORTED = "reported_in"
-REMARKS = "remarks"  # an option of such a study: what its rows say against it, which came after its id and is no part of it
-RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
-# The family of a study that names none. It never grows: a detector that comes later joins a study that names it, or a verdict that
-# somebody has read would change.
+# an option of such a study: what its rows say against it, which came after its id and is no part of
+# it
+REMARKS = "remarks"
+RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = (
+    "random",
+    "paired",
+    "calibrated",
+    "other",
+)
+# The family of a study that names none. It never grows: a detector that comes later joins a study
+# that names it, or a verdict that somebody has read would change.
 DETECTORS = (
     *("drop_numeric_resample", "drop_entity_rename", "drop_paraphrase", "published_score"),
     *("question_loss", "answer_loss", "min_k"),
-    *("pearl_completion_rouge_l", "pearl_completion_ncd", "pearl_summary_rouge_l", "pearl_summary_ncd"),
+    *(
+        "pearl_completion_rouge_l",
+        "pearl_completion_ncd",
+        "pearl_summary_rouge_l",
+        "pearl_summary_ncd",
+    ),
 )
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 # fields added later: at their default they are no part of the id
@@ -39,10 +51,12 @@ _LATER: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ItemSource:
-    """Which items, in what role: `n` of them (0 = all) drawn with `seed` from those of the `categories` (all if empty).
+    """Items and their role: `n` of them (0 = all) drawn with `seed` from those of the `categories`
+    (all if empty).
 
-    `path` is a local copy, `columns` maps the item's fields to the columns of a generic file, `options` go to the loader.
-    `where` keeps the items whose own data say so: {"dose": [64, 256], "split": "control"}.
+    `path` is a local copy, `columns` maps the item's fields to the columns of a generic file,
+    `options` go to the loader. `where` keeps the items whose own data say so: {"dose": [64, 256],
+    "split": "control"}.
     """
 
     dataset: str
@@ -66,9 +80,10 @@ class Part:
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A model of data/models.toml (or `module:function`) and how it is asked. `stop` are texts that end an answer: a model
-    that runs on after its answer needs them, or its answers end at the token limit and are cut off. `effort` and
-    `reasoning_budget` are how much it may reason; "" and 0 leave that to the server."""
+    """A model of data/models.toml (or `module:function`) and how it is asked. `stop` are texts that
+    end an answer: a model that runs on after its answer needs them, or its answers end at the token
+    limit and are cut off. `effort` and `reasoning_budget` are how much it may reason; "" and 0
+    leave that to the server."""
 
     name: str
     temperature: float = 0.0
@@ -86,13 +101,16 @@ FIRST, BY_SEED, LM_EVAL = PICKS = ("first", "drawn", "lm_eval")
 
 @dataclass(frozen=True)
 class OwnPrompt:
-    """A prompt in the user's own words, in place of a layout (`text.own_prompts`): `template` is the question, `example` one
-    example with its answer, `before` what stands before all of them, or with `before_as_system` in the system message behind `system`.
+    """A prompt in the user's own words, in place of a layout (`text.own_prompts`): `template` is
+    the question, `example` one example with its answer, `before` what stands before all of them, or
+    with `before_as_system` in the system message behind `system`.
 
-    `n_examples` of `examples_from` (a split of a data set; without it, the study's own items in the same role) stand before the
-    question, `between` behind each: the first ones, ones `drawn` once by the study's seed, or for each item those that lm-eval's
-    sampler takes. `same_category` takes them from the item's own category. With `as_turns` each is a question of the user and an
-    answer of the assistant in a chat, and `before` is in the system message. What `preset` says holds where nothing is said here.
+    `n_examples` of `examples_from` (a split of a data set; without it, the study's own items in the
+    same role) stand before the question, `between` behind each: the first ones, ones `drawn` once
+    by the study's seed, or for each item those that lm-eval's sampler takes. `same_category` takes
+    them from the item's own category. With `as_turns` each is a question of the user and an answer
+    of the assistant in a chat, and `before` is in the system message. What `preset` says holds
+    where nothing is said here.
     """
 
     preset: str = ""
@@ -111,13 +129,16 @@ class OwnPrompt:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call.
+    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None
+    means no paid call.
 
-    `control` says what the controls are: a `random` split of the benchmark's own source, `paired` 1:1 with its items (pairs
-    are stored), `calibrated` on known doses of this model, or `other`. `judge_sees_retro` lets a judge on a network read items of
-    a retro set. `detectors` are the family over which verdicts on memory hold their error rate, by name; others are shown outside it.
-    `reference_model` is one of the study's models: losses of the others are also taken less its own on the same text.
-    `reference_models` are some, by whose scores on both sets the hardness curve expects those of the others.
+    `control` says what the controls are: a `random` split of the benchmark's own source, `paired`
+    1:1 with its items (pairs are stored), `calibrated` on known doses of this model, or `other`.
+    `judge_sees_retro` lets a judge on a network read items of a retro set. `detectors` are the
+    family over which verdicts on memory hold their error rate, by name; others are shown outside
+    it. `reference_model` is one of the study's models: losses of the others are also taken less its
+    own on the same text. `reference_models` are some, by whose scores on both sets the hardness
+    curve expects those of the others.
     """
 
     name: str
@@ -156,13 +177,17 @@ class Study:
 
     @property
     def scorers(self) -> tuple[Mapping[str, Any], ...]:
-        """What logs were scored by, of a study that was imported: `task`, `scorer` (a readout), `reducer` of an item's epochs, and
-        the scale from `low` to `high` where it is not 0 to 1; `of_rows` is false where no row has it. The first of a task leads."""
-        return tuple(one for source in self.items for one in source.options.get("scorers", ()))
+        """Scorers of the logs of a study that was imported: `task`, `scorer` (a readout), `reducer`
+        of an item's epochs, and the scale from `low` to `high` where it is not 0 to 1; `of_rows` is
+        false where no row has it. The first of a task leads."""
+        scorers: list[Mapping[str, Any]] = []
+        for source in self.items:
+            scorers += source.options.get("scorers", ())
+        return tuple(scorers)
 
     @property
     def scorer_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(one["scorer"]) for one in self.scorers))
+        return tuple(dict.fromkeys(str(scorer["scorer"]) for scorer in self.scorers))
 
     @cached_property
     def study_id(self) -> str:
@@ -173,13 +198,22 @@ class Study:
         return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:
-        """What the declaration says, without later fields that stand at their default."""
-        declaration = {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
-        models = [
-            {key: value for key, value in use.items() if key not in _LATER_OF_MODELS or value} for use in declaration["models"]
-        ]
-        if (own := declaration.get("prompt")) and not own["as_turns"]:
-            declaration["prompt"] = {key: value for key, value in own.items() if key != "as_turns"}
+        """Fields of the declaration, without later fields that stand at their default."""
+        declaration: dict[str, Any] = {}
+        for key, value in asdict(self).items():
+            if key not in _LATER or value != _LATER[key]:
+                declaration[key] = value
+        models = []
+        for use in declaration["models"]:
+            stated = {
+                key: value for key, value in use.items() if key not in _LATER_OF_MODELS or value
+            }
+            models.append(stated)
+        prompt = declaration.get("prompt")
+        if prompt and not prompt["as_turns"]:
+            declaration["prompt"] = {
+                key: value for key, value in prompt.items() if key != "as_turns"
+            }
         return declaration | {"models": models}
 
     def to_toml(self) -> str:
@@ -190,19 +224,26 @@ class Study:
 
     @classmethod
     def from_toml(cls, text: str) -> "Study":
-        """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing one."""
+        """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing
+        one."""
         if len(text) > bounds.MOST_CHARS:
-            raise BadInput(f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read.")
+            raise BadInput(
+                f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read."
+            )
         try:
             table = tomllib.loads(text)
         except RecursionError as error:
             raise BadInput("The study is nested too deeply. Write it flatter.") from error
-        except ValueError as error:  # TOML's own errors, and numbers and dates that Python cannot hold
-            raise BadInput(f"The study is not valid TOML: {error}. Mend that line and try again.") from error
+        # TOML's own errors, and numbers and dates that Python cannot hold
+        except ValueError as error:
+            raise BadInput(
+                f"The study is not valid TOML: {error}. Mend that line and try again."
+            ) from error
         return _study(table)
 
     def checked(self) -> "Study":
-        """The study, after everything that a study file must keep to was checked; raises BadInput with a sentence."""
+        """The study, after everything that a study file must keep to was checked; raises BadInput
+        with a sentence."""
         _study(_without_none(asdict(self)))
         return self
 
@@ -216,28 +257,43 @@ class Study:
 
 def _study(table: dict) -> Study:
     table = dict(table)
-    for key, kind in (("items", ItemSource), ("axes", Part), ("extractors", Part), ("models", ModelUse)):
+    for key, kind in (
+        ("items", ItemSource),
+        ("axes", Part),
+        ("extractors", Part),
+        ("models", ModelUse),
+    ):
         rows = table.get(key)
         if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-            raise BadInput(f"The study has no {key}: choose at least one, in a file as a [[{key}]] table.")
+            raise BadInput(
+                f"The study has no {key}: choose at least one, in a file as a [[{key}]] table."
+            )
         if len(rows) > bounds.MOST_ENTRIES:
-            raise BadInput(f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} are read.")
-        table[key] = tuple(_from_table(kind, row, f"[[{key}]]") for row in rows)
+            raise BadInput(
+                f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} "
+                "are read."
+            )
+        table[key] = tuple(_from_table(kind, row, where=f"[[{key}]]") for row in rows)
     if "protocol" in table:
-        table["protocol"] = _from_table(Part, table["protocol"], "[protocol]")
+        table["protocol"] = _from_table(Part, table["protocol"], where="[protocol]")
     if "prompt" in table:
         table["prompt"] = _own_prompt(table["prompt"])
-    study = _from_table(Study, table, "the study")
+    study = _from_table(Study, table, where="the study")
     if study.control not in CONTROLS:
-        raise BadInput(f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}.")
+        raise BadInput(
+            f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}."
+        )
     if study.reference_model and study.reference_model not in {use.name for use in study.models}:
         raise BadInput(
-            f"The study has reference_model = {study.reference_model[:60]!r}, which is none of its models. Add it under [[models]]: what "
-            "it answered before is not asked again."
+            f"The study has reference_model = {study.reference_model[:60]!r}, which is none of "
+            "its models. Add it under [[models]]: what it answered before is not asked again."
         )
-    if unknown := [name for name in study.reference_models if name not in {use.name for use in study.models}]:
+    models = {use.name for use in study.models}
+    unknown = [name for name in study.reference_models if name not in models]
+    if unknown:
         raise BadInput(
-            f"The study has reference_models with {unknown[0][:60]!r}, which is none of its models. Add it under [[models]]."
+            f"The study has reference_models with {unknown[0][:60]!r}, which is none of its "
+            "models. Add it under [[models]]."
         )
     return study
 
@@ -245,24 +301,33 @@ def _study(table: dict) -> Study:
 def _own_prompt(row: Any) -> OwnPrompt:
     """The table [prompt], with the sentence for what does not fit."""
     if isinstance(row, dict) and "examples_from" in row:
-        row = row | {"examples_from": _from_table(ItemSource, row["examples_from"], "[prompt.examples_from]")}
-    own = _from_table(OwnPrompt, row, "[prompt]")
-    if own.pick not in PICKS:
-        raise BadInput(f"[prompt] has pick = {own.pick[:40]!r}; it must be one of {', '.join(PICKS)}.")
-    if not own.preset and not own.template:
+        row = row | {
+            "examples_from": _from_table(
+                ItemSource, row["examples_from"], where="[prompt.examples_from]"
+            )
+        }
+    prompt = _from_table(OwnPrompt, row, where="[prompt]")
+    if prompt.pick not in PICKS:
+        raise BadInput(
+            f"[prompt] has pick = {prompt.pick[:40]!r}; it must be one of {', '.join(PICKS)}."
+        )
+    if not prompt.preset and not prompt.template:
         raise BadInput("[prompt] says neither a preset nor a template. Give one of them.")
-    return own
+    return prompt
 
 
 def _from_table(kind: type[T], row: Any, where: str) -> T:
     """A part of the study from a table, with a sentence for what does not fit."""
-    instance = declared(kind, row, where)
-    # a whole number stays as it was written: the id is the hash of the declaration, and 1 is not 1.0 there
+    instance = declared(kind, row, where=where)
+    # a whole number stays as it was written: the id is the hash of the declaration, and 1 is not
+    # 1.0 there
     instance = replace(instance, **{key: value for key, value in row.items() if type(value) is int})  # type: ignore[type-var]
     for key, value in row.items():
-        _check_bounds(where, key, value)
+        _check_bounds(where, key, value=value)
     if isinstance(instance, ItemSource) and instance.role not in ROLES:
-        raise BadInput(f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}.")
+        raise BadInput(
+            f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}."
+        )
     if isinstance(instance, ModelUse):
         _check_reasoning(where, instance)
     return instance
@@ -270,27 +335,35 @@ def _from_table(kind: type[T], row: Any, where: str) -> T:
 
 def _check_reasoning(where: str, use: ModelUse) -> None:
     if use.effort and use.effort not in EFFORTS:
-        raise BadInput(f"{where} has effort = {use.effort[:40]!r}; it must be one of {', '.join(EFFORTS)}.")
+        raise BadInput(
+            f"{where} has effort = {use.effort[:40]!r}; it must be one of {', '.join(EFFORTS)}."
+        )
     if use.reasoning_budget and use.reasoning_budget >= use.max_tokens:
         raise BadInput(
-            f"{where} has reasoning_budget = {use.reasoning_budget:,} and max_tokens = {use.max_tokens:,}; the limit counts the "
-            "reasoning too, so it must be larger."
+            f"{where} has reasoning_budget = {use.reasoning_budget:,} and max_tokens = "
+            f"{use.max_tokens:,}; the limit counts the reasoning too, so it must be larger."
         )
 
 
 def _check_bounds(where: str, key: str, value: Any) -> None:
     """A sentence for a value that is too small, too large, too long or too deep."""
     if isinstance(value, str):
-        bounds.check_text(where, key, value)
+        bounds.check_text(where, key, text=value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        bounds.check_number(where, key, value)
+        bounds.check_number(where, key, value=value)
     elif isinstance(value, (dict, list)):
-        bounds.check_nested(where, key, value, bounds.PARAMETERS if key == "params" else {})
+        bounds.check_nested(
+            where, key, value=value, bounds=bounds.PARAMETERS if key == "params" else {}
+        )
 
 
 def _without_none(value: Any):
     if isinstance(value, dict):
-        return {key: _without_none(v) for key, v in value.items() if v is not None and v != {} and v != ()}
+        return {
+            key: _without_none(v)
+            for key, v in value.items()
+            if v is not None and v != {} and v != ()
+        }
     if isinstance(value, (list, tuple)):
         return [_without_none(v) for v in value]
     return value

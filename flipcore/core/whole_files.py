@@ -1,7 +1,8 @@
 """A file is whole or absent: the one place where Flipscope writes what is to be kept.
 
-A file is written beside its place, flushed to the disk, read again, and then given its name in one step, so that whoever is killed
-meanwhile leaves a draft that nobody takes for the file. What a process that is gone left so is found and named at the next start.
+A file is written beside its place, flushed to the disk, read again, and then given its name in one
+step, so that whoever is killed meanwhile leaves a draft that nobody takes for the file. What a
+process that is gone left so is found and named at the next start.
 """
 
 import errno
@@ -21,10 +22,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) -> Iterator[Path]:
-    """A draft's path to write to; at the end of the block the draft is flushed and becomes the file, or a folder that is not there
-    yet, each of whose files was written whole. Where the block fails nothing is left and the file is as it was. Without `over` a file
-    that is there stays, and FileExistsError is raised. `mode` are the rights of the file (posix), from its first byte on. Raises
-    NotStored where the disk is full, BadInput where the file cannot be written."""
+    """A draft's path to write to; at the end of the block the draft is flushed and becomes the
+    file, or a folder that is not there yet, each of whose files was written whole. Where the block
+    fails nothing is left and the file is as it was. Without `over` a file that is there stays, and
+    FileExistsError is raised. `mode` are the rights of the file (posix), from its first byte on.
+    Raises NotStored where the disk is full, BadInput where the file cannot be written."""
     path = Path(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}{DRAFT}")
     try:
@@ -43,14 +45,20 @@ def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) 
             raise
         raise _sentence(path, error) from error
     finally:
-        for one in (draft, draft.with_name(f"{draft.name}.wal")):  # a database has a log beside it
+        for remnant in (
+            draft,
+            draft.with_name(f"{draft.name}.wal"),
+        ):  # a database has a log beside it
             with suppress(OSError):
-                one.unlink(missing_ok=True)
+                remnant.unlink(missing_ok=True)
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def write(path: str | Path, content: str | bytes, *, over: bool = True, mode: int | None = None) -> Path:
-    """The file with this content (text in UTF-8), read again before it gets its name; the path. Raises as `whole_file` does."""
+def write(
+    path: str | Path, content: str | bytes, *, over: bool = True, mode: int | None = None
+) -> Path:
+    """The file with this content (text in UTF-8), read again before it gets its name; the path.
+    Raises as `whole_file` does."""
     content = content.encode("utf-8") if isinstance(content, str) else content
     with whole_file(path, over=over, mode=mode) as draft:
         draft.write_bytes(content)
@@ -60,7 +68,8 @@ def write(path: str | Path, content: str | bytes, *, over: bool = True, mode: in
 
 
 def copy(source: str | Path, path: str | Path) -> Path:
-    """A copy of a file with its times, as long as the source; the path. Raises as `whole_file` does."""
+    """A copy of a file with its times, as long as the source; the path. Raises as `whole_file`
+    does."""
     with whole_file(path) as draft:
         shutil.copy2(source, draft)
         if draft.stat().st_size != Path(source).stat().st_size:
@@ -70,13 +79,16 @@ def copy(source: str | Path, path: str | Path) -> Path:
 
 def leftovers(folders: Iterable[Path], trees: Iterable[Path] = ()) -> list[Path]:
     """Drafts in these folders, and anywhere in these trees, whose processes are gone."""
-    drafts = {path for folder in folders for path in folder.glob(f".*{DRAFT}*")}
-    drafts |= {path for tree in trees for path in tree.rglob(f".*{DRAFT}*")}
+    drafts: set[Path] = set()
+    for folder in folders:
+        drafts |= set(folder.glob(f".*{DRAFT}*"))
+    for tree in trees:
+        drafts |= set(tree.rglob(f".*{DRAFT}*"))
     return sorted(path for path in drafts if not _is_at_work(path.name))
 
 
 def _is_at_work(name: str) -> bool:
-    """Whether the process that a draft is named after still runs."""
+    """Tell whether the process that a draft is named after still runs."""
     number = name[: name.rindex(DRAFT)].rpartition(".")[0].rpartition(".")[2]
     try:
         os.kill(int(number), 0)
@@ -102,10 +114,14 @@ def _flush(path: Path) -> None:
 
 
 def _sentence(path: Path, error: OSError) -> BadInput | NotStored:
-    why = error.strerror or str(error)
+    reason = error.strerror or str(error)
     if error.errno in _FULL:
         return NotStored(
-            f"{path} could not be written: {why}. Nothing of it was left there. Make room, then do the same again."
+            f"{path} could not be written: {reason}. Nothing of it was left there. Make room, "
+            "then do the same again."
         )
     place = "folder with FLIPSCOPE_HOME" if path.parent == home() else "place"
-    return BadInput(f"{path} could not be written: {why}. Nothing of it was left there. Choose another {place}.")
+    return BadInput(
+        f"{path} could not be written: {reason}. Nothing of it was left there. Choose another "
+        f"{place}."
+    )

@@ -1,11 +1,13 @@
-"""What a stored wording changes, as its `change` says: a paraphrase, a version with typos, or a translation into a language."""
+"""Changes of stored wordings, as `change` says: a paraphrase, a version with typos, or a
+translation into a language."""
 
 import re
 
 from flipcore.core.errors import BadInput
 
 PARAPHRASE, TYPOS, LANGUAGE = "paraphrase", "typos", "language"  # also the axes that ask them
-COMBINED = "combined"  # the axis of ways of asking, which may join stored wordings with other changes
+# the axis of ways of asking, which may join stored wordings with other changes
+COMBINED = "combined"
 REVIEW_AXES = (PARAPHRASE, TYPOS, LANGUAGE)
 # what one wording of an axis is called, and several
 NOUNS = {
@@ -22,7 +24,8 @@ def into(language: str) -> str:
     name = " ".join(language.split())
     if not _NAME.fullmatch(name):
         raise BadInput(
-            f"{language[:40]!r} is no name of a language. Write it as German or Brazilian Portuguese, in 2 to 40 letters."
+            f"{language[:40]!r} is no name of a language. Write it as German or Brazilian "
+            "Portuguese, in 2 to 40 letters."
         )
     return f"{_INTO}{name}"
 

@@ -1,4 +1,5 @@
-"""Work that takes long, in a thread of its own: which step it is at, for how long, and of about how long."""
+"""Work that takes long, in a thread of its own: which step it is at, for how long, and of about how
+long."""
 
 import threading
 import time
@@ -12,15 +13,19 @@ _own: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 
 class Work(Generic[T]):
-    """`make` begins at once, in a thread; whoever holds this may wait for what it returns, or go away."""
+    """`make` begins at once, in a thread; whoever holds this may wait for what it returns, or go
+    away."""
 
     def __init__(self, step: str, make: Callable[[], T]) -> None:
         self._outcome: Future[T] = Future()
         self._begin(step)
-        threading.Thread(target=self._attempt, args=(make,), name="flipscope-work", daemon=True).start()
+        threading.Thread(
+            target=self._attempt, args=(make,), name="flipscope-work", daemon=True
+        ).start()
 
     def result(self, wait_s: float) -> T:
-        """What `make` returned. Raises TimeoutError where it has not returned within `wait_s`, else what `make` raised."""
+        """Return what `make` returned. Raises TimeoutError where it has not returned within
+        `wait_s`, else what `make` raised."""
         return self._outcome.result(wait_s)
 
     @property
@@ -31,8 +36,8 @@ class Work(Generic[T]):
     def line(self) -> str:
         """The step, its seconds, and how many it may take where that is known."""
         seconds = time.monotonic() - self._since
-        of = "" if self._about_s is None else f" of about {max(self._about_s, seconds):.0f}"
-        return f"{self._step} … {seconds:.0f}{of} s"
+        most = "" if self._about_s is None else f" of about {max(self._about_s, seconds):.0f}"
+        return f"{self._step} … {seconds:.0f}{most} s"
 
     def _begin(self, step: str, about_s: float | None = None) -> None:
         self._step, self._about_s, self._since = step, about_s, time.monotonic()
@@ -46,11 +51,12 @@ class Work(Generic[T]):
 
 
 def at_work() -> bool:
-    """Whether this is the thread of some work."""
+    """Tell whether this is the thread of some work."""
     return _own.get() is not None
 
 
 def say_step(step: str, about_s: float | None = None) -> None:
-    """In a work's thread: the next step begins, and takes about so many seconds; nothing in another."""
+    """In a work's thread: the next step begins, and takes about so many seconds; nothing in
+    another."""
     if (work := _own.get()) is not None:
         work._begin(step, about_s)

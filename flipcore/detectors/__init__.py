@@ -28,7 +28,7 @@ DETECTORS: Registry[Detector] = Registry(
     "detector",
     "detectors",
     kind=Detector,
-    shipped=in_files(__name__, _FILES, one="DETECTOR", several="DETECTORS"),
+    shipped=in_files(__name__, _FILES, singular="DETECTOR", plural="DETECTORS"),
     fault=detector_fault,
 )
 

@@ -17,7 +17,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
     "extractor",
     "extractors",
     kind=Extractor,
-    shipped=in_files(__name__, _FILES, one="EXTRACTOR", several="EXTRACTORS"),
+    shipped=in_files(__name__, _FILES, singular="EXTRACTOR", plural="EXTRACTORS"),
     fault=extractor_fault,
 )
 

@@ -26,7 +26,7 @@ def plugin_lines(with_shipped: bool = False) -> list[str]:
         for name, one in registry.items():
             origin = registry.origin(name)
             if with_shipped or origin != SHIPPED:
-                lines.append(f"{registry.what} {name} ({one.title}), {'shipped' if origin == SHIPPED else origin}")
+                lines.append(f"{registry.noun} {name} ({one.title}), {'shipped' if origin == SHIPPED else origin}")
     return [*(lines or ["No package offers a plug-in; what is shipped is listed with --all."]), *plugin_problems()]
 
 

@@ -20,7 +20,7 @@ def origins(study: Study) -> list[dict[str, str]]:
         (BACKENDS, _backends(study)),
     ]
     return [
-        {"kind": registry.what, "name": name, "package": origin.package, "version": origin.version}
+        {"kind": registry.noun, "name": name, "package": origin.package, "version": origin.version}
         for registry, names in uses
         for name in dict.fromkeys(names)
         if (origin := registry.origin(name)) != SHIPPED

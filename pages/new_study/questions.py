@@ -30,11 +30,11 @@ from pages.new_study.items import items_of, shown_items
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol, layout and own prompt, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in items_of(source)}
-    parts: dict[str, tuple[Part, ...]] = {AXES.what: (), EXTRACTORS.what: ()}
+    parts: dict[str, tuple[Part, ...]] = {AXES.noun: (), EXTRACTORS.noun: ()}
     for label, registry, names in groups():
         before = base.axes if registry is AXES else base.extractors
-        parts[registry.what] += _parts(label, registry, names, before, kinds)
-    axes, extractors = in_order(parts[AXES.what], base.axes), in_order(parts[EXTRACTORS.what], base.extractors)
+        parts[registry.noun] += _parts(label, registry, names, before, kinds)
+    axes, extractors = in_order(parts[AXES.noun], base.axes), in_order(parts[EXTRACTORS.noun], base.extractors)
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     st.caption(
@@ -101,7 +101,7 @@ def _parts(label: str, registry: Registry, names: list[str], selection: tuple[Pa
     before = {part.name: part.params for part in selection}
     parts = {}
     for name in names:
-        plugin, key = registry[name], f"{registry.what}-{name}"
+        plugin, key = registry[name], f"{registry.noun}-{name}"
         fits = bool(plugin.applies_to & kinds)
         why_not = plugin.why_not() if fits and isinstance(plugin, Extractor) else ""
         left, right = st.columns([2, 3], vertical_alignment="center")

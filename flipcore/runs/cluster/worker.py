@@ -87,7 +87,7 @@ class Worker:
         backend = self._backend or open_backend(setup.name, {setup.name: setup.card} if setup.card else {})
         if setup.material is not None:
             backend.prepare(setup.material.items, setup.material.variants, setup.material.roles)
-        backend.share_limits(setup.share, self.is_again)
+        backend.share_limits(setup.share, is_again=self.is_again)
         return backend
 
     async def answer(self, calls: Sequence[Call]) -> AsyncIterator[Reply]:
