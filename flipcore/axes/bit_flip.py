@@ -39,10 +39,21 @@ def n_flips(text: str, pct: float) -> int:
 def flip_positions(
     n_bytes: int, n: int, rng: np.random.Generator, *, ascii7: bool = False
 ) -> np.ndarray:
-    """`n` distinct bit positions (int array) in `n_bytes` bytes; with `ascii7` never a byte's top
-    bit.
+    """Draw `n` distinct bit positions.
 
-    `rng = generator(seed)` gives the source's positions: one ``choice(n_bits, n, replace=False)``.
+    Parameters
+    ----------
+    n_bytes, n
+        Bytes of the text, and bits to flip.
+    rng
+        `generator(seed)` gives the source's positions: one ``choice(n_bits, n, replace=False)``.
+    ascii7
+        Never a byte's top bit, so that the text stays ASCII.
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions in bits, an int array of length `n` (fewer where `ascii7` leaves fewer bits).
     """
     if not ascii7:
         return rng.choice(8 * n_bytes, n, replace=False)
@@ -71,6 +82,7 @@ def flipped_text(
     n = n_flips(text, pct)
     if n == 0:
         return text, 0.0
+    # Bits of UTF-8 are flipped, not characters: a flip may break a character of several bytes.
     data = encoded(text)
     positions = flip_positions(len(data), n, rng=rng, ascii7=ascii7)
     flipped = bytes(flip_bits(data, positions.tolist())).decode("utf-8", errors="replace")

@@ -123,9 +123,12 @@ def _ways(
     n_all = math.prod(sizes)
     by_number: dict[int, tuple[int, ...]] = {}
     for number_drawn in range(min(n, n_all - 1)):
+        # Each axis draws from a stream of its own, so way k has the same settings for every item
+        # that has them all.
         places = [generator(draw, axis, number_drawn, name).random() for name in names]
         picks = [int(place * size) for place, size in zip(places, sizes, strict=True)]
         number = int(np.ravel_multi_index(picks, sizes))
+        # 0 is the base on every axis.
         while number == 0 or number in by_number:
             number = (number + 1) % n_all
         by_number[number] = tuple(int(i) for i in np.unravel_index(number, sizes))

@@ -28,12 +28,10 @@ _ABOUT_LETTERS = re.compile(
     re.IGNORECASE,
 )
 _REAL = re.compile(
-    r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century"
-    r"|philosoph\w+|president|"
-    r"novel|opera|poem|poet|author|character|film|song|according "
-    r"to|theor\w+|scientist|historian|\d{4}|wrote|"
-    r"war|composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b|"
-    r"[“\"](?:The|A|An) [A-Z]",
+    r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|"
+    r"philosoph\w+|president|novel|opera|poem|poet|author|character|film|song|according to|"
+    r"theor\w+|scientist|historian|\d{4}|wrote|war|composer|painter|artist|play|reign|dynasty|"
+    r"treaty|act|v\.|vs\.?)\b|[“\"](?:The|A|An) [A-Z]",
     re.IGNORECASE,
 )
 _FORMAL = re.compile(
@@ -123,6 +121,8 @@ def _stands_in_option(name: str, options: Sequence[str]) -> bool:
 def _one_person_twice(names: Sequence[str], full_text: str) -> tuple[str, str] | None:
     """Two names of the text that may mean one person: a short form, or a slip of spelling."""
     words = {token.text for token in people.tokens(full_text)} - people.NO_PEOPLE
+    # "Sam" and "Samantha", "Robert" and "Bob", "Michael" and "Micheal" may be one person, who would
+    # be given two names.
     for name in names:
         for word in sorted(words - {name, name + "s"}):
             short, long = sorted((name, word), key=len)

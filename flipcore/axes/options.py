@@ -36,15 +36,12 @@ _TAIL = (
     r")?(?:correct|true|right)|is (?:correct|true)))*\s*[.!]?"
 )
 _OTHERS = re.compile(
-    r"\W*(?:(?:all|both|none|neither|either|any|some|each|one|two|three|more than one|only "
-    r"one|most|not any)\b(?:\s+(?:two|three|"
-    r"four|one))?\s*(?:of\s+)?(?:the\s+|these\s+|those\s+)?(?:other\s+)?"
-    r"(?:above|below|these|those|them|others?|options?|choices?|answers?|alternatives?|listed"
-    r"|foregoing|previous|preceding|"
-    r"given|mentioned)\b.{0,40}|(?:all|none|both|neither)\W*|the\s+(?:above|foregoing)\b.{0,30}"
-    r"|above"
-    r"|.{0,40}\b(?:of the above|of these options|of these answers|of the (?:other "
-    r")?(?:options|choices|answers))\b.{0,40})",
+    r"\W*(?:(?:all|both|none|neither|either|any|some|each|one|two|three|more than one|only one|"
+    r"most|not any)\b(?:\s+(?:two|three|four|one))?\s*(?:of\s+)?(?:the\s+|these\s+|"
+    r"those\s+)?(?:other\s+)?(?:above|below|these|those|them|others?|options?|choices?|answers?|"
+    r"alternatives?|listed|foregoing|previous|preceding|given|mentioned)\b.{0,40}|(?:all|none|"
+    r"both|neither)\W*|the\s+(?:above|foregoing)\b.{0,30}|above|.{0,40}\b(?:of the above|"
+    r"of these options|of these answers|of the (?:other )?(?:options|choices|answers))\b.{0,40})",
     re.IGNORECASE | re.DOTALL,
 )
 _EXCEPT = re.compile(
@@ -118,9 +115,8 @@ _PLAIN = frozenset(
 def _by_label(n_options: int) -> re.Pattern:
     """Two or more labels joined, or one after "only" or "option"."""
     letters = "".join(LABEL_SETS["upper"][:n_options] + LABEL_SETS["lower"][:n_options])
-    letters = letters.replace("I", "").replace(
-        "i", ""
-    )  # "I only" and "I and II" name statements of the question
+    # "I only" and "I and II" name statements of the question
+    letters = letters.replace("I", "").replace("i", "")
     label = _LABEL.format(labels=f"[{letters}]")
     labels = rf"{_HEAD}{label}(?:{_JOIN}{_HEAD}{label})+{_TAIL}"
     single = rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"

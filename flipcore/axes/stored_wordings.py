@@ -114,6 +114,7 @@ def misspellings(question: str, n: int, share: float, rng: np.random.Generator) 
     words: list[re.Match] = []
     if not _FORMULA.search(question):
         words = [match for match in _LONG.finditer(question) if _swaps(match[0])]
+    # The share is of all words, though only long ones are touched: a fifth at most stays readable.
     n_words = len(_WORD.findall(question))
     most = min(len(words), max(1, int(share * n_words)), int(MOST_SHARE * n_words))
     versions = [_version(question, words, most=most, rng=rng) for _ in range(n)] if most else []

@@ -45,10 +45,8 @@ def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) 
             raise
         raise _sentence(path, error) from error
     finally:
-        for remnant in (
-            draft,
-            draft.with_name(f"{draft.name}.wal"),
-        ):  # a database has a log beside it
+        # a database has a log beside it
+        for remnant in (draft, draft.with_name(f"{draft.name}.wal")):
             with suppress(OSError):
                 remnant.unlink(missing_ok=True)
         shutil.rmtree(draft, ignore_errors=True)

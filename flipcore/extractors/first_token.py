@@ -94,10 +94,23 @@ def read_first_token(
     top: Mapping[str, float] | None,
     behind_blank: Mapping[str, float] | None = None,
 ) -> Reading:
-    """Argmax over labels, mapped to the item's own options; unreadable for a tie, for a token that
-    several labels begin with, and when no label is among the alternatives. Ties are not broken by
-    position: that would favour the first label. `behind_blank` are the alternatives after the
-    likeliest blank token, where they were asked for.
+    """Read the label with the most probability as the first token.
+
+    Parameters
+    ----------
+    variant
+        Its labels and the order of its options.
+    top
+        Alternatives of the first token: text -> log-probability in nats.
+    behind_blank
+        Alternatives after the likeliest blank token, where they were asked for.
+
+    Returns
+    -------
+    Reading
+        The item's own option; absent without alternatives; unreadable for a tie, for a token that
+        several labels begin with, and when no label is among the alternatives. Ties are not broken
+        by position: that would favour the first label.
     """
     top = usable_alternatives(top)
     if top is None:
@@ -108,6 +121,7 @@ def read_first_token(
     seen_through = _look_through(
         variant, top, behind=usable_alternatives(behind_blank), own_shares=own_shares, shared=shared
     )
+    # Rounded log-probabilities can sum to a little more than 1.
     mass = min(1.0, sum(own_shares.values()) + sum(shared.values()))
     shares = tuple(
         (str(option), own_shares[label])
@@ -121,6 +135,7 @@ def read_first_token(
             label_mass=mass,
         )
     blurred = max(shared, key=shared.__getitem__, default=())
+    # The blurred token may be the winner's own, so nothing below it can be called the likeliest.
     if blurred and shared[blurred] >= best:
         return unreadable(
             f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one "
@@ -188,6 +203,7 @@ class FirstToken(Extractor):
             top_k=self.top_k,
             turns=words.turns,
         )
+        # A tokenizer may write " A" as two tokens; then the label stands behind the blank.
         blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
         if share < LEAST_BLANK:
             return [Need(first)]

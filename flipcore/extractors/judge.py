@@ -136,9 +136,8 @@ class Judge(Extractor):
         failed = failure(completions, 2)
         if failed:
             return failed
-        if unfinished(
-            completions[1]
-        ):  # the answer itself is whole, so this is a judge that cannot be read
+        # the answer itself is whole, so this is a judge that cannot be read
+        if unfinished(completions[1]):
             return unreadable("The judge's reply was cut off, so it was not read.")
         return judged_reading(item, variant, reply=completions[1].text)
 

@@ -259,6 +259,7 @@ class Cloze(Extractor):
                 )
             scores[str(option)] = self._score(tokens, item.options[option])
         best = max(scores.values())
+        # Less the best score, so that no exponential underflows.
         total = sum(math.exp(score - best) for score in scores.values())
         shares = tuple((option, math.exp(score - best) / total) for option, score in scores.items())
         winners = [option for option, score in scores.items() if score == best]

@@ -58,11 +58,8 @@ class _Worker:
                 or self._owner != os.getpid()
             ):
                 self._owner = os.getpid()
-                command = [
-                    sys.executable,
-                    "-P",
-                    str(Path(expressions.__file__)),
-                ]  # -P: its folder is no place to import from
+                # -P: its folder is no place to import from
+                command = [sys.executable, "-P", str(Path(expressions.__file__))]
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(
                     command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8"
@@ -70,9 +67,8 @@ class _Worker:
             process = self._process
             clock = threading.Timer(_WALL_S, process.kill)
             clock.start()
-            assert (
-                process.stdin is not None and process.stdout is not None
-            )  # pipes, as it was started
+            # pipes, as it was started
+            assert process.stdin is not None and process.stdout is not None
             try:
                 process.stdin.write(json.dumps([expressions.LIMIT_S, words, list(targets)]) + "\n")
                 process.stdin.flush()

@@ -17,10 +17,8 @@ from flipcore.text.answers import canonical_number, text_answer
 TIME_LIMIT_S = (
     0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
 )
-MOST_CHARACTERS, MOST_REPEATS = (
-    500,
-    10_000,
-)  # counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
+# counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
+MOST_CHARACTERS, MOST_REPEATS = (500, 10_000)
 # a letter that begins a word is no label
 DEFAULT = r"answer\s*(?:is|:)[\s*(]*([A-Za-z](?![\w'’])|[-+]?[\d,.]*\d)"
 _REPETITION = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")

@@ -85,38 +85,26 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|^\W+)\s*[\"“‘'(
 _BEFORE = re.compile(r"([^\W\d_]+)(\.?)\s$")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ACTS = re.compile(
-    r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially "
-    r"|decided |will |"
-    r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*"
-    r"(?:has|had|is|was|"
-    r"wants?|wanted|needs?|needed|buys?|bought|sells?|sold|makes?|made|gets?|got|gives?|gave|goes"
-    r"|went|eats?|"
-    r"ate|runs?|ran|walks?|walked|works?|worked|earns?|earned|pays?|paid|spends?|spent|saves?|saved"
-    r"|takes?|took|"
-    r"reads?|bakes?|baked|plays?|played|plants?|planted|collects?|collected|owns?|owned|drives?"
-    r"|drove|lives?|"
-    r"lived|likes?|liked|loves?|loved|finds?|found|picks?|picked|writes?|wrote|receives?|received"
-    r"|brings?|"
-    r"brought|uses?|used|starts?|started|decides?|decided|loses?|lost|does|did|can|could|will|would"
-    r"|should|"
-    r"cuts?|puts?|cooks?|cooked|cleans?|cleaned|counts?|counted|orders?|ordered|invites?|invited"
-    r"|weighs?|"
-    r"weighed|charges?|charged|says?|said|and|were|are|have|currently|gathers?|keeps?|kept|rides?"
-    r"|rode|"
-    r"swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|teache[sd]|taught|types?|typed"
-    r"|thinks?|knows?|"
-    r"tells?|told|asks?|asked|drinks?|drank|borrows?|borrowed|adds?|added|visits?|visited"
-    r"|practices?|grows?|grew|"
-    r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?"
-    r"|threw|"
-    r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew"
-    r"|stores?|owes?|owed|"
-    r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?"
-    r"|stopped)\b"
+    r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially |"
+    r"decided |will |would |can |could |should |has |had |is |was |did |does |wants? |wanted |"
+    r"needs? |needed )*(?:has|had|is|was|wants?|wanted|needs?|needed|buys?|bought|sells?|sold|"
+    r"makes?|made|gets?|got|gives?|gave|goes|went|eats?|ate|runs?|ran|walks?|walked|works?|worked|"
+    r"earns?|earned|pays?|paid|spends?|spent|saves?|saved|takes?|took|reads?|bakes?|baked|plays?|"
+    r"played|plants?|planted|collects?|collected|owns?|owned|drives?|drove|lives?|lived|likes?|"
+    r"liked|loves?|loved|finds?|found|picks?|picked|writes?|wrote|receives?|received|brings?|"
+    r"brought|uses?|used|starts?|started|decides?|decided|loses?|lost|does|did|can|could|will|"
+    r"would|should|cuts?|puts?|cooks?|cooked|cleans?|cleaned|counts?|counted|orders?|ordered|"
+    r"invites?|invited|weighs?|weighed|charges?|charged|says?|said|and|were|are|have|currently|"
+    r"gathers?|keeps?|kept|rides?|rode|swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|"
+    r"teache[sd]|taught|types?|typed|thinks?|knows?|tells?|told|asks?|asked|drinks?|drank|"
+    r"borrows?|borrowed|adds?|added|visits?|visited|practices?|grows?|grew|sees?|saw|leaves?|left|"
+    r"rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|begins?|began|"
+    r"leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|owes?|"
+    r"owed|turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|"
+    r"stops?|stopped)\b"
 )
-_DOES = re.compile(
-    r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)"
-)  # a verb, or a plural: only with a pronoun beside it
+# a verb, or a plural: only with a pronoun beside it
+_DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")
 _SUBJECT = re.compile(
     r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each"
     r"|day))\s$",
@@ -124,17 +112,15 @@ _SUBJECT = re.compile(
 )
 _HOUSEHOLD = re.compile(r"\s(?:family|twins|household|brothers|sisters|siblings|kids|couple)\b")
 _PLACED = re.compile(
-    r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los"
-    r"|San|"
-    r"visit(?:s|ed|ing)?)\s$",
+    r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|"
+    r"Los|San|visit(?:s|ed|ing)?)\s$",
     re.IGNORECASE,
 )
 _RELATION = re.compile(
-    r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy"
-    r"|man)|"
-    r"(?P<woman>sister|mother|mom|aunt|daughter|wife|girlfriend|grandmother|niece|granddaughter"
-    r"|girl|woman)|"
-    r"friends?|cousin|neighbou?r|classmate|named|called|roommate|partner|colleague|sibling),?\s$"
+    r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy|"
+    r"man)|(?P<woman>sister|mother|mom|aunt|daughter|wife|girlfriend|grandmother|niece|"
+    r"granddaughter|girl|woman)|friends?|cousin|neighbou?r|classmate|named|called|roommate|"
+    r"partner|colleague|sibling),?\s$"
 )
 _PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re.IGNORECASE)
 
@@ -213,6 +199,7 @@ def people(text: str) -> list[Person]:
     by_word: dict[str, list[Token]] = {}
     for token in words:
         by_word.setdefault(token.text, []).append(token)
+    # A word that also stands in small letters is a word: "Rose" where "rose" is read too.
     lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
     surnames = {
         word

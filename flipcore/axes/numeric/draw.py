@@ -15,12 +15,8 @@ from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
 from flipcore.axes.variants import Refusal
 
-N_ALL, N_SOME, N_SINGLE, N_PAIRS = (
-    40,
-    120,
-    80,
-    300,
-)  # tries with all values changed, with some, with one, with one or two
+# tries with all values changed, with some, with one, with one or two
+N_ALL, N_SOME, N_SINGLE, N_PAIRS = (40, 120, 80, 300)
 # tries for one in which all numbers keep their order, once there is one in which the stated ones do
 N_LOOSE = 60
 # how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
@@ -51,7 +47,20 @@ class Resample:
 
 
 def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
-    """One rewriting with new numbers; deterministic given the generator."""
+    """Rewrite a word problem with other numbers.
+
+    Parameters
+    ----------
+    question, solution
+        The problem's text, and its solution with the calculator chain.
+    rng
+        Source of the draws; the same generator gives the same rewriting.
+
+    Returns
+    -------
+    Resample or Refusal
+        The rewriting with its own gold, or the class and sentence of what stands in the way.
+    """
     problem = structure(question, solution)
     return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng=rng)
 
@@ -63,6 +72,7 @@ def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Re
     loose = None
     for draw in _draws(problem, rng):
         n_drawn += 1
+        # A draw may make a divisor 0 under one reading.
         try:
             rows = [results(problem.steps, reading, draw=draw) for reading in problem.readings]
         except ZeroDivisionError:
@@ -74,9 +84,11 @@ def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Re
         elif all(_acceptable(problem, draw, before=before, after=row) for row in rows):
             if _in_order(problem, before, draw=draw, after=rows[0]):
                 return _rewrite(question, problem, draw=draw, after=rows[0])
+            # Good enough if nothing better comes: only the stated numbers keep their order.
             loose, n_loose = loose or (draw, rows[0]), n_loose + 1
         if n_loose > N_LOOSE:
             break
+    # The class of a refusal is what most draws failed by.
     if loose:
         return _rewrite(question, problem, *loose)
     if n_unchanged > n_drawn // 2:
@@ -132,13 +144,16 @@ def _new_value(
     within its unit's bounds."""
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     n_grains = value / grain
+    # 1,200 becomes another multiple of 100, not 1,187.
     for step in (1000, 500, 100, 50, 10, 5) if coarse else (1000, 100, 10):
         if n_grains % step == 0 and n_grains >= (2 if coarse else 10) * step:
             grain *= step
             break
     count = int(value / grain)
+    # A drawn 1 would turn plurals of the story into singulars.
     low = max(2 if grain == 1 else 1, -(-count // 2))
     high = max(count + 2, (count * 9) // 5) if coarse else max(count + 4, (count * 5) // 2)
+    # What the story itself states may be beyond the bound of its unit.
     most = min(_most(mention) for mention in stated)
     high = min(high, int(most / grain)) if most >= value else high
     if high < low:
@@ -191,12 +206,14 @@ def _mended(
         total = new(a) + new(b) if kind == "+" else new(a) * new(b)
         if total == new(c):
             continue
+        # The total follows its parts; where it is frozen, the second part gives way.
         if c in problem.groups:
             draw[c] = total
         elif b in problem.groups and a != b:
             draw[b] = new(c) - new(a) if kind == "+" else new(c) / new(a)
         else:
             return None
+    # Mending one relation may have broken another that shares a number with it.
     if any(
         (new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c)
         for kind, a, b, c in problem.relations
@@ -248,6 +265,7 @@ def _acceptable(
         return False
     if not _keeps_limits(problem, zip(before, after, strict=True)):
         return False
+    # A gold below a stated number stays below it: nobody sells more than there is.
     counts = [mention.value for mention in problem.mentions if not mention.percent]
     if any((before[-1] < value) != (after[-1] < draw.get(value, value)) for value in counts):
         return False
@@ -289,6 +307,7 @@ def _plausible(old: Fraction, new: Fraction) -> bool:
         return False
     if old.denominator == 1:
         return new.denominator == 1
+    # Cents stay cents; a result that was no amount of cents may be any fraction.
     return (old * 100).denominator > 1 or (new * 100).denominator == 1
 
 

@@ -23,9 +23,8 @@ for _ten, _value in _TENS.items():
     WORDS |= {f"{_ten}-{_UNITS[digit]}": _value + digit for digit in range(1, 10)}
 
 _NUMBER = re.compile(
-    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: "
-    r"\d{3})+(?!\d)|(?<![\w])\d*\.?\d+)"
-    r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",
+    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|"
+    r"(?<![\w])\d*\.?\d+)|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -35,30 +34,24 @@ _UNIT_AFTER = re.compile(
 )
 _LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
 _NAME_BEFORE = re.compile(
-    r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight"
-    r"|floor|"
-    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october"
-    r"|november|"
-    r"december)\s*#?\s*)$",
+    r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|"
+    r"flight|floor|house|in|since|year|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december)\s*#?\s*)$",
     re.IGNORECASE,
 )
 _MEASURES = (
-    r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet"
-    r"|inch(?:es)?|yards?|"
-    r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?"
-    r"|pints?|cups?|dollars?|"
-    r"quarters?|nickels?|dimes?|cents?|pennies|pence)"
+    r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet|"
+    r"inch(?:es)?|yards?|miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|"
+    r"re)s?|gallons?|quarts?|pints?|cups?|dollars?|quarters?|nickels?|dimes?|cents?|pennies|pence)"
 )
 _DEFINED_AFTER = re.compile(
     rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b",
     re.IGNORECASE,
 )
 _FACT_AFTER = re.compile(
-    r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?"
-    r"|ears?|"
-    r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets"
-    r"|continents|"
-    r"players on a|suits|innings|holes? of golf)\b",
+    r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?|"
+    r"ears?|tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets|"
+    r"continents|players on a|suits|innings|holes? of golf)\b",
     re.IGNORECASE,
 )
 _MONTHS = r"january|february|march|april|june|july|august|september|october|november|december"

@@ -26,11 +26,10 @@ from flipcore.axes.numeric.tracing import (
 from flipcore.axes.variants import Refusal
 
 _DEALS = re.compile(
-    r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
-    r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
-    r"(?!day|week|month|hour|year|night|morning)\w+|"
-    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? "
-    r"of)\b",
+    r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|"
+    r"every (?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) (?!day|week|month|"
+    r"hour|year|night|morning)\w+|rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|"
+    r"consecutive|factors? of|multiples? of)\b",
     re.IGNORECASE,
 )
 _ALGEBRA = re.compile(
@@ -41,12 +40,10 @@ _ROUNDS = re.compile(
     re.IGNORECASE,
 )
 _COMPARES = re.compile(
-    r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best"
-    r"|"
-    r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest"
-    r"|youngest|"
-    r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared "
-    r"to)\b",
+    r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|"
+    r"best|worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|"
+    r"oldest|youngest|tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|"
+    r"whichever|compared to)\b",
     re.IGNORECASE,
 )
 
@@ -105,7 +102,19 @@ class Structure:
 
 
 def structure(question: str, solution: str) -> Structure | Refusal:
-    """The chain traced to the question's numbers, or the class of what stands in the way."""
+    """Trace the chain of the solution to the question's numbers.
+
+    Parameters
+    ----------
+    question, solution
+        The problem's text, and its solution with the calculator chain.
+
+    Returns
+    -------
+    Structure or Refusal
+        The numbers that may change and what must hold among them, or the class and sentence of
+        what stands in the way.
+    """
     target, numbers = gold(solution), mentions(question)
     if not numbers:
         return Refusal("no numbers", "The question states no number.")
@@ -149,6 +158,7 @@ def _traced(
         return Refusal("inexact step", f"{error}.")
     if target is None or not chain:
         return Refusal("no chain", "The solution has no calculator steps.")
+    # What the solution computes behind its gold is no part of the chain.
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
@@ -183,6 +193,7 @@ def _structure_of(
         | same_spans(numbers)
     )
     edges = limits(question, numbers, computed_with=set(in_chain))
+    # A number on which the gold does not depend would change the story and no answer.
     moves = _behind(len(chain) - 1, admissible)
     free = [
         value for value in in_chain if value in moves and value not in frozen and value not in edges
@@ -235,6 +246,7 @@ def _mental_producers(
     if not counts:
         return set()
     stated = {mention.value for mention in numbers}
+    # 1, 2 and 7: one more, twice, and the days of a week are what solutions leave unsaid.
     partners = stated | {Fraction(n) for n in (1, 2, 7)}
     frozen: set[Fraction] = set()
     for value in stated:
@@ -273,23 +285,20 @@ def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
 # that must go on to hold.
 
 _LIMIT = re.compile(
-    r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at "
-    r"least|at most|"
-    r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
+    r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|"
+    r"at least|at most|minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
     re.IGNORECASE,
 )
 _MEASURE_UNIT = re.compile(
-    r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?"
-    r"|yards?|"
-    r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?"
-    r"|points?|lbs?|calories|acres?|"
-    r"square|cubic|mph|ml|oz|each|apiece|per|more|less|fewer)$",
+    r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|"
+    r"yards?|met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|"
+    r"degrees?|points?|lbs?|calories|acres?|square|cubic|mph|ml|oz|each|apiece|per|more|less|"
+    r"fewer)$",
     re.IGNORECASE,
 )
 _SPANS = re.compile(
-    r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?"
-    r"|times|"
-    r"trips?)$",
+    r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?|"
+    r"times|trips?)$",
     re.IGNORECASE,
 )
 _ORDINALS = (
@@ -313,9 +322,8 @@ _PAIRED = re.compile(
     re.IGNORECASE,
 )
 _PARTS = re.compile(
-    r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of "
-    r"(?:them|the|his|her|their)|last one|"
-    r"remaining|the (?:other|last|next) (?:one|two|three|four|\d))\b",
+    r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of (?:them|the|his|her|"
+    r"their)|last one|remaining|the (?:other|last|next) (?:one|two|three|four|\d))\b",
     re.IGNORECASE,
 )
 
@@ -324,6 +332,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
     """Values that must stay: each mention that is frozen by itself, and small counts that the text
     spells out elsewhere."""
     frozen = {mention.value for mention in mentions if mention.frozen}
+    # Names inside of sentences: "Ann, Bo and Cy" may be the 3 of "the 3 friends".
     names = set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question))
     lengths = list_lengths(question) | {Fraction(len(names))}
     ordinals = _ordinals(question)
@@ -336,6 +345,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
             )
             if spelled or paired:
                 frozen.add(value)
+    # Shares that sum to the whole cannot change one by one.
     percents = [mention.value for mention in mentions if mention.percent]
     if len(percents) > 2 and sum(percents) == 100:
         frozen |= set(percents)

@@ -81,6 +81,7 @@ def sources(
                 )
                 for options, value in zip(row, step.literals, strict=True)
             ]
+        # Prose that cannot be traced is left out; an annotated step is kept, so that it refuses.
         if step.is_annotated or step is steps[-1] or all(row):
             chain.append(step)
             candidates.append(row)
@@ -192,6 +193,7 @@ def readings(
         total *= len(options)
         if total > MAX_READINGS:
             raise OverflowError
+    # An annotated result that nothing uses would mean that the reading misses a step.
     needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
     admissible: list[Reading] = []
     for assignment in itertools.product(*flat):
@@ -341,11 +343,8 @@ STATED_UNITS: Mapping[Fraction, str] = {
 # What the story says in words: value -> words anywhere in the question or on the line.
 PHRASES: Mapping[Fraction, str] = {
     F(1): r".",
-    F(
-        2
-    ): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there "
-    r"and back|round ?trip"
-    r"|\bparents\b|husband and wife",
+    F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|"
+    r"there and back|round ?trip|\bparents\b|husband and wife",
     F(3): r"triple|thrice|thirds\b|(?:one|a)[- ]third|third of|triplet|trio",
     F(4): r"quadrupl|fourths\b|(?:one|a)[- ]fourth|quarter",
     F(5): r"quintupl|fifths?\b",

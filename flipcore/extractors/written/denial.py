@@ -5,23 +5,20 @@ import re
 from flipcore.extractors.written import languages
 
 _NOT = (
-    r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: "
-    r"for)?|\b(?:all|anything|everything) but"
-    r"|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|ling) "
-    r"out|\beliminat(?:e|ed|ing)"
-    r"|\bexclud(?:e|ed|ing)|" + languages.DENIED_BEFORE + ")"
+    r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: for)?|\b(?:all|"
+    r"anything|everything) but|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|"
+    r"ling) out|\beliminat(?:e|ed|ing)|\bexclud(?:e|ed|ing)|" + languages.DENIED_BEFORE + ")"
 )
 _BETWEEN = (
-    r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to"
-    r"|just|simply|really"
-    r"|necessarily|actually)"
+    r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to|"
+    r"just|simply|really|necessarily|actually)"
 )
 _BEFORE = re.compile(
     rf"{_NOT}(?:[\s\"'“(*\[$]+|(?<=[^\x00-\x7f]))(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE
 )
 _WRONG = (
-    r"(?:wrong|incorrect|false|invalid|impossible|ruled "
-    r"out|eliminated|out\b|excluded|implausible|unlikely)"
+    r"(?:wrong|incorrect|false|invalid|impossible|ruled out|eliminated|out\b|excluded|implausible|"
+    r"unlikely)"
 )
 _AFTER = re.compile(
     r"[)\]*\"'”]{0,3}\s*(?:\?\s*(?:no|nope|not|never)\b|(?:is|are|was|were|would "
@@ -41,7 +38,6 @@ def is_denied(text: str, start: int, end: int) -> bool:
     """Tell whether the words directly before or after `start` to `end` deny what stands there."""
     before = text[max(0, start - _REACH) : start]
     folded = before.casefold()
-    could_deny = any(
-        hint in folded for hint in _HINTS
-    )  # the search is slow, and nearly no text holds a word of it
+    # the search is slow, and nearly no text holds a word of it
+    could_deny = any(hint in folded for hint in _HINTS)
     return bool((could_deny and _BEFORE.search(before)) or _AFTER.match(text, end))

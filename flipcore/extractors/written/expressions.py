@@ -207,9 +207,8 @@ def _serve(replies) -> None:
             signal.setitimer(signal.ITIMER_PROF, limit_s)
         try:
             reply = reply_to(words, targets)
-        except (
-            Exception
-        ):  # a parser of other people's LaTeX raises anything; no expression was read
+        # a parser of other people's LaTeX raises anything; no expression was read
+        except Exception:
             reply = {"place": None, "answer": None}
         with contextlib.suppress(AttributeError):
             signal.setitimer(signal.ITIMER_PROF, 0)

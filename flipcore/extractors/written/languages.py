@@ -14,10 +14,10 @@ from collections.abc import Sequence
 WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 STOPS = "。、）】」』؟،؛।॥»"
 COMMA_ANSWER_IS = (  # where a comma stands before decimals
-    r"\b(?:(?:правильный|верный)\s+)?(?:ответ|вариант)(?:\s+ответа)?\s*(?:[:–—=-]|это\b)"
-    r"|\b(?:respuesta|resposta|opción|opção|alternativa)(?:\s+(?:correcta|correta|certa"
-    r"|final))?\s*(?:(?:es|é)\b|:)"
-    r"|\bréponse(?:\s+(?:correcte|finale))?\s*(?:est\b|:)|\bAntwort\s*(?:lautet\b|ist\b|:)"
+    r"\b(?:(?:правильный|верный)\s+)?(?:ответ|вариант)(?:\s+ответа)?\s*(?:[:–—=-]|это\b)|"
+    r"\b(?:respuesta|resposta|opción|opção|alternativa)(?:\s+(?:correcta|correta|certa|"
+    r"final))?\s*(?:(?:es|é)\b|:)|\bréponse(?:\s+(?:correcte|finale))?\s*(?:est\b|:)|"
+    r"\bAntwort\s*(?:lautet\b|ist\b|:)"
 )
 ANSWER_IS = (
     r"(?:答案|选项|選項|選択肢|回答)(?:应该|应当|应)?(?:选择|选|選|是|为|為|:)|(?:我选择|我选|应选|故选|選擇|选择):?|(?:正解|正答|答え|解答"
@@ -27,30 +27,29 @@ ANSWER_IS = (
     rf"|{COMMA_ANSWER_IS}"
 )
 FILLERS = (
-    r"\b(?:la|el|le|die|der|das|die "
-    r"Option|l['’]option|option|opción|opção|alternativa|letra|lettre|Buchstabe|вариант|буква"
-    r"|विकल्प|الخيار"
-    r"|الحرف|a(?=\s+(?:alternativa|opção|letra)))\b|选项|選項"
+    r"\b(?:la|el|le|die|der|das|die Option|l['’]option|option|opción|opção|alternativa|letra|"
+    r"lettre|Buchstabe|вариант|буква|विकल्प|الخيار|الحرف|a(?=\s+(?:alternativa|opção|letra)))\b|"
+    r"选项|選項"
 )
 GOES_ON = (
-    r"(?:porque|pois|car|parce|weil|denn|потому|так|है|हैं|ist|es|est|é|لأن)(?!\w)|です|である|だ"
-    r"|で|입니다"
-    r"|이다|번"
+    r"(?:porque|pois|car|parce|weil|denn|потому|так|है|हैं|ist|es|est|é|لأن)(?!\w)|です|である|だ|で|입니다|"
+    r"이다|번"
 )
 JOINS = (
     r"、|،|或者?|和|与|與|及|か|と|나|와|과|또는|\b(?:या|और|أو|или|и|y|e|ou|et|oder|und)(?!\w)|\bو"
 )
 DENIED_BEFORE = r"不是|并非|不选|\bnicht|\bkein\w*|\bpas|\bno\s+es|\bnão(?:\s+é)?|\bне|ليست|ليس"
 DENIED_AFTER = (
-    r"\s*(?:नहीं|(?:です)?ではな|じゃな|では\s*ありません|[가이은는]\s*아[니닙]|不对|不是|是错|錯|ist\s+(?:falsch|nicht)"
-    r"|est\s+(?:faux|fausse)|n['’]est"
-    r"|(?:no\s+)?es\s+(?:falsa|incorrecta)|é\s+(?:falsa|incorreta)|неверн|неправильн|خطأ|غلط)"
+    r"\s*(?:नहीं|(?:です)?ではな|じゃな|では\s*ありません|[가이은는]\s*아[니닙]|不对|不是|是错|錯|ist\s+(?:falsch|nicht)|"
+    r"est\s+(?:faux|fausse)|n['’]est|(?:no\s+)?es\s+(?:falsa|incorrecta)|é\s+(?:falsa|incorreta)|"
+    r"неверн|неправильн|خطأ|غلط)"
 )
+# a number before one of them is not the number that is meant
 SCALES = re.compile(
     r"\s*(?:[万萬億亿兆만억]|लाख|करोड़|हज़ार|हजार|ألف|مليون|тыс|млн|миллион|(?:mil|mille|tausend)\b"
     r"|millones|millón|milh|Millionen)",
     re.IGNORECASE,
-)  # a number before one of them is not the number that is meant
+)
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩"
 _ALPHABETS = ("АБ\0ГД", "कखगघङ", "أبجد", "가나다라마", "アイウエオ", "甲乙丙丁戊")
 _BETWEEN = rf"(?:[\s:*(\[\"'«「]|{FILLERS})*"

@@ -11,13 +11,12 @@ _NEXT = re.compile(
 )
 # Line by line, never across line breaks: a run of 20,000 empty lines once took 12 seconds.
 _REFUSAL = re.compile(
-    r"\W*(?:(?:I['’]?m|I am) (?:very |so |really )?sorry|sorry|I "
-    r"apologi[sz]e|unfortunately)?\W*(?:but )?"
-    r"(?:as an? (?:AI|language model|assistant)[^.\n]{0,60}?)?"
-    r"(?:I (?:can(?:['’]t|not)|am (?:not able|unable) to|won['’]t|will not|must decline|decline "
-    r"to|refuse to)|"
-    r"I['’]m (?:not able|unable) to)\s*(?:to )?(?:help|assist|answer|provide|comply|fulfil+|do "
-    r"that|discuss|engage|respond)",
+    r"\W*(?:(?:I['’]?m|I am) (?:very |so |really )?sorry|sorry|I apologi[sz]e|"
+    r"unfortunately)?\W*(?:but )?(?:as an? (?:AI|language model|"
+    r"assistant)[^.\n]{0,60}?)?(?:I (?:can(?:['’]t|not)|am (?:not able|unable) to|won['’]t|"
+    r"will not|must decline|decline to|refuse to)|I['’]m (?:not able|"
+    r"unable) to)\s*(?:to )?(?:help|assist|answer|provide|comply|fulfil+|do that|discuss|engage|"
+    r"respond)",
     re.IGNORECASE,
 )
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
@@ -51,8 +50,8 @@ def is_refusal(text: str) -> bool:
 
 
 _KEY = (
-    r"(?:final[_ ]?|correct[_ ]?|selected[_ ]?|chosen[_ "
-    r"]?)?(?:answer|choice|option|label|prediction)(?:[_ ]?(?:letter|label))?"
+    r"(?:final[_ ]?|correct[_ ]?|selected[_ ]?|chosen[_ ]?)?(?:answer|choice|option|label|"
+    r"prediction)(?:[_ ]?(?:letter|label))?"
 )
 _JSON = re.compile(
     rf"[\"']{_KEY}[\"']\s*:\s*\[?\s*(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]"
@@ -70,13 +69,11 @@ _ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"'
 # "A: Let's think step by step": the A of question and answer before reasoning that has only begun,
 # no label
 _REASONS = re.compile(
-    r"(?:^|\n)[ \t*]*(A[ "
-    r"\t]*(?:\*\*)?[:.](?:\*\*)?)(?=\s*(?:(?:okay|ok|sure|well|alright|so|hmm)\b[,.!]?\s+)?"
-    r"(?:let['’]?s\b|let\s+(?:us|me)\b|to\s+(?:solve|find|answer|determine|figure|see|decide"
-    r"|compute|calculate|work|begin|start)\b"
-    r"|(?:first|firstly|step\s+(?:1|one)|thinking|we\s+(?:need|have|must|want|know|can|are|start)"
-    r"|i\s+(?:need|will|must|have)"
-    r"|i['’]ll|looking\s+at|the\s+question)\b))",
+    r"(?:^|\n)[ \t*]*(A[ \t]*(?:\*\*)?[:.](?:\*\*)?)(?=\s*(?:(?:okay|ok|sure|well|alright|so|"
+    r"hmm)\b[,.!]?\s+)?(?:let['’]?s\b|let\s+(?:us|me)\b|to\s+(?:solve|find|answer|determine|"
+    r"figure|see|decide|compute|calculate|work|begin|start)\b|(?:first|firstly|step\s+(?:1|one)|"
+    r"thinking|we\s+(?:need|have|must|want|know|can|are|start)|i\s+(?:need|will|must|have)|"
+    r"i['’]ll|looking\s+at|the\s+question)\b))",
     re.IGNORECASE,
 )
 

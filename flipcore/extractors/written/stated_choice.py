@@ -17,20 +17,17 @@ from flipcore.extractors.written.denial import is_denied
 from flipcore.extractors.written.scope import without_question
 
 _FILLER = (
-    r"[\s:*_`\"'“(\[{$«「『]|\\boxed|\\text|\\textbf|\\mathrm|most "
-    r"likely|likely|probably|clearly|therefore|thus|simply"
-    r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would "
-    r"be|is|are|be|="
+    r"[\s:*_`\"'“(\[{$«「『]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|"
+    r"therefore|thus|simply|both|either|one of|the|following|letters?|options?|choices?|answers?|"
+    r"labels?|would be|is|are|be|="
 )
 _FILLERS = rf"(?:{_FILLER})*"
 _STATED = (
-    r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to"
-    r"|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*"
-    r"(?:is|are|would be|must be|should be|will be|could be|[:=：])"
-    r"|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go "
-    r"with|recommend|answer)\b"
-    r"|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|#{1,6}[ \t]*(?:final[ \t]+)?answer[ "
-    r"\t]*\n|####|\\boxed)"
+    r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to|"
+    r"for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
+    r"could be|[:=：])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|"
+    r"pick|go with|recommend|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|"
+    r"#{1,6}[ \t]*(?:final[ \t]+)?answer[ \t]*\n|####|\\boxed)"
 )
 _JOINED = (
     r"\s*(?:"
@@ -39,9 +36,8 @@ _JOINED = (
     r"|either)\s+)?"
 )
 _GOES_ON = (
-    r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due"
-    r"|given|so|rather|instead|not)\b"
-    r"|[-–—(\[=]|" + languages.GOES_ON
+    r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|"
+    r"given|so|rather|instead|not)\b|[-–—(\[=]|" + languages.GOES_ON
 )
 # What follows such a word is a reason or a denial, no further answer: "C, since A and B are
 # grains", "C, not B or D".
@@ -49,13 +45,11 @@ _REASON = (
     r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as "
     r"(?!well))\b|n['’]t\b"
 )
-_LONE = frozenset(
-    "yes no none all both some any never maybe true false".split()
-)  # words of every sentence
+# words of every sentence
+_LONE = frozenset("yes no none all both some any never maybe true false".split())
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
-_GAP = re.compile(
-    r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_`\"'“”(]*"
-)  # between a label and an option's words
+# between a label and an option's words
+_GAP = re.compile(r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_`\"'“”(]*")
 # nothing but an option's words
 _ALONE = (
     r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"
@@ -262,6 +256,7 @@ class ChoiceText:
         chains name an option nine times in ten by accident."""
         if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
             return None
+        # A word of one option may lie inside of another option's: "tin" in "tin ore".
         hits = []
         for i, option in enumerate(self.options):
             for spot in _spots(option, text):

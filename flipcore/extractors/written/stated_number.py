@@ -39,17 +39,15 @@ NUMBER = (
     rf"(?:{_POWER}|\s?/\s?\d+(?![\d/])|(?![eE][-+]?\d))|(?<![\d.])\.\d+)%?"
 )
 _ANSWER_IS = (
-    r"####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
-    r"|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to"
-    r"|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
-    r"(?:is|would be|must be|should be|[:=])"
+    r"####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ "
+    r"\t]*:|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to|"
+    r"for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*(?:is|would be|must be|should be|[:=])"
 )
 _BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
 _STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
-_MAY_STATE = re.compile(
-    r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE
-)  # what every statement holds: the search is slow
+# what every statement holds: the search is slow
+_MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)
 # as every number does: the search is slow where each letter of a text is tried
 _BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"
 _NUMBER = re.compile(_BEGINS + NUMBER)
@@ -121,9 +119,8 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start, end = last.end() - len(last.group().lstrip()), last.end()
-    times = (
-        None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)
-    )  # "gsm8k" is a name
+    # "gsm8k" is a name
+    times = None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)
     if times and not re.search(
         rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE
     ):

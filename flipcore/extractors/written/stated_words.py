@@ -17,16 +17,15 @@ from flipcore.text.answers import plain_answer, text_answer
 from flipcore.text.numerals import in_digits
 
 _STATED = re.compile(
-    r"\banswers?\b[ "
-    r"\t*]*(?:is|are|:)[\s*:]*(?P<words>\\\[.{1,1500}?\\\]|\$\$.{1,1500}?\$\$|[^\n]+)",
+    r"\banswers?\b[ \t*]*(?:is|are|:)[\s*:]*(?P<words>\\\[.{1,1500}?\\\]|\$\$.{1,1500}?\$\$|"
+    r"[^\n]+)",
     re.IGNORECASE | re.DOTALL,
 )
 _LEAD = re.compile(
-    r"\W*(?:(?:well|so|sure|yes|okay|ok|certainly|therefore|thus|hence)\b[,.!:]?\s+)?"
-    r"(?:I\s+(?:think|believe|would say|guess)(?:\s+that)?[\s,]+)?"
-    r"(?:it|this|that|he|she|they|these|those|there)(?:['’]s|\s+(?:is|was|are|were|would be|must "
-    r"be|should be)\b)"
-    r"(?:\s+(?:called|named)\b)?[\s:]*",
+    r"\W*(?:(?:well|so|sure|yes|okay|ok|certainly|therefore|thus|"
+    r"hence)\b[,.!:]?\s+)?(?:I\s+(?:think|believe|would say|guess)(?:\s+that)?[\s,]+)?(?:it|this|"
+    r"that|he|she|they|these|those|there)(?:['’]s|\s+(?:is|was|are|were|would be|must be|"
+    r"should be)\b)(?:\s+(?:called|named)\b)?[\s:]*",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
@@ -34,8 +33,8 @@ _SUBJECT = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[^\s.]{3})[.!?](?=\s+[\"'“(*]*[A-Z])|\n")
 _NO_ANSWER = re.compile(
-    r"\W*(?:sorry,?\s+)?I(?:['’]m| am| do| "
-    r"don['’]t)?\s+(?:(?:really|honestly)\s+)?(?:not\s+)?(?:know|sure|certain)\b",
+    r"\W*(?:sorry,?\s+)?I(?:['’]m| am| do| don['’]t)?\s+(?:(?:really|"
+    r"honestly)\s+)?(?:not\s+)?(?:know|sure|certain)\b",
     re.I,
 )
 _SMALL = frozenset(

@@ -90,9 +90,9 @@ def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
 
 
 _EXHAUSTED = re.compile(
-    r"(?i)insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit_reached"
-    r"|not_active)"
-    r"|credit balance is too low|exceeded your current quota|out of credits|payment required"
+    r"(?i)insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit_reached|"
+    r"not_active)|credit balance is too low|exceeded your current quota|out of credits|"
+    r"payment required"
 )
 
 
