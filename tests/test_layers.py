@@ -75,7 +75,7 @@ def test_imports_keep_to_the_contracts_of_pyproject():
 # Each outer library that flipcore imports, and the modules or rooms of flipcore that may: nobody else does. streamlit is not here.
 ROOMS_OF = {
     "datasets": "annotation.paraphrases.publish datasets.dataset",
-    "duckdb": "store",
+    "duckdb": "datasets.tables store",
     "fsspec": "store.archives",
     "httpx2": "models.openai",
     "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.backend",

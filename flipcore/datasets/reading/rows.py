@@ -24,6 +24,8 @@ _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses testCases test_cases".split()
 )
 _LEAST_ITEMS = 20  # of an object with a value an item: fewer may be settings
+_SHARED_KEYS = 0.8  # of the items of two maps by item
+_DEEPEST = 4  # levels down to a list of rows
 _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
@@ -175,7 +177,13 @@ def _document(path: Path) -> Iterator[Row]:
                 yield _row(number, value, _for_all(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
         rows = (
-            _below_header(values) or _by_outcome(values) or _by_column(values) or _by_name(values) or _by_id(values) or [values]
+            _below_header(values)
+            or _by_outcome(values)
+            or _by_column(values)
+            or _by_name(values)
+            or _by_id(values)
+            or _inside(values)
+            or [values]
         )
         yield from (_row(number, row) for number, row in enumerate(rows, start=1))
     for value in values.get(wrapper) or () if wrapper else ():  # what stood before the first object
@@ -227,11 +235,34 @@ def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
     if len(of_rows) == 1:
         column = "id" if all(len(rows) == 1 for rows in of_rows[0].values()) else "task"
         return [_for_all(values) | {column: name} | row for name, rows in of_rows[0].items() for row in rows]
-    columns = {name: one for name, one in inner.items() if not any(isinstance(cell, dict) for cell in one.values())}
-    first = next(iter(columns.values()), {})
-    if len(first) < _LEAST_ITEMS or len(columns) < len(inner) or any(one.keys() != first.keys() for one in columns.values()):
+    maps = {name: entries for name, entries in inner.items() if not any(isinstance(cell, dict) for cell in entries.values())}
+    largest = max(maps.values(), key=len, default={})
+    columns = {name: entries for name, entries in maps.items() if _share_keys(entries, largest)}
+    # settings of the run may stand beside the maps, but no second table
+    if len(largest) < _LEAST_ITEMS or any(len(inner[name]) >= _LEAST_ITEMS for name in inner.keys() - columns.keys()):
         return []
-    return [_for_all(values) | {"id": key} | {name: one[key] for name, one in columns.items()} for key in first]
+    keys = dict.fromkeys(key for entries in columns.values() for key in entries)
+    rows = [{name: entries.get(key) for name, entries in columns.items()} for key in keys]
+    return [_for_all(values) | {"id": key} | row for key, row in zip(keys, rows, strict=True)]
+
+
+def _share_keys(entries: dict, largest: dict) -> bool:
+    """Whether two maps are about the same items, but for a few."""
+    return len(entries.keys() & largest.keys()) >= _SHARED_KEYS * max(len(entries), len(largest))
+
+
+def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The longest list of objects inside of an object's objects: the test cases of DeepEval."""
+    longest: list[dict[str, Any]] = []
+    waiting = [(values, 0)]
+    while waiting:
+        inner, depth = waiting.pop()
+        for value in inner.values():
+            if isinstance(value, dict) and depth < _DEEPEST:
+                waiting.append((value, depth + 1))
+            elif depth and _are_rows(value) and len(value) > max(1, len(longest)):
+                longest = value
+    return longest
 
 
 def _are_rows(value: Any) -> bool:

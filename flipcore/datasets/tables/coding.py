@@ -1,0 +1,225 @@
+"""Steps 8 and 9: how the right answer is written, and how often an output agrees with it."""
+
+import json
+import math
+import re
+from ast import literal_eval
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from flipcore.datasets.tables.stems import is_word
+from flipcore.text.answers import canonical_number, normalised_text, number_at_end
+
+LONGEST_KEY = 40  # characters of a right answer that is looked for in a text
+_LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]*\s*")
+_SAID = re.compile(
+    r"(?:answer|option|choice|antwort|r[ée]ponse|respuesta|risposta|resposta|答案|正解|정답)"
+    r"[^A-Za-z0-9\n]{0,3}(?:is|ist|est|es|é|è|:|：|选)?[\s:：*(\[$\\{]*(?:boxed\{)?([A-Z])(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
+_BEGINS = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
+
+
+class Coding(StrEnum):
+    """How right answers are written."""
+
+    LETTER = "letter"
+    LETTER_OR_TEXT = "letter or text"
+    LETTERS = "several letters"
+    PLACE_FROM_0 = "place from 0"
+    PLACE_FROM_1 = "place from 1"
+    SAME_VALUE = "same value"
+    LABEL = "label"
+    NUMBER = "number"
+    TEXT = "text"
+    CONTAINED = "contained text"
+    LONG_TEXT = "long text"  # never compared word for word
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often an output agrees with the right answer under one coding."""
+
+    coding: Coding
+    n_right: int
+    n: int
+
+    @property
+    def share(self) -> float:
+        """The share of right outputs; NaN without any."""
+        return self.n_right / self.n if self.n else math.nan
+
+    def differs_from(self, other: "Agreement") -> bool:
+        """Whether two codings give scores more than two standard errors apart."""
+        middle = (self.share + other.share) / 2
+        error = math.sqrt(max(middle * (1 - middle), 1e-9) / max(1, self.n))
+        return abs(self.share - other.share) > 2 * error
+
+
+def entries_of(cell: str | None) -> list[str]:
+    """The entries of a list in a cell, JSON or Python; a plain text is one entry."""
+    if not cell:
+        return []
+    text = cell.strip()
+    if text.startswith(("[", "{", "(")):
+        for parse in (json.loads, literal_eval):
+            try:
+                value = parse(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if isinstance(value, Mapping):
+                value = value.get("text", list(value.values()))
+            if isinstance(value, (list, tuple)):
+                return [str(entry["text"] if isinstance(entry, Mapping) and "text" in entry else entry) for entry in value]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines if 1 < len(lines) <= 12 and max(map(len, lines)) <= LONGEST_KEY else [text]
+
+
+def letter_in(text: str) -> str | None:
+    """The letter that an output names: alone, after "answer", or before an option's text."""
+    alone = _LETTER.fullmatch(text)
+    if alone:
+        return alone[1]
+    said = _SAID.findall(text)
+    if said:
+        return said[-1].upper()
+    begins = _BEGINS.match(text)
+    return begins[1] if begins else None
+
+
+def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ()) -> bool:
+    """Whether an output is right under a coding."""
+    keys = entries_of(key)
+    if coding is Coding.LETTER:
+        letter = letter_in(output)
+        if letter is None and options:
+            named = [i for i, option in enumerate(options) if _same(option, output)]
+            letter = chr(ord("A") + named[0]) if named else None
+        return letter is not None and letter in {letter_in(k) for k in keys}
+    if coding is Coding.LETTER_OR_TEXT:
+        letters = {k.strip() for k in keys if _LETTER.fullmatch(k)}
+        texts = [k for k in keys if not _LETTER.fullmatch(k)]
+        return letter_in(output) in letters or any(_same(k, output) for k in texts)
+    if coding is Coding.LETTERS:
+        return letters_of(output) == letters_of(key)
+    if coding in (Coding.PLACE_FROM_0, Coding.PLACE_FROM_1):
+        base = int(coding is Coding.PLACE_FROM_1)
+        place = int(float(key)) - base if re.fullmatch(r"\d+(\.0)?", key) else -1
+        if not 0 <= place < max(len(options), 26):
+            return False
+        option = options[place] if place < len(options) else None
+        return letter_in(output) == chr(ord("A") + place) or (option is not None and _same(option, output))
+    if coding is Coding.NUMBER:
+        numbers = _NUMBERS.findall(output.rpartition("####")[2])
+        found = canonical_number(numbers[-1].rstrip(".,")) if numbers else None
+        return found is not None and found in {number_at_end(k.rpartition("####")[2]) for k in keys}
+    if coding is Coding.CONTAINED:
+        said = f" {normalised_text(output)} "
+        return any(f" {normalised_text(k)} " in said for k in keys if normalised_text(k))
+    return any(_same(k, output) for k in keys)
+
+
+def letters_of(text: str) -> frozenset[str]:
+    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"]."""
+    joined = " ".join(entries_of(text))
+    alone = re.sub(r"[\s,;/&+]|and", "", joined)
+    if re.fullmatch(r"[A-J]+", alone) and len(set(alone)) == len(alone):
+        return frozenset(alone)
+    return frozenset(re.findall(r"\b([A-J])\b", joined))
+
+
+def _same(left: str, right: str) -> bool:
+    if normalised_text(left) == normalised_text(right) and normalised_text(left):
+        return True
+    number = canonical_number(left.strip())
+    return number is not None and number == canonical_number(right.strip())
+
+
+def agreement(
+    coding: Coding, rows: Iterable[Mapping[str, str | None]], output: str, target: str, options: Sequence[str] = ()
+) -> Agreement:
+    """Count the rows whose output is right; a row without an output is wrong."""
+    n_right = n = 0
+    for row in rows:
+        key, said = row.get(target), row.get(output)
+        if key is None:
+            continue
+        n += 1
+        listed = _options_in(row, options)
+        n_right += said is not None and is_right(coding, said, key, listed)
+    return Agreement(coding, n_right, n)
+
+
+def _options_in(row: Mapping[str, str | None], options: Sequence[str]) -> list[str]:
+    if len(options) == 1:
+        return entries_of(row.get(options[0]))
+    return [str(row[name]) for name in options if row.get(name) is not None]
+
+
+def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: str, options: Sequence[str]) -> list[Coding]:
+    """The codings that the right answers allow, the likeliest first."""
+    keys = [key for row in rows if (key := row.get(target)) is not None]
+    outputs = [said for row in rows if (said := row.get(output)) is not None]
+    if not keys or not outputs:
+        return []
+    lists = [entries_of(key) for key in keys]
+    if _share(lists, lambda entries: len(entries) == 2 and sum(bool(_LETTER.fullmatch(e)) for e in entries) == 1) > 0.9:
+        return [Coding.LETTER_OR_TEXT]
+    if _share(keys, lambda key: bool(letters_of(key)) and bool(re.fullmatch(r"[A-Z\s,;\[\]\"'/&+]+", key))) > 0.95:
+        if _share(keys, lambda key: len(letters_of(key)) > 1) > 0.1:
+            return [Coding.LETTERS]
+        return [Coding.LETTER]
+    are_integers = _share(keys, lambda key: bool(re.fullmatch(r"\d{1,2}", key))) > 0.95
+    has_options = _share(rows, lambda row: row.get(target) is None or any(row.get(name) for name in options)) > 0.9
+    if options and are_integers and has_options:
+        if _share(outputs, lambda said: bool(re.fullmatch(r"\d{1,2}", said))) > 0.9:
+            return [Coding.SAME_VALUE]
+        listed = [_options_in(row, options) for row in rows]
+        as_text = _share(list(zip(keys, listed, strict=False)), lambda pair: pair[0] in pair[1])
+        places = [int(key) for key in keys if key.isdecimal()]
+        longest = max((len(entries) for entries in listed), default=0)
+        bases = [Coding.PLACE_FROM_0, Coding.PLACE_FROM_1]
+        if 0 in places or (places and max(places) < longest):
+            bases = [Coding.PLACE_FROM_0] if 0 in places else bases
+        if places and max(places) >= longest:
+            bases = [Coding.PLACE_FROM_1]
+        return [Coding.SAME_VALUE, *bases] if as_text > 0.9 else bases
+    if _share(keys, lambda key: number_at_end(key.rpartition("####")[2]) is not None) > 0.9:
+        is_short = _share(keys, lambda key: len(key) <= LONGEST_KEY or "####" in key) > 0.9
+        return [Coding.NUMBER] if is_short else [Coding.LONG_TEXT]
+    if (
+        len({key.casefold() for key in keys}) <= max(2, len(keys) // 5)
+        and _share(outputs, lambda s: len(s) <= LONGEST_KEY) > 0.9
+    ):
+        return [Coding.LABEL]
+    if _share(keys, lambda key: max(map(len, entries_of(key)), default=0) <= LONGEST_KEY) > 0.5:
+        return [Coding.TEXT, Coding.CONTAINED]
+    return [Coding.LONG_TEXT]
+
+
+def _share(values: Sequence, test) -> float:
+    return sum(bool(test(value)) for value in values) / len(values) if values else 0.0
+
+
+def score_of_cell(cell: str | None) -> float | None:
+    """A score as a table writes it; None where there is none."""
+    if cell is None:
+        return None
+    text = cell.strip()
+    if is_word(text, "right"):
+        return 1.0
+    if is_word(text, "wrong"):
+        return 0.0
+    if is_word(text, "partial"):
+        return 0.5
+    ratio = re.fullmatch(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)", text)
+    if ratio and float(ratio[2]):
+        return float(ratio[1]) / float(ratio[2])
+    is_percent = text.endswith("%")
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        return None
+    return None if value != value else value / 100 if is_percent else value

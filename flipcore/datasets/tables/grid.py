@@ -1,0 +1,335 @@
+"""Steps 6, 7 and 10: what an item is, which columns are conditions and runs, which are clusters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.roles import Roles
+from flipcore.datasets.tables.stems import last_names, names, words_of
+
+EVEN = 0.7  # of the rows stand in cells of the commonest size, if a column is a condition
+RAISES = 1.005  # distinct prompts, from which on a context is part of the question
+FINER = 1.1  # ids per distinct prompt, up to which repeats are repeats
+MOST_LEVELS = 200  # of a condition
+LEAST_ITEMS = 5
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Items × conditions × runs. `open_item` and `open_condition` are what nothing decides."""
+
+    items: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()  # the columns that make the question: prompt, key, options, contexts
+    conditions: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    run: str = ""
+    clusters: tuple[str, ...] = ()
+    tasks: str = ""
+    open_item: tuple[str, str] = ("", "")
+    open_condition: str = ""
+    is_rerun: bool = False
+    n_repeated: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def told_by(self) -> tuple[str, ...]:
+        """The columns that tell rows apart."""
+        return tuple(filter(None, (*self.items, *self.conditions, *self.variants, self.run)))
+
+
+def find_grid(profile: Profile, roles: Roles) -> Grid:
+    """Find what an item is, then what tells its rows apart."""
+    grid = Grid(content=_content(profile, roles))
+    grid = _with_items(profile, roles, grid)
+    grid = _with_conditions(profile, roles, grid)
+    grid = _with_runs(profile, roles, grid)
+    return replace(grid, clusters=_clusters(profile, roles, grid))
+
+
+def _content(profile: Profile, roles: Roles) -> tuple[str, ...]:
+    """Prompt, key, options, and every context that raises the number of distinct questions."""
+    if not roles.prompts:
+        return ()
+    content = [roles.prompts[0]]
+    more = [*roles.prompts[1:], *([roles.target] if roles.target else []), *roles.options, *roles.contexts]
+    for name in more:
+        if profile.n_distinct([*content, name]) > RAISES * profile.n_distinct(content):
+            content.append(name)
+    return tuple(content)
+
+
+def _ids(profile: Profile, roles: Roles) -> list[str]:
+    """The columns that are named like an id, of which each way of parting rows stands once."""
+    fitting: list[str] = []
+    for name in profile.names:
+        column = profile[name]
+        last = name.rpartition(".")[2]
+        is_id = (
+            last_names(last, "id")
+            or words_of(last)[:1] in (("id",), ("qid",), ("doc",))
+            or name.lower() in ("index", "unnamed: 0")
+        )
+        is_of_other = any(names(last, kind) for kind in ("condition", "model")) and not names(last, "prompt")
+        if not is_id or is_of_other or name in roles.taken or column.n_distinct < 2:
+            continue
+        if names(last, "run") and column.n_distinct < LEAST_ITEMS:
+            continue
+        if column.is_numeric and not column.is_integer:
+            continue
+        if any(profile.are_same(name, other) for other in fitting):
+            continue
+        fitting.append(name)
+    return fitting
+
+
+def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    ids, content = _ids(profile, roles), grid.content
+    named = _named_conditions(profile, roles)
+    if not content:
+        return replace(grid, items=_items_by_id(profile, roles, ids, named))
+    n_content = profile.n_distinct(content)
+    for name in ids:
+        n_ids = profile[name].n_distinct
+        if profile.follows([name], content[0]) and profile.follows([name], _joined(profile, content, name)):
+            if n_ids <= FINER * n_content:
+                return replace(grid, items=(name,))
+            parted = [column for column in named if profile.n_distinct([*content, column]) >= 0.99 * n_ids]
+            if parted:
+                return replace(grid, items=content)
+            other = _what_differs(profile, roles, content, name)
+            if other:
+                return replace(grid, items=(name,))
+            if n_ids == profile.n_rows and n_content <= n_ids / FINER and _is_even(profile, content):
+                return replace(grid, items=content, open_item=(name, content[0]))
+            return replace(grid, items=(name,))
+    for name in ids:
+        crossed = _settings_that_cross(profile, roles, name, content)
+        if crossed and (not roles.target or profile.follows([name], roles.target)):
+            return replace(grid, items=(name,), variants=(crossed,))
+    for name in ids:
+        found = _smallest_set(profile, roles, name, content)
+        if found:
+            return replace(grid, items=found)
+    return replace(grid, items=content)
+
+
+def _joined(profile: Profile, content: Sequence[str], name: str) -> str:
+    """The part of the content that follows least from an id: where it follows, all does."""
+    return max(content, key=lambda column: profile.n_distinct([name, column]))
+
+
+def _what_differs(profile: Profile, roles: Roles, content: Sequence[str], name: str) -> str:
+    """Another column that makes the rows of one question as many as its ids: an image, a table."""
+    for other in profile.names:
+        if other == name or other in roles.taken or names(other, "run") or names(other, "id"):
+            continue
+        column = profile[other]
+        if column.is_numeric or column.n_distinct < 2:
+            continue
+        if profile.n_distinct([*content, other]) >= 0.9 * profile[name].n_distinct and profile.follows([name], other):
+            return other
+    return ""
+
+
+def _settings_that_cross(profile: Profile, roles: Roles, name: str, content: Sequence[str]) -> str:
+    """A column of wordings or settings that each id has equally often: its prompts are variants."""
+    for other in profile.names:
+        if other in roles.taken or other == name or not 2 <= profile[other].n_distinct <= MOST_LEVELS:
+            continue
+        is_named = names(other, "variant") or names(other, "setting")
+        if is_named and profile.follows([name, other], content[0]) and _crosses(profile, [name], other):
+            return other
+    return ""
+
+
+def _smallest_set(profile: Profile, roles: Roles, name: str, content: Sequence[str]) -> tuple[str, ...]:
+    """The id and one or two more columns of which the question follows."""
+    others = [
+        other
+        for other in profile.names
+        if other not in roles.taken
+        and other != name
+        and 2 <= profile[other].n_distinct
+        and profile[other].mean_length <= 60
+        and not names(other, "condition")
+        and not names(other, "run")
+        and (not profile[other].is_numeric or profile[other].is_integer)
+        and (
+            names(other, "id")
+            or names(other, "cluster")
+            or names(other, "context")
+            or 2 * profile[other].n_distinct <= profile.n_rows
+        )
+    ]
+    n_content = profile.n_distinct(content)
+    for size in (1, 2):
+        for several in combinations(others[:12], size):
+            found = (name, *several)
+            n_found = profile.n_distinct(found)
+            if n_found <= 2 * n_content + LEAST_ITEMS and all(profile.follows(found, column) for column in content):
+                return found
+    return ()
+
+
+def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+    """Without a prompt: the id that tells most rows apart beside the conditions, or a set of two."""
+    tasks = [name for name in profile.names if _is_task(profile, roles, name)]
+    best: tuple[str, ...] = ()
+    for name in ids:
+        told = profile.n_distinct([name, *named])
+        if not best or told > 1.01 * profile.n_distinct([*best, *named]):
+            best = (name,)
+    if best:
+        for task in tasks:
+            # ids that count within a task
+            if profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best) and not _crosses(profile, best, task):
+                best = (*best, task)
+        return best
+    texts = [
+        name
+        for name in profile.names
+        if name not in roles.taken
+        and not profile[name].is_numeric
+        and profile[name].n_distinct >= LEAST_ITEMS
+        and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
+    ]
+    return tuple(texts[:1])
+
+
+def _is_task(profile: Profile, roles: Roles, name: str) -> bool:
+    words = {"task", "dataset", "benchmark", "set", "subset", "split", "subject", "topic", "category", "domain", "eval"}
+    column = profile[name]
+    is_named = bool(words & set(words_of(name))) and not names(name, "score")
+    return is_named and name not in roles.taken and 2 <= column.n_distinct <= profile.n_rows / 2
+
+
+def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
+    """Columns called model, arm, method or system, models first; what follows from another is left out."""
+    found: list[str] = []
+    candidates = [name for name in profile.names if _may_be_condition(profile, roles, name) and names(_last(name), "condition")]
+    for name in sorted(candidates, key=lambda candidate: (not names(_last(candidate), "model"), len(words_of(candidate)))):
+        if not any(profile.follows([other], name) for other in found):
+            found.append(name)
+    return found
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
+    column = profile[name]
+    if (
+        name in roles.taken
+        or name in roles.errors
+        or not 2 <= column.n_distinct <= MOST_LEVELS
+        or column.is_list
+        or column.is_object
+    ):
+        return False
+    if any(names(_last(name), kind) for kind in ("people", "judge", "score")) or column.mean_length > 80:
+        return False
+    return 2 * column.n_distinct <= profile.n_rows
+
+
+def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Named conditions, then even settings; an even column without a name is asked."""
+    items = grid.items
+    if not items:
+        return replace(grid, conditions=tuple(_named_conditions(profile, roles)[:1]))
+    chosen: list[str] = []
+    n_items = profile.n_distinct(items)
+    for name in _named_conditions(profile, roles):
+        is_model = names(_last(name), "model")
+        parts_items = profile.n_distinct([*items, name]) > 1.01 * n_items
+        if name in items or not (is_model or parts_items):
+            continue
+        if profile.n_distinct([*items, *chosen, name]) > 1.01 * profile.n_distinct([*items, *chosen]) or is_model:
+            chosen.append(name)
+    for kind in ("setting",):
+        for name in profile.names:
+            if _is_told(profile, [*items, *chosen, *grid.variants]):
+                break
+            is_candidate = names(_last(name), kind) and _may_be_condition(profile, roles, name) and name not in chosen
+            if is_candidate and name not in (*items, *grid.variants) and _crosses(profile, [*items, *chosen], name):
+                chosen.append(name)
+    return replace(grid, conditions=tuple(chosen))
+
+
+def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Runs by name or by counting; then what is even and has no name; then what nothing tells apart."""
+    told = [*grid.items, *grid.conditions, *grid.variants]
+    if not grid.items or _is_told(profile, told):
+        return grid
+    free = [
+        name
+        for name in profile.names
+        if name not in told
+        and name not in roles.taken
+        and name not in roles.errors
+        and 2 <= profile[name].n_distinct < profile.n_rows
+    ]
+    for name in free:
+        # a figure or a passage that each id has equally often is part of the question
+        if names(name, "context") and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
+            return replace(grid, items=(*grid.items, name))
+    for name in free:
+        is_run = names(_last(name), "run") or "order" in words_of(name) or "turn" in words_of(name)
+        if is_run and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
+            return replace(grid, run=name)
+    for name in free:
+        if profile.n_distinct([*told, name]) < 0.99 * profile.n_rows or not _crosses(profile, told, name):
+            continue
+        if profile[name].is_integer and _counts(profile, name):
+            return replace(grid, run=name)
+        if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
+            return replace(grid, open_condition=name)
+    sizes = profile.cell_sizes(told)
+    n_cells, n_repeated = sum(sizes.values()), sum(n for size, n in sizes.items() if size > 1)
+    is_even = len(sizes) == 1 and n_cells >= LEAST_ITEMS
+    return replace(grid, is_rerun=is_even, n_repeated=n_repeated)
+
+
+def _is_told(profile: Profile, names_: Sequence[str]) -> bool:
+    return profile.n_distinct(names_) >= profile.n_rows
+
+
+def _is_even(profile: Profile, names_: Sequence[str]) -> bool:
+    """Whether most rows stand in cells of one size."""
+    sizes = profile.cell_sizes(names_)
+    commonest = max(sizes, key=lambda size: size * sizes[size])
+    return commonest > 1 and commonest * sizes[commonest] >= EVEN * profile.n_rows
+
+
+def _crosses(profile: Profile, items: Sequence[str], name: str) -> bool:
+    """Whether nearly every item has each value of a column, equally often."""
+    n_cells = profile.n_distinct([*items, name])
+    if n_cells < EVEN * profile.n_distinct(items) * profile[name].n_distinct:
+        return False
+    sizes = profile.cell_sizes([*items, name])
+    commonest = max(sizes, key=lambda size: size * sizes[size])
+    return commonest * sizes[commonest] >= EVEN * profile.n_rows
+
+
+def _counts(profile: Profile, name: str) -> bool:
+    """Whether whole numbers go from 0 or 1 on without a gap."""
+    column = profile[name]
+    if column.least is None or column.most is None:
+        return False
+    return column.least in (0, 1) and column.most - column.least + 1 == column.n_distinct
+
+
+def _clusters(profile: Profile, roles: Roles, grid: Grid) -> tuple[str, ...]:
+    """Columns that follow from the item and group several items each."""
+    if not grid.items:
+        return ()
+    n_items = profile.n_distinct(grid.items)
+    found = []
+    for name in profile.names:
+        column = profile[name]
+        is_candidate = names(_last(name), "cluster") and name not in grid.told_by and name not in (roles.output, roles.target)
+        is_free = name not in (*roles.prompts[:1], *roles.scores, *roles.options)
+        if is_candidate and is_free and 2 <= column.n_distinct <= n_items / 2 and profile.follows(grid.items, name):
+            found.append(name)
+    return tuple(found)

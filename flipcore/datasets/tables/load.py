@@ -1,0 +1,251 @@
+"""Step 0: a file of rows as a DuckDB table, one text column per column of the file.
+
+Objects become dotted paths, so that a name of a column here is a path that every reader of rows
+follows. Small files go the way of all rows (`read_rows`); large ones are read by DuckDB itself.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+
+from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed, spoken_name
+from flipcore.datasets.reading.rows import Row, is_packed, read_rows
+
+MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
+SMALL_BYTES = 4_000_000  # of a file that goes the way of all rows
+DEEPEST = 4  # levels of objects in objects
+MOST_MB = 20_000
+_DATA_KEYS, _DATA_SHARE = 5, 0.2  # more keys than this, each in fewer rows: data, no columns
+_LONGEST = 240  # characters of a text that are kept of a large file; the rest is a hash
+_MISSING = ("", "null", "None", "NaN", "nan")
+_NAMES_OF_ENTRIES = ("name", "metric", "metric_name")
+_SCORES_OF_ENTRIES = ("score", "value")
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "700MB",
+    "threads": 1,
+    "preserve_insertion_order": True,
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file in the DuckDB table `relation`; `names[i]` is the column `c<i>`.
+
+    `is_whole` is False where long texts are cut and end in their hash: then no text is compared
+    with a right answer, but texts are still told apart.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    relation: str
+    names: tuple[str, ...]
+    n_rows: int
+    n_broken: int = 0
+    is_whole: bool = True
+
+    def sql(self, name: str) -> str:
+        """The SQL identifier of a column."""
+        return f"c{self.names.index(name)}"
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple]:
+        """Run a query and return its rows."""
+        return self.connection.execute(query, list(parameters)).fetchall()
+
+    def frame(self, names: Sequence[str], most: int = 20_000) -> list[dict[str, str | None]]:
+        """Return the first rows as dictionaries of these columns."""
+        selected = ", ".join(self.sql(name) for name in names)
+        found = self.rows(f"SELECT {selected} FROM {self.relation} LIMIT {most}")
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    def with_relation(self, relation: str, names: Sequence[str]) -> "Table":
+        """Return the same connection with another table in view."""
+        (n_rows,) = self.rows(f"SELECT count(*) FROM {relation}")[0]
+        return replace(self, relation=relation, names=tuple(names), n_rows=n_rows)
+
+
+def load(path: str | Path) -> Table:
+    """Load a file. Raises BadInput for one without rows, or with more columns than a table has."""
+    file = allowed(path)
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    plain_suffix = (Path(file.stem) if file.suffix.lower() == ".gz" else file).suffix.lower()
+    is_large = file.is_file() and file.stat().st_size > SMALL_BYTES and not is_packed(file)
+    if is_large and plain_suffix in (".csv", ".tsv", ".parquet", ".jsonl"):
+        with suppress(duckdb.Error):
+            return _load_large(connection, file, plain_suffix)
+    return load_rows(connection, read_rows(path, most_mb=MOST_MB), spoken_name(path))
+
+
+def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table") -> Table:
+    """Load rows that are already in memory."""
+    good: list[Mapping[str, Any]] = []
+    n_broken, first_problem = 0, ""
+    for row in rows:
+        if row.problem:
+            n_broken += 1
+            first_problem = first_problem or f" {row.place} {row.problem.removesuffix('.')}."
+        else:
+            good.append(row.values)
+    if not good:
+        raise BadInput(
+            f"{file} has no row that can be read; it needs one JSON object a line, "
+            f"or a header line and rows below it.{first_problem}"
+        )
+    columns = flatten(good)
+    _check_width(file, len(columns))
+    table = pyarrow.table({f"c{i}": pyarrow.array(cells, pyarrow.string()) for i, cells in enumerate(columns.values())})
+    connection.register("arrived", table)
+    connection.execute("CREATE TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived")
+    connection.unregister("arrived")
+    return Table(connection, "loaded", tuple(columns), len(good), n_broken)
+
+
+def _check_width(file: str, n_columns: int) -> None:
+    if n_columns > MOST_COLUMNS:
+        raise BadInput(
+            f"{file} has {n_columns:,} columns; a table of outputs or scores has at most "
+            f"{MOST_COLUMNS:,}. Write one row per output, with a column for each thing said of it."
+        )
+
+
+def flatten(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
+    """Return the cells of each column as texts, objects as dotted paths."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns: dict[str, list[str | None]] = {}
+    for name in names:
+        cells = [row.get(name) for row in rows]
+        columns |= _expand(name, cells, depth=1)
+    return columns
+
+
+def _expand(name: str, cells: list[Any], depth: int) -> dict[str, list[str | None]]:
+    filled = [cell for cell in cells if cell not in (None, "", {}, [])]
+    if filled and depth < DEEPEST and all(isinstance(cell, Mapping) for cell in filled):
+        keys = Counter(key for cell in filled for key in cell)
+        if _are_columns(keys, len(cells)):
+            columns: dict[str, list[str | None]] = {}
+            for key in keys:
+                inner = [cell.get(key) if isinstance(cell, Mapping) else None for cell in cells]
+                columns |= _expand(f"{name}.{key}", inner, depth + 1)
+            return columns
+    if filled and all(_are_named_scores(cell) for cell in filled):
+        return _named_scores(name, cells)
+    return {name: [as_cell(cell) for cell in cells]}
+
+
+def _are_columns(keys: Mapping[str, int], n_rows: int) -> bool:
+    """Whether the keys of objects are columns, and neither labels of options nor data."""
+    if all(len(str(key)) <= 2 for key in keys):
+        return False
+    n_rare = sum(n < _DATA_SHARE * n_rows for n in keys.values())
+    return len(keys) <= _DATA_KEYS or 2 * n_rare <= len(keys)
+
+
+def _are_named_scores(cell: Any) -> bool:
+    """Whether a cell is a list of objects with a name and a score each, as DeepEval writes."""
+    return isinstance(cell, list) and all(
+        isinstance(entry, Mapping) and _first_key(entry, _NAMES_OF_ENTRIES) and _first_key(entry, _SCORES_OF_ENTRIES)
+        for entry in cell
+    )
+
+
+def _first_key(entry: Mapping, keys: Sequence[str]) -> str:
+    return next((key for key in keys if key in entry), "")
+
+
+def _named_scores(name: str, cells: list[Any]) -> dict[str, list[str | None]]:
+    """A column per name in lists of {name, score}: the path `metrics[Relevancy].score`."""
+    columns: dict[str, list[str | None]] = {}
+    for row_number, cell in enumerate(cells):
+        for entry in cell or ():
+            score = _first_key(entry, _SCORES_OF_ENTRIES)
+            path = f"{name}[{entry[_first_key(entry, _NAMES_OF_ENTRIES)]}].{score}"
+            columns.setdefault(path, [None] * len(cells))[row_number] = as_cell(entry[score])
+    return columns
+
+
+def as_cell(value: Any) -> str | None:
+    """A cell as text, None where it holds nothing."""
+    if value is None or value != value or value in ("", [], {}):
+        return None
+    if isinstance(value, str):
+        return None if value.strip() in _MISSING else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, (Mapping, list, tuple)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+# Large files.
+
+
+def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) -> Table:
+    """Let DuckDB read a large CSV, JSON lines or Parquet file; long texts are cut to a hash."""
+    if suffix == ".jsonl":
+        return _load_lines(connection, file)
+    if suffix == ".parquet":
+        source = "read_parquet(?)"
+    else:
+        source = "read_csv(?, all_varchar = true, header = true, sample_size = 20480)"
+    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()]
+    _check_width(spoken_name(file), len(names))
+    columns = []
+    for i, name in enumerate(names):
+        quoted = '"' + name.replace('"', '""') + '"'
+        columns.append(f"{_cut(f'CAST({quoted} AS VARCHAR)')} AS c{i}")
+    connection.execute(
+        f"CREATE TABLE loaded AS SELECT row_number() OVER () AS place, {', '.join(columns)} FROM {source}", [str(file)]
+    )
+    (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)
+    return Table(connection, "loaded", tuple(names), n_rows, is_whole=False)
+
+
+def _cut(value: str) -> str:
+    """SQL of a cell: NULL where it holds nothing, a hash in place of the end of a long text."""
+    missing = ", ".join(f"'{word}'" for word in _MISSING)
+    cut = f"left({value}, {_LONGEST}) || ' #' || hash({value})"
+    return f"CASE WHEN trim({value}) IN ({missing}) THEN NULL WHEN length({value}) > {_LONGEST} THEN {cut} ELSE {value} END"
+
+
+def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
+    """JSON lines as text, and each path that the first rows have as a column."""
+    first: list[Mapping[str, Any]] = []
+    for row in read_rows(file, most_mb=MOST_MB):
+        if not row.problem:
+            first.append(row.values)
+        if len(first) == 500:
+            break
+    names = list(flatten(first))
+    _check_width(spoken_name(file), len(names))
+    if any("[" in name for name in names):
+        raise duckdb.Error("lists of named scores are read row by row")
+    paths = ", ".join("'" + _json_path(name, first[0]).replace("'", "''") + "'" for name in names)
+    lines = (
+        "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', "
+        "quote = '', escape = '', max_line_size = 10000000)"
+    )
+    cells = ", ".join(f"{_cut(f'cells[{i + 1}]')} AS c{i}" for i in range(len(names)))
+    # NaN is no JSON, and Python writes it
+    mended = r"CASE WHEN json_valid(line) THEN line ELSE regexp_replace(line, ':\s*(NaN|-?Infinity)\b', ': null', 'g') END"
+    connection.execute(
+        f"CREATE TABLE loaded AS SELECT row_number() OVER () AS place, {cells} FROM ("
+        f"SELECT json_extract_string(line, [{paths}]) AS cells FROM (SELECT {mended} AS line FROM {lines}) WHERE json_valid(line))",
+        [str(file)],
+    )
+    (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)
+    return Table(connection, "loaded", tuple(names), n_rows, is_whole=False)
+
+
+def _json_path(name: str, row: Mapping[str, Any]) -> str:
+    """The JSON path of a column: a key with dots in it stays one key."""
+    steps = [name] if name in row else name.split(".")
+    return "$" + "".join('."' + step.replace('"', '\\"') + '"' for step in steps)

@@ -1,0 +1,515 @@
+"""How a table is read: the steps in order, and what they leave open as questions.
+
+Nothing is guessed silently. A reading says its items, conditions, runs, right answer, scores and
+what it does not use; where two readings are possible and the score depends on it, both are given
+with their scores and the words of `--map` that choose them.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
+
+from flipcore.datasets.tables.coding import Agreement, Coding, agreement, score_of_cell
+from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
+from flipcore.datasets.tables.load import Table, load
+from flipcore.datasets.tables.profile import Profile, profile
+from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles
+from flipcore.datasets.tables.shape import Shape, find_shape, reshape
+from flipcore.datasets.tables.stems import names, stems, words_of
+
+MOST_QUESTIONS = 2
+MOST_ARMS = 60
+COPIED = 0.995  # agreement of two columns, from which on one is a copy of the other
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of two readings: what it says, the score that it gives, and its words of `--map`."""
+
+    says: str
+    words: tuple[str, ...]
+    score: float = nan
+
+    @property
+    def text(self) -> str:
+        """The reading in one line, its score first where it has one."""
+        scored = (
+            ""
+            if self.score != self.score
+            else f" Score: {self.score:.1%}."
+            if 0 <= self.score <= 1
+            else f" Score: {self.score:.3g}."
+        )
+        return f"{self.says}{scored} --map {' '.join(self.words)}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the table does not tell: what was seen, and two readings of it."""
+
+    about: str
+    seen: str
+    first: Choice
+    second: Choice
+
+    @property
+    def choices(self) -> tuple[Choice, Choice]:
+        """Both readings."""
+        return self.first, self.second
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """How a table is read. `scores` are means by arm and grader; `refusal` says why it is not read."""
+
+    file: str
+    n_rows: int
+    shape: Shape
+    roles: Roles
+    grid: Grid
+    n_items: int = 0
+    n_conditions: int = 1
+    n_runs: int = 1
+    n_clusters: tuple[int, ...] = ()
+    arms: tuple[str, ...] = ()
+    scores: Mapping[tuple[str, str], float] = None  # type: ignore[assignment]
+    coding: Coding | None = None
+    model: str = ""
+    unused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    refusal: str = ""
+    missing: Mapping[str, int] = None  # type: ignore[assignment]
+    n_copies: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a question must be answered before anything is claimed."""
+        return bool(self.questions)
+
+
+MATCH = "match"  # the grader that compares output and key here
+USED_BY_WORDS = ("prompt", "text", "target", "item", "models", "sample", "score", "options", "people")
+
+
+def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:
+    """Read a table by its structure; `words` are what a user said of its columns.
+
+    Raises BadInput for a file without rows.
+    """
+    table = load(path)
+    with closing(table.connection):
+        return read_loaded(table, Path(path).name, words or {})
+
+
+def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReading:
+    """Read a table that is loaded already."""
+    found = profile(table)
+    shape = _shape(found, words)
+    if shape:
+        found = profile(reshape(table, shape))
+    roles = _as_said(find_roles(found), words, found)
+    grid = find_grid(found, roles)
+    grid = _grid_as_said(found, grid, words)
+    n_copies = _n_copies(found, grid)
+    if n_copies:
+        found = profile(_without_copies(found.table))
+        grid = replace(grid, n_repeated=0)
+    roles = _without_item_facts(found, roles, grid)
+    reading = TableReading(file, found.n_rows, shape, roles, grid, scores={}, missing={}, n_copies=n_copies)
+    refusal = _refusal(found, reading, words)
+    if refusal:
+        return replace(reading, refusal=refusal)
+    reading = _counted(found, reading)
+    reading = _scored(found, reading)
+    reading = replace(reading, unused=_unused(found, reading), notes=_notes(found, reading, table.n_broken))
+    questions = [question for question in _questions(found, reading) if not _is_answered(question, words)]
+    return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
+
+
+def _n_copies(found: Profile, grid: Grid) -> int:
+    """How many rows repeat another word for word, where that alone makes rows alike: a resumed file."""
+    if not grid.n_repeated or grid.is_rerun or grid.open_item[0]:
+        return 0
+    n_different = found.n_distinct(found.table.names)
+    is_told = found.n_distinct(grid.told_by) >= n_different
+    return found.n_rows - n_different if is_told else 0
+
+
+def _without_copies(table: Table) -> Table:
+    columns = ", ".join(table.sql(name) for name in table.names)
+    table.connection.execute(
+        f"CREATE TABLE single AS SELECT min(place) AS place, {columns} FROM {table.relation} GROUP BY {columns} ORDER BY place"
+    )
+    return table.with_relation("single", table.names)
+
+
+def _shape(found: Profile, words: Mapping[str, str]) -> Shape:
+    if "model_columns" in words or "sample_columns" in words:
+        return Shape(_listed(words.get("model_columns", "")), _listed(words.get("sample_columns", "")))
+    return find_shape(found)
+
+
+def _listed(word: str) -> tuple[str, ...]:
+    return tuple(part for part in word.split(",") if part)
+
+
+def _as_said(roles: Roles, words: Mapping[str, str], found: Profile) -> Roles:
+    """The roles with those that a user named."""
+    if "score" in words:
+        chosen = tuple(name for name in _listed(words["score"]) if name in found.columns)
+        roles = replace(roles, scores=chosen, judges=(), unnamed_scores=())
+    if "people" in words:
+        people = tuple(name for name in _listed(words["people"]) if name in found.columns)
+        scores = tuple(name for name in roles.scores if name not in people)
+        judges = tuple(name for name in roles.judges if name not in people)
+        roles = replace(roles, people=people, scores=scores, judges=judges)
+    if "text" in words:
+        roles = replace(roles, output=words["text"] if words["text"] in found.columns else "", agreements=())
+    if "target" in words:
+        roles = replace(roles, target=words["target"] if words["target"] in found.columns else "", agreements=())
+    if "prompt" in words:
+        roles = replace(roles, prompts=tuple(name for name in _listed(words["prompt"]) if name in found.columns))
+    return roles
+
+
+def _grid_as_said(found: Profile, grid: Grid, words: Mapping[str, str]) -> Grid:
+    if words.get("item"):
+        items = tuple(name for name in _listed(words["item"]) if name in found.columns)
+        grid = replace(grid, items=items or grid.items, open_item=("", ""))
+    if "models" in words:
+        conditions = tuple(name for name in _listed(words["models"]) if name in found.columns)
+        grid = replace(grid, conditions=conditions, open_condition="")
+    if words.get("sample") in found.columns:
+        grid = replace(grid, run=words["sample"], open_condition="")
+    return grid
+
+
+def _without_item_facts(found: Profile, roles: Roles, grid: Grid) -> Roles:
+    """Drop numbers that the item alone decides, where another score stands beside them."""
+    if not grid.items or len(roles.scores) < 2 or not (grid.conditions or grid.run):
+        return roles
+    kept = tuple(name for name in roles.scores if found[name].n_distinct <= 1 or not found.follows(grid.items, name))
+    return replace(roles, scores=kept or roles.scores)
+
+
+# Step 4: what is no table of outputs or scores.
+
+
+def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) -> str:
+    roles, grid = reading.roles, reading.grid
+    columns = f" The columns are {', '.join(name[:40] for name in found.names[:12])}{' …' if len(found.names) > 12 else ''}."
+    if words.get("score") or words.get("text"):
+        return ""
+    pair = _pair_of_models(found)
+    if pair and not roles.scores:
+        return (
+            f"Each row compares two outputs ({pair[0]} and {pair[1]}) and names a winner; a comparison is no score of "
+            f"either.{columns} Give a table with a score or an output per row, or name the score: --map score=COLUMN."
+        )
+    has_read = bool(roles.output or roles.readouts or roles.graders)
+    if not has_read:
+        return ""  # the reader of rows says what is missing
+    if found.n_rows < LEAST_ITEMS and not roles.output and not roles.prompts:
+        return (
+            f"The table has {found.n_rows} rows of bare scores; that is a summary, and no score has an error bar from "
+            f"it.{columns} Give the table with a row per question."
+        )
+    models = [name for name in found.names if names(name, "model") and found[name].n_distinct == found.n_rows > 1]
+    if models and not roles.output and not roles.prompts and not grid.items and all(found[n].is_numeric for n in roles.graders):
+        return (
+            f"Each row holds one value of {models[0]}: a ranking of means, not of questions.{columns} Give the table with a "
+            "row per question and model."
+        )
+    metrics = [
+        name for name in found.names if name.lower() in ("metric", "metric_name") and found[name].n_distinct == found.n_rows
+    ]
+    if metrics and not roles.output:
+        return f"Each row is a metric ({metrics[0]}): a summary, not a table of questions.{columns} Give the rows behind it."
+    return ""
+
+
+def _pair_of_models(found: Profile) -> tuple[str, str] | None:
+    """The two columns of models or outputs that a row compares, with a column that says who won."""
+    if not any(names(name, "pairwise") for name in found.names):
+        return None
+    ends: dict[tuple[str, ...], dict[str, str]] = {}
+    for name in found.names:
+        words = words_of(name)
+        if words and words[-1] in ("a", "b", "1", "2") and (names(name, "model") or names(name, "output")):
+            ends.setdefault(words[:-1], {})[words[-1]] = name
+    for several in ends.values():
+        for first, second in (("a", "b"), ("1", "2")):
+            if first in several and second in several:
+                return several[first], several[second]
+    return None
+
+
+# Counts and scores.
+
+
+def _counted(found: Profile, reading: TableReading) -> TableReading:
+    grid, roles = reading.grid, reading.roles
+    n_items = found.n_distinct(grid.items) if grid.items else found.n_rows
+    conditions = tuple(name for name in grid.conditions if name not in grid.items)
+    n_conditions = found.n_distinct(conditions) if conditions else 1
+    n_told = found.n_distinct([*grid.items, *conditions, *grid.variants]) if grid.items else found.n_rows
+    n_runs = 1
+    if grid.run or grid.is_rerun:
+        n_runs = max(1, round(found.n_rows / max(1, n_told)))
+    constant = [name for name in found.names if names(name.rpartition(".")[2], "model") and found[name].is_constant]
+    named = [name for name in constant if name not in roles.taken]
+    model = found[named[0]].values[0] if named and not conditions and found[named[0]].values else ""
+    coding = roles.agreements[0].coding if roles.agreements else None
+    return replace(
+        reading,
+        n_items=n_items,
+        n_conditions=n_conditions,
+        n_runs=n_runs,
+        n_clusters=tuple(found[name].n_distinct for name in grid.clusters),
+        coding=coding,
+        model=model,
+        missing={name: found.n_rows - found[name].n_filled for name in roles.graders},
+    )
+
+
+def score_sql(cell: str, sentinel: float | None = None) -> str:
+    """SQL of a score as a number; words for right and wrong in all languages."""
+    word = f"replace(lower(trim({cell})), ' ', '_')"
+    lists = {}
+    for kind in ("right", "wrong"):
+        lists[kind] = ", ".join("'" + entry.replace("'", "''") + "'" for entry in sorted(stems(kind).words))
+    number = f"TRY_CAST({cell} AS DOUBLE)"
+    if sentinel is not None:
+        number = f"nullif({number}, {sentinel})"
+    ratio = f"TRY_CAST(split_part({cell}, '/', 1) AS DOUBLE) / nullif(TRY_CAST(split_part({cell}, '/', 2) AS DOUBLE), 0)"
+    return (
+        f"CASE WHEN {word} IN ({lists['right']}) THEN 1 WHEN {word} IN ({lists['wrong']}) THEN 0 WHEN {cell} LIKE '%/%' THEN {ratio} "
+        f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN TRY_CAST(rtrim({cell}, '%') AS DOUBLE) / 100 ELSE {number} END"
+    )
+
+
+def _scored(found: Profile, reading: TableReading) -> TableReading:
+    """The mean of each grader by arm, and of the outputs that agree with the key."""
+    conditions = list(reading.grid.conditions)
+    roles, table = reading.roles, found.table
+    sentinels = dict(roles.sentinel)
+    scores: dict[tuple[str, str], float] = {}
+    arm = "concat_ws(', ', " + ", ".join(table.sql(name) for name in conditions) + ")" if conditions else "''"
+    arms: dict[str, None] = {}
+    if roles.graders:
+        means = ", ".join(f"avg({score_sql(table.sql(name), sentinels.get(name))})" for name in roles.graders)
+        for label, *values in table.rows(
+            f"SELECT {arm}, {means} FROM {table.relation} GROUP BY 1 ORDER BY min(place) LIMIT {MOST_ARMS}"
+        ):
+            arms[label] = None
+            for name, value in zip(roles.graders, values, strict=True):
+                scores[label, name] = nan if value is None else float(value)
+    if roles.output and roles.target and table.is_whole and roles.agreements:
+        columns = list(dict.fromkeys([*conditions, roles.output, roles.target, *roles.options]))
+        rows = table.frame(columns, most=max(LOOKED_AT, 20_000))
+        by_arm: dict[str, list[Mapping[str, str | None]]] = {}
+        for row in rows:
+            by_arm.setdefault(", ".join(row[name] or "" for name in conditions), []).append(row)
+        for label, several in by_arm.items():
+            arms[label] = None
+            scores[label, MATCH] = _match(roles, several).share
+    return replace(reading, scores=scores, arms=tuple(arms) if conditions else ())
+
+
+def _match(roles: Roles, rows: Sequence[Mapping[str, str | None]]) -> Agreement:
+    best = max(
+        roles.agreements, key=lambda found: (found.coding is not Coding.LONG_TEXT, found.share == found.share and found.share)
+    )
+    return agreement(best.coding, rows, roles.output, roles.target, roles.options)
+
+
+def _unused(found: Profile, reading: TableReading) -> tuple[str, ...]:
+    used = {*reading.roles.taken, *reading.roles.errors, *reading.grid.told_by, *reading.grid.clusters, *reading.grid.content}
+    constant = [name for name in found.names if names(name.rpartition(".")[2], "model") and found[name].is_constant]
+    return tuple(name for name in found.names if name not in used and name not in constant)
+
+
+def _notes(found: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
+    """What was seen on the way that a reader should know."""
+    roles, grid, notes = reading.roles, reading.grid, []
+    if n_broken:
+        notes.append(f"{n_broken:,} rows could not be read.")
+    if reading.n_copies:
+        notes.append(f"{reading.n_copies:,} rows repeat another word for word, as a resumed file does; they are left out.")
+    for name, value in roles.sentinel:
+        sql = found.table.sql(name)
+        n = found.table.rows(f"SELECT count(*) FROM {found.table.relation} WHERE TRY_CAST({sql} AS DOUBLE) = {value}")[0][0]
+        notes.append(f"{name}: {n:,} of {found.n_rows:,} rows hold {value:g}, which is no grade; they are left out.")
+    for name, n_missing in reading.missing.items():
+        if n_missing and name not in roles.people:
+            notes.append(f"{name}: {n_missing:,} of {found.n_rows:,} rows hold no score.")
+    if grid.is_rerun:
+        notes.append(f"No column tells the {reading.n_runs} rows of a question apart; they are read as reruns.")
+    elif grid.n_repeated and not grid.open_item[0]:
+        notes.append(f"{grid.n_repeated:,} questions stand in several rows that no column tells apart.")
+    if reading.shape.lists:
+        any_of = [name for name in roles.scores if found[name].is_verdict and name not in reading.shape.lists]
+        if any_of and len(roles.scores) > len(any_of):
+            notes.append(f"{any_of[0]} says whether any of the samples is right (pass@k); the score is the mean over samples.")
+    if roles.people and (roles.scores or roles.judges):
+        beside = (*roles.scores, *roles.judges)[0]
+        notes.append(
+            f"{roles.people[0]} is people's labels beside {beside}: no score of its own. Another column: --map people=COLUMN."
+        )
+    return tuple(notes)
+
+
+# Questions.
+
+
+def _questions(found: Profile, reading: TableReading) -> list[Question]:
+    """What is open, the question that moves the score first."""
+    asked = [
+        _ask_score(found, reading),
+        _ask_percentages(found, reading),
+        _ask_output(found, reading),
+        _ask_condition(found, reading),
+        _ask_failed(found, reading),
+        _ask_item(found, reading),
+    ]
+    return [question for question in asked if question]
+
+
+def _is_answered(question: Question, words: Mapping[str, str]) -> bool:
+    keys = {word.partition("=")[0] for choice in question.choices for word in choice.words}
+    return any(key in words for key in keys)
+
+
+def _overall(reading: TableReading) -> float:
+    values = [value for value in reading.scores.values() if value == value]
+    return sum(values) / len(values) if values else nan
+
+
+def _ask_item(found: Profile, reading: TableReading) -> Question | None:
+    each_row, content = reading.grid.open_item
+    if not content:
+        return None
+    n = found.n_distinct(reading.grid.content)
+    score = _overall(reading)
+    return Question(
+        "item",
+        f"{found.n_rows:,} rows have an {each_row} each, and only {n:,} different questions stand in {content}.",
+        Choice(f"{n:,} questions, each answered {found.n_rows / n:.3g} times.", (f"item={content}",), score),
+        Choice(f"{found.n_rows:,} questions.", (f"item={each_row}",), score),
+    )
+
+
+def _ask_condition(found: Profile, reading: TableReading) -> Question | None:
+    name = reading.grid.open_condition
+    if not name:
+        return None
+    item = ",".join(reading.grid.items)
+    levels = ", ".join(found[name].values[:4])
+    return Question(
+        "condition",
+        f"Each item stands in one row per value of {name} ({levels}).",
+        Choice(f"{name} names {found[name].n_distinct} systems or settings; each has a score of its own.", (f"models={name}",)),
+        Choice(f"{name} is part of the question.", (f"item={item},{name}",), _overall(reading)),
+    )
+
+
+def _ask_score(found: Profile, reading: TableReading) -> Question | None:
+    """Unnamed numbers that could be scores, where nothing else is read."""
+    roles = reading.roles
+    has_match = bool(roles.output and roles.target)
+    if roles.graders or has_match or not roles.unnamed_scores:
+        return None
+    name, *more = roles.unnamed_scores
+    mean = _mean(found, name)
+    if more:
+        second = Choice(f"{more[0]} is the score.", (f"score={more[0]}",), _mean(found, more[0]))
+    else:
+        second = Choice("It is no score; no row has one.", ("score=",))
+    least, most = found[name].least, found[name].most
+    span = f"from {least:g} to {most:g}" if least is not None and most is not None else "of right and wrong"
+    return Question(
+        "score",
+        f"No column is called like a score; {name} holds values {span}.",
+        Choice(f"{name} is the score.", (f"score={name}",), mean),
+        second,
+    )
+
+
+def _ask_percentages(found: Profile, reading: TableReading) -> Question | None:
+    """Shares and percentages in one column: half of the values up to 1, half from 50 on."""
+    for name in reading.roles.scores:
+        if found[name].n_numbers < found[name].n_filled or (found[name].most or 0) <= 1:
+            continue
+        value = f"TRY_CAST({found.table.sql(name)} AS DOUBLE)"
+        query = (
+            f"SELECT count({value}), count(*) FILTER ({value} BETWEEN 0 AND 1), count(*) FILTER ({value} BETWEEN 50 AND 100), "
+            f"avg({value}), avg(CASE WHEN {value} > 1 THEN {value} / 100 ELSE {value} END) FROM {found.table.relation}"
+        )
+        n, n_shares, n_percent, mean, mean_of_shares = found.table.rows(query)[0]
+        if n and min(n_shares, n_percent) >= 0.3 * n and n_shares + n_percent >= 0.95 * n:
+            return Question(
+                "percentages",
+                f"{name} holds {n_shares:,} values from 0 to 1 and {n_percent:,} from 50 to 100.",
+                Choice("Values above 1 are percentages.", (f"percent={name}",), float(mean_of_shares)),
+                Choice("All values are on one scale.", ("percent=",), float(mean)),
+            )
+    return None
+
+
+def _mean(found: Profile, name: str) -> float:
+    value = found.table.rows(f"SELECT avg({score_sql(found.table.sql(name))}) FROM {found.table.relation}")[0][0]
+    return nan if value is None else float(value)
+
+
+def _ask_output(found: Profile, reading: TableReading) -> Question | None:
+    """Two columns of labels that agree often: which is the output, and which is right?"""
+    roles = reading.roles
+    if roles.output or roles.graders or roles.unnamed_scores or not found.table.is_whole:
+        return None
+    labels = [
+        name
+        for name in found.names
+        if 2 <= found[name].n_distinct <= 60
+        and not found[name].is_text
+        and name not in (*roles.prompts, *roles.options, *reading.grid.told_by)
+    ]
+    for i, name in enumerate(labels):
+        for other in labels[i + 1 :]:
+            share = found.share_equal(name, other)
+            if 0.05 <= share < COPIED and set(found[name].values) & set(found[other].values):
+                return Question(
+                    "output",
+                    f"{name} and {other} hold the same labels and agree in {share:.0%} of the rows.",
+                    Choice(f"{name} is the output and {other} is right.", (f"text={name}", f"target={other}"), share),
+                    Choice(f"{other} is the output and {name} is right.", (f"text={other}", f"target={name}"), share),
+                )
+    return None
+
+
+def _ask_failed(found: Profile, reading: TableReading) -> Question | None:
+    """Empty outputs of failed calls that a score counts as wrong."""
+    roles, table = reading.roles, found.table
+    if not (roles.output and roles.errors and roles.scores):
+        return None
+    score, error = roles.scores[0], roles.errors[0]
+    output, value = table.sql(roles.output), score_sql(table.sql(score))
+    failed = f"({output} IS NULL AND {table.sql(error)} IS NOT NULL)"
+    query = f"SELECT count(*) FILTER ({failed} AND {value} = 0), avg({value}), avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
+    n_failed, mean, mean_without = table.rows(query)[0]
+    if not n_failed or mean is None or mean_without is None or found[error].n_filled == found.n_rows:
+        return None
+    return Question(
+        "failed calls",
+        f"{n_failed:,} rows have no output, an entry in {error}, and the score 0.",
+        Choice("Failed calls count as wrong.", ("failed=wrong",), float(mean)),
+        Choice("Failed calls are left out.", ("failed=out",), float(mean_without)),
+    )
+
+
+def mean_of_cells(cells: Sequence[str | None]) -> float:
+    """The mean of scores as a table writes them."""
+    values = [value for cell in cells if (value := score_of_cell(cell)) is not None]
+    return sum(values) / len(values) if values else nan

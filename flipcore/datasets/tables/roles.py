@@ -1,0 +1,362 @@
+"""Step 5: which column is the output, the right answer, the prompt, the options, a score.
+
+Names say it by their words; then structure corrects. What people wrote and what a judge wrote are
+told apart (step 11): a column of people is never the score while a judge's column stands beside it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from flipcore.datasets.reading.columns import option_columns
+from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, letter_in, score_of_cell
+from flipcore.datasets.tables.profile import Column, Profile
+from flipcore.datasets.tables.stems import is_word, last_names, names, words_of
+
+BETTER, TOO_GOOD = 0.2, 0.995  # agreement that makes another column the output; a copy of the key
+LOOKED_AT = 5_000  # rows whose outputs are compared with right answers
+_SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)
+_KEY_WORDS = frozenset({"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"})
+_NO_SCORES = ("condition", "cluster", "variant", "setting")
+_FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that have a role; "" and () for none."""
+
+    output: str = ""
+    target: str = ""
+    prompts: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    readouts: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    unnamed_scores: tuple[str, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    sentinel: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """All columns that have a role."""
+        several = (self.prompts, self.contexts, self.options, self.readouts, self.scores, self.judges, self.people)
+        return frozenset({self.output, self.target, *(name for part in several for name in part)} - {""})
+
+    @property
+    def graders(self) -> tuple[str, ...]:
+        """All columns that grade a row, people's last."""
+        return (*self.scores, *self.judges, *self.people)
+
+
+OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
+
+
+def part_of(name: str) -> str:
+    """OUTPUT, TARGET or PROMPT by the words of a name; "" where they say none or several."""
+    words = set(words_of(name))
+    last = name.rpartition(".")[2]
+    if (
+        not words
+        or words_of(last)[:1] in (("is",), ("has",), ("was",))
+        or names(last, "about")
+        or (names(last, "id") and not words & {"key", "number"})
+    ):
+        return ""
+    if len(last) < 2 or last[-1].isdigit():
+        return ""
+    has = {kind: any(names(word, kind) for word in words) for kind in ("output", "target", "prompt", "answer", "model")}
+    has["target"] |= "correct" in words and (has["answer"] or "option" in words or "choice" in words)
+    if names(last, "people") or names(last, "judge"):
+        return ""
+    if has["output"]:
+        return TARGET if has["target"] and words - {"right", "true"} else OUTPUT
+    if has["answer"] and has["prompt"] and not names(last, "prompt"):
+        return TARGET
+    if has["prompt"]:
+        return "" if has["target"] else PROMPT
+    if has["answer"]:
+        if has["target"]:
+            return TARGET
+        if words == {"text"}:
+            return OUTPUT
+        is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
+        return OUTPUT if has["model"] else TARGET if is_key else ""
+    if has["target"] and all(names(word, "target") or word in ("ground", "standard") for word in words):
+        return "" if words <= {"right", "true"} else TARGET
+    return ""
+
+
+def find_roles(profile: Profile) -> Roles:
+    """Find the role of each column by its name and by what stands in it."""
+    parts: dict[str, list[str]] = {OUTPUT: [], TARGET: [], PROMPT: []}
+    for name in profile.names:
+        part = part_of(name)
+        column = profile[name]
+        if part and not column.is_object:
+            parts[part].append(name)
+    keys = {value for name in parts[TARGET] for value in profile[name].values}
+    for part in (OUTPUT, PROMPT):
+        parts[part] = [name for name in parts[part] if not _is_grade(profile[name], keys)]
+    parts = _swap(profile, parts)
+    options = _options(profile, parts[TARGET])
+    roles = Roles(options=options)
+    roles = replace(roles, prompts=_prompts(profile, parts[PROMPT], options))
+    contexts = tuple(name for name in profile.names if names(name, "context") and _may_be_context(profile, name, parts))
+    roles = replace(roles, contexts=contexts)
+    roles = _with_output_and_target(profile, roles, parts)
+    return _with_graders(profile, roles)
+
+
+def _is_grade(column: Column, keys: set[str]) -> bool:
+    """Whether right and wrong stand in a column that is called like an output, and are no answers."""
+    return column.is_verdict and not column.is_letter and not set(column.values) <= keys
+
+
+def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Names that mean the other side beside another column: actual, answer."""
+    outputs, targets = list(parts[OUTPUT]), list(parts[TARGET])
+    actual = [name for name in outputs if "actual" in words_of(name)]
+    others = [name for name in outputs if name not in actual]
+    if actual and any("predict" in word for name in others for word in words_of(name)) and not targets:
+        return parts | {OUTPUT: others, TARGET: actual}
+    weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
+    strong = [name for name in targets if name not in weak]
+    if not outputs and strong and weak:
+        # "answer" is what was said, where another column holds what is right
+        written = [name for name in weak if profile[name].n_distinct > 1]
+        return parts | {OUTPUT: written[:1], TARGET: strong}
+    if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
+        return parts | {OUTPUT: weak, TARGET: []}
+    return parts
+
+
+def _is_graded_sheet(profile: Profile, answer: str) -> bool:
+    """Whether an answer column stands beside a grade and nothing that is right: it is the output."""
+    return any(_is_score(profile[name]) for name in profile.names if name != answer)
+
+
+def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
+    """A list of options, or a column per option beside a key that names one of them."""
+    for name in profile.names:
+        column = profile[name]
+        if (
+            names(name, "options")
+            and not names(name, "target")
+            and (column.is_list or column.is_object or column.share(column.n_lists) > 0.5)
+        ):
+            return (name,)
+    for several in option_columns(list(profile.names)):
+        if targets and len(several) > 1 and all(profile[name].n_filled for name in several):
+            return tuple(several)
+    dotted = [name for name in profile.names if re.fullmatch(r"(options|choices)\.\w{1,2}", name)]
+    return tuple(dotted)
+
+
+def _prompts(profile: Profile, candidates: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
+    """The texts that ask, the one that tells most rows apart first."""
+    fitting = [name for name in candidates if name not in options and not profile[name].is_numeric and profile[name].n_filled]
+    ranked = sorted(
+        fitting,
+        key=lambda name: (
+            -round(profile[name].n_distinct / max(profile[fit].n_distinct for fit in fitting), 1),
+            words_of(name)[-1] not in _FIRST_PROMPTS,
+        ),
+    )
+    return tuple(ranked)
+
+
+def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) -> bool:
+    column = profile[name]
+    is_elsewhere = any(name in several for several in parts.values())
+    return not is_elsewhere and column.n_distinct > 1 and not column.is_numeric and not names(name.rpartition(".")[2], "id")
+
+
+def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, list[str]]) -> Roles:
+    """The output and the key that agree best, among those that are named so."""
+    targets = [name for name in parts[TARGET] if not _lists_options(profile, name, roles.options)]
+    outputs = [name for name in parts[OUTPUT] if profile[name].n_filled]
+    whole = [name for name in outputs if not names(name, "readout")]
+    readouts = [name for name in outputs if names(name, "readout")]
+    ordered = [*sorted(whole, key=lambda name: -profile[name].mean_length), *readouts]
+    if not targets or not ordered:
+        return replace(roles, output=next(iter(ordered), ""), readouts=tuple(ordered[1:]), target=next(iter(targets), ""))
+    best = _choose(profile, roles, ordered, targets)
+    output, target, agreements = best
+    left = tuple(name for name in ordered if name != output)
+    return replace(roles, output=output, target=target, readouts=left, agreements=agreements)
+
+
+def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
+    """Whether a column named like the key is a list as long as the options: it holds scores of them."""
+    if len(options) != 1 or not profile[name].is_list:
+        return False
+    rows = profile.table.frame([name, options[0]], most=200)
+    alike = [len(entries_of(row[name])) == len(entries_of(row[options[0]])) for row in rows if row[name] and row[options[0]]]
+    return bool(alike) and sum(alike) > 0.9 * len(alike) and len(entries_of(rows[0][name])) > 1
+
+
+def _choose(
+    profile: Profile, roles: Roles, outputs: Sequence[str], targets: Sequence[str]
+) -> tuple[str, str, tuple[Agreement, ...]]:
+    """The first output and key, unless another agrees better by far and is no copy of the key."""
+    columns = list(dict.fromkeys([*outputs, *targets, *roles.options]))
+    rows = profile.table.frame(columns, most=LOOKED_AT) if profile.table.is_whole else profile.table.frame(columns, most=500)
+    best: tuple[str, str, tuple[Agreement, ...]] | None = None
+    for target in targets:
+        for output in outputs:
+            if output == target:
+                continue
+            found = tuple(
+                agreement(coding, rows, output, target, roles.options)
+                for coding in codings_of(rows, output, target, roles.options)
+            )
+            share = max((each.share for each in found), default=0.0)
+            before = max((each.share for each in best[2]), default=0.0) if best else -1.0
+            is_usable = bool(found) and found[0].coding is not Coding.LONG_TEXT
+            was_usable = bool(best and best[2]) and best is not None and best[2][0].coding is not Coding.LONG_TEXT
+            if best is None or (is_usable and not was_usable) or (before + BETTER <= share < TOO_GOOD):
+                best = (output, target, found)
+    assert best is not None
+    return best
+
+
+# Scores, and who gave them.
+
+
+def _is_score(column: Column) -> bool:
+    """Whether the values are scores: right and wrong, k/n, percentages, numbers."""
+    return column.is_verdict or column.is_ratio or column.is_numeric or _are_grades(column)
+
+
+def _are_grades(column: Column) -> bool:
+    values = column.values
+    return bool(values) and all(score_of_cell(value) is not None for value in values)
+
+
+def _with_graders(profile: Profile, roles: Roles) -> Roles:
+    """The columns that grade: scores by name, judges and people by theirs."""
+    scores: list[str] = []
+    judges: list[str] = []
+    people: list[str] = []
+    unnamed: list[str] = []
+    errors = tuple(name for name in profile.names if names(name, "error") and name not in roles.taken)
+    for name in profile.names:
+        column = profile[name]
+        last = name.rpartition(".")[2]
+        if name in roles.taken or column.is_list or column.is_object or not _is_score(column) or column.is_letter:
+            continue
+        is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
+        is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
+        if names(last, "people") and not names(last, "about") and not names(last, "id"):
+            people.append(name)
+        elif names(last, "judge") and not is_setting and _may_grade(column):
+            judges.append(name)
+        elif is_scored and not (is_setting and not _ends_in_score(last)):
+            scores.append(name)
+        elif (
+            column.is_verdict
+            and names(last, "model")
+            and (roles.output or roles.prompts)
+            and column.n_numbers < column.n_filled
+        ):
+            judges.append(name)
+        elif not is_setting and _may_be_score(column) and not any(names(last, kind) for kind in _NO_SCORES):
+            unnamed.append(name)
+    roles = replace(roles, errors=errors)
+    scores = _without_weak(profile, scores)
+    if roles.output and roles.target and not scores:
+        scores = [name for name in (*unnamed, *_texts_of_few(profile, roles)) if _stands_where_right(profile, roles, name)]
+    roles = replace(
+        roles,
+        scores=tuple(scores),
+        judges=tuple(judges),
+        people=tuple(people),
+        unnamed_scores=tuple(name for name in unnamed if name not in scores),
+    )
+    return replace(roles, sentinel=_sentinels(profile, roles))
+
+
+def _is_named_entry(name: str) -> bool:
+    return bool(re.search(r"\[[^\]]*\]\.\w+$", name))
+
+
+def _ends_in_score(name: str) -> bool:
+    return last_names(name, "score") and not names(words_of(name)[-1], "configuration")
+
+
+def _may_grade(column: Column) -> bool:
+    return column.n_distinct > 1 or column.is_verdict
+
+
+def _may_be_score(column: Column) -> bool:
+    """Whether unnamed numbers look like scores: from 0 to 1, not all whole, or right and wrong."""
+    if column.is_verdict and column.n_distinct == 2:
+        return True
+    is_unit = (
+        column.is_numeric and column.least is not None and column.most is not None and 0 <= column.least <= column.most <= 1
+    )
+    return is_unit and column.n_distinct > 1 and column.n_filled >= 5
+
+
+def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
+    """Without columns that only their status or result word makes scores, unless they say right or wrong."""
+    weak = ("status", "outcome", "result", "results", "eval", "metric", "output", "value")
+    kept = []
+    for name in scores:
+        words = words_of(name.rpartition(".")[2])
+        scored = [word for word in words if names(word, "score")]
+        is_weak = bool(scored) and all(word in weak for word in scored)
+        if not is_weak or profile[name].is_verdict or _is_named_entry(name):
+            kept.append(name)
+    return kept
+
+
+def _texts_of_few(profile: Profile, roles: Roles) -> list[str]:
+    return [name for name in profile.names if name not in roles.taken and 2 <= profile[name].n_distinct <= 4]
+
+
+def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether one value of a column stands exactly where output and key agree: it is a grade."""
+    column = profile[name]
+    if not 2 <= column.n_distinct <= 4 or not profile.table.is_whole or not roles.agreements:
+        return False
+    if not all(is_word(value, "right") or is_word(value, "wrong") or value in ("0", "1") for value in column.values):
+        return False
+    rows = profile.table.frame([name, roles.output, roles.target, *roles.options], most=LOOKED_AT)
+    coding = roles.agreements[0].coding
+    hits = 0
+    for row in rows:
+        right = agreement(coding, [row], roles.output, roles.target, roles.options).n_right == 1
+        hits += right == (score_of_cell(row[name]) == 1.0)
+    return hits >= 0.98 * len(rows)
+
+
+def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
+    """One negative value in less than half of a scale that reaches above 1 is no grade."""
+    found = []
+    for name in roles.graders:
+        column = profile[name]
+        if not column.is_numeric or column.least not in _SENTINELS or (column.most or 0) <= 1:
+            continue
+        sql = profile.table.sql(name)
+        query = (
+            f"SELECT count(*), count(DISTINCT v) FROM (SELECT TRY_CAST({sql} AS DOUBLE) AS v "
+            f"FROM {profile.table.relation}) WHERE v < 0"
+        )
+        n_negative, n_values = profile.table.rows(query)[0]
+        if n_values == 1 and 2 * n_negative < column.n_filled and column.least is not None:
+            found.append((name, column.least))
+    return tuple(found)
+
+
+def letters_of_key(profile: Profile, target: str) -> bool:
+    """Whether the key's values are single letters."""
+    return profile[target].is_letter or all(letter_in(value) for value in profile[target].values or ("",))
+
+
+def fitting(names_: Iterable[str], profile: Profile) -> list[str]:
+    """The names that are columns with anything in them."""
+    return [name for name in names_ if name in profile.columns and profile[name].n_filled]

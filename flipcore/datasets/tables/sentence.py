@@ -1,0 +1,52 @@
+"""Step 12: how a table was read, in one sentence, and its open questions."""
+
+from flipcore.datasets.tables.reading import Question, TableReading
+from flipcore.text.counts import count_of
+
+MOST_NAMED = 6
+
+
+def sentence(reading: TableReading) -> str:
+    """Say how a table was read: "Read as 500 questions (id) × 2 arms (regex, student) × 1 run; …"."""
+    if reading.refusal:
+        return reading.refusal
+    roles, grid = reading.roles, reading.grid
+    item = ", ".join(grid.items) or "row"
+    parts = [f"{count_of(reading.n_items, 'question')} ({item})"]
+    if reading.arms and grid.conditions:
+        parts.append(f"{count_of(reading.n_conditions, *_arm_words(grid.conditions))} ({_few(reading.arms)})")
+    if grid.variants:
+        parts.append(f"variants ({', '.join(grid.variants)})")
+    if grid.run or grid.is_rerun or reading.n_runs == 1:
+        run = f" ({grid.run})" if grid.run else ""
+        parts.append(f"{count_of(reading.n_runs, 'run')}{run}")
+    said = [f"Read as {' × '.join(parts)}"]
+    if roles.target:
+        said.append(f"right answer: {roles.target}")
+    if roles.output:
+        how = f", read as {reading.coding.value}" if reading.coding and roles.target else ""
+        said.append(f"output: {roles.output}{how}")
+    if roles.scores or roles.judges:
+        said.append(f"scores: {_few((*roles.scores, *roles.judges))}")
+    if roles.people:
+        said.append(f"people's labels: {', '.join(roles.people)}")
+    for name, n in zip(grid.clusters, reading.n_clusters, strict=False):
+        said.append(f"clusters: {name} ({n:,})")
+    if reading.unused:
+        said.append(f"not used: {_few(reading.unused)}")
+    return "; ".join(said) + "."
+
+
+def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:
+    is_model = len(conditions) == 1 and "model" in conditions[0].lower()
+    return ("model", "models") if is_model else ("arm", "arms")
+
+
+def _few(names: tuple[str, ...]) -> str:
+    named = ", ".join(names[:MOST_NAMED])
+    return f"{named} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else named
+
+
+def question_text(question: Question) -> str:
+    """A question with both readings, numbered as a terminal takes them."""
+    return f"{question.seen}\n  1. {question.first.text}\n  2. {question.second.text}"

@@ -1,0 +1,262 @@
+"""Step 3: wide tables as long ones, before anything else is decided.
+
+A row that holds the answers of several models, or lists with an entry per sample, becomes a row
+per answer. A block of columns is two stems or more with the same affixes, of which one holds
+outputs; the block of the most columns wins. Scores belong to the stem that they share.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flipcore.datasets.recorded.fields import OF_MODEL, OF_SAMPLE, OUTPUT, PREDICTION, SIGNS, own_key
+from flipcore.datasets.tables.load import Table
+from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.stems import last_names, names, words_of
+
+_OUTPUT_NAME = re.compile(r"response|output|completion|generation", re.IGNORECASE)
+KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
+_ROLES = ("output", "answer", "target", "prompt", "options", "id", "run", "score", "about", "configuration", "people")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How rows come apart: a model per stem in `models`, or an entry per sample in `lists`."""
+
+    models: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether rows come apart at all."""
+        return bool(self.models or self.lists)
+
+
+def find_shape(profile: Profile) -> Shape:
+    """Find the block of columns or lists whose parts are rows of their own."""
+    lists = _lists(profile)
+    if lists:
+        return Shape(lists=lists)
+    models = _models_with_affixes(profile) or _models_beside_key(profile)
+    return Shape(models=models)
+
+
+def _lists(profile: Profile) -> tuple[str, ...]:
+    """Lists as long as each other in every row, one of them scores or outputs."""
+    table = profile.table
+    candidates = [
+        name
+        for name in profile.names
+        if profile[name].is_list and not any(names(name, kind) for kind in ("options", "context", "target", "prompt", "about"))
+    ]
+    if not candidates:
+        return ()
+    groups: list[list[str]] = []
+    for name in candidates:
+        for group in groups:
+            left, right = table.sql(name), table.sql(group[0])
+            query = (
+                f"SELECT bool_and(coalesce(json_array_length({left}), 0) = coalesce(json_array_length({right}), 0)) "
+                f"FROM {table.relation} WHERE json_valid({left}) AND json_valid({right})"
+            )
+            if table.rows(query)[0][0]:
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    for group in sorted(groups, key=len, reverse=True):
+        if any(_holds_samples(profile, name, len(group)) for name in group):
+            return tuple(group)
+    return ()
+
+
+def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
+    sql = profile.table.sql(name)
+    query = (
+        f"SELECT max(json_array_length({sql})), count(*) FILTER (NOT json_valid({sql})), "
+        f"min(json_array_length({sql})), count(*) FILTER ({sql} LIKE '[[%' OR {sql} LIKE '[{{\"role\"%') "
+        f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
+    )
+    longest, n_invalid, shortest, n_nested = profile.table.rows(query)[0]
+    if n_invalid or n_nested or not longest or longest < 2 or shortest == 0:
+        return False
+    is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
+    return is_named
+
+
+def _is_stem(stem: str) -> bool:
+    """Whether part of a name may be a model's: no word of a role, no letter, no number."""
+    words = words_of(stem)
+    if not words or len(stem) < 2 or len(stem) > 60 or all(word.isdigit() or len(word) < 2 for word in words):
+        return False
+    return not all(any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words) or names(stem, "model")
+
+
+def _partitions(columns: Sequence[str]) -> dict[str, set[str]]:
+    """Stem -> its affixes, "" for a column that is called like the stem itself."""
+    affixes: dict[str, set[str]] = {}
+    for column in columns:
+        for i, sign in enumerate(column):
+            if sign not in SIGNS:
+                continue
+            for stem, affix in ((column[:i], column[i + 1 :]), (column[i + 1 :], column[:i])):
+                if stem and affix and "," not in column and _is_stem(stem):
+                    affixes.setdefault(stem, set()).add(affix)
+    for column in columns:
+        if column in affixes:
+            affixes[column].add("")
+    return affixes
+
+
+def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
+    """The stems of the block with the most columns."""
+    blocks: dict[frozenset[str], list[str]] = {}
+    for stem, affixes in _partitions(profile.names).items():
+        blocks.setdefault(frozenset(affixes), []).append(stem)
+    best: tuple[str, ...] = ()
+    most = 0
+    for own, stems in blocks.items():
+        stems = [stem for stem in stems if not names(stem, "people") or names(stem, "model")]
+        if len(stems) < 2 or _are_numbered(stems):
+            continue
+        holds_output = any(_are_outputs(profile, stems, affix) for affix in own)
+        are_models = all(names(stem, "model") for stem in stems) and any(names(affix, "score") for affix in own if affix)
+        n_columns = len(stems) * len(own)
+        if (holds_output or are_models) and n_columns > most and not _is_part(stems, best):
+            best, most = tuple(stems), n_columns
+    return best
+
+
+def _is_part(stems: Sequence[str], best: Sequence[str]) -> bool:
+    """Whether stems are only longer or shorter names of those that were found already."""
+    return bool(best) and len(stems) == len(best) and all(any(s in b for b in best) for s in stems)
+
+
+def _are_numbered(stems: Sequence[str]) -> bool:
+    """Whether names differ in a number alone: variants, options or runs, no models."""
+    ends = [re.fullmatch(r"(.*?)[_ -]?(\d{1,2})", stem) for stem in stems]
+    return all(ends) and len({end[1] for end in ends if end}) == 1 and not names(stems[0], "model")
+
+
+def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
+    """Whether the columns of an affix hold outputs: by name and content, or texts of their own."""
+    columns = [_column_of(profile, stem, affix) for stem in stems]
+    if not all(columns):
+        return False
+    profiles = [profile[name] for name in columns if name]
+    if affix and (names(affix, "about") or names(affix, "prompt") or names(affix, "target")):
+        return False
+    if affix:
+        is_named = names(affix, "output") or last_names(affix, "answer")
+        return is_named and not all(p.is_verdict for p in profiles)
+    # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
+    return all(not p.is_verdict or p.is_letter for p in profiles) and any(p.n_numbers < p.n_filled for p in profiles)
+
+
+def _column_of(profile: Profile, stem: str, affix: str) -> str:
+    if not affix:
+        return stem if stem in profile.columns else ""
+    return next((name for name in profile.names if own_key(name, stem) == affix), "")
+
+
+def _models_beside_key(profile: Profile) -> tuple[str, ...]:
+    """Columns that hold the values of the right answer, two or more, beside it."""
+    keys = [
+        name
+        for name in profile.names
+        if names(name, "target") and not names(name, "people") and profile[name].is_filled and not profile[name].is_list
+    ]
+    for key in keys:
+        column = profile[key]
+        if column.n_distinct > 60 or column.is_verdict or column.n_distinct == column.n_rows:
+            continue
+        found = [name for name in profile.names if name != key and _holds_values(profile, name, key)]
+        if len(found) > 1:
+            return tuple(found)
+    return ()
+
+
+def _holds_values(profile: Profile, name: str, key: str) -> bool:
+    """Whether a column holds values of the right answer, and is called like no other role."""
+    for kind in ("target", "people", "judge", "options", "context", "id", "cluster", "about", "score", "run"):
+        if names(name, kind) and not names(name, "model") and not names(name, "output"):
+            return False
+    column, right = profile[name], profile[key]
+    if names(name, "output") and not names(name, "model"):
+        return False  # pred and raw_pred are two readings of one output
+    if not column.is_filled or (column.is_numeric and not right.is_numeric) or column.is_list:
+        return False
+    if column.is_letter and right.is_letter:
+        return True
+    sql, key_sql = profile.table.sql(name), profile.table.sql(key)
+    query = (
+        f"SELECT avg((lower({sql}) IN (SELECT lower({key_sql}) FROM {profile.table.relation} WHERE {key_sql} IS NOT NULL))::INT) "
+        f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
+    )
+    return (profile.table.rows(query)[0][0] or 0) >= KEY_VALUES and column.n_distinct <= right.n_distinct
+
+
+def reshape(table: Table, shape: Shape) -> Table:
+    """Return the table with a row per answer, its columns named as rows that come apart name them."""
+    return _by_models(table, shape.models) if shape.models else _by_samples(table, shape.lists)
+
+
+def _by_models(table: Table, models: Sequence[str]) -> Table:
+    own: dict[str, dict[str, str]] = {}
+    for model in models:
+        keys = {key: name for name in table.names if name not in models and (key := own_key(name, model))}
+        bare = OUTPUT if _OUTPUT_NAME.search(model) else PREDICTION
+        own[model] = keys | ({bare: model} if model in table.names else {})
+    apart = {name for keys in own.values() for name in keys.values()}
+    shared = [name for name in table.names if name not in apart]
+    inner = list(dict.fromkeys(key for keys in own.values() for key in keys))
+    names_after = [*shared, *inner, OF_MODEL]
+    parts = []
+    for model, keys in own.items():
+        cells = [f"{table.sql(name)}" for name in shared]
+        cells += [table.sql(keys[key]) if key in keys else "NULL" for key in inner]
+        filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in keys.values())
+        quoted = "'" + model.replace("'", "''") + "'"
+        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted]))
+        parts.append(f"SELECT place, {aliases} FROM {table.relation} WHERE {filled}")
+    table.connection.execute(f"CREATE TABLE apart AS {' UNION ALL '.join(parts)}")
+    return table.with_relation("apart", names_after)
+
+
+def _by_samples(table: Table, lists: Sequence[str]) -> Table:
+    shared = [name for name in table.names if name not in lists]
+    cells = [table.sql(name) for name in shared]
+    unnested = []
+    for name in lists:
+        sql = table.sql(name)
+        unnested.append(f"unnest(CAST(from_json({sql}, '[\"JSON\"]') AS JSON[]))")
+    aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, *unnested]))
+    first = table.sql(lists[0])
+    count = f"unnest(range(CAST(json_array_length({first}) AS BIGINT)))"
+    table.connection.execute(
+        f"CREATE TABLE unnested AS SELECT place, {aliases}, {count} AS c{len(shared) + len(lists)} FROM {table.relation}"
+    )
+    names_after = [*shared]
+    final = [f"c{i} AS c{i}" for i in range(len(shared))]
+    for offset, name in enumerate(lists):
+        source = f"c{len(shared) + offset}"
+        keys = _keys_of_objects(table, source)
+        for key in keys:
+            cell = f"json_extract_string({source}, '$.\"{key}\"')"
+            final.append(f"{cell} AS c{len(names_after)}")
+            names_after.append(f"{name}.{key}" if key in shared else key)
+        if not keys:
+            final.append(f"nullif(nullif(json_extract_string({source}, '$'), ''), 'null') AS c{len(names_after)}")
+            names_after.append(name)
+    final.append(f"CAST(c{len(shared) + len(lists)} AS VARCHAR) AS c{len(names_after)}")
+    names_after.append(OF_SAMPLE)
+    table.connection.execute(f"CREATE TABLE apart AS SELECT place, {', '.join(final)} FROM unnested")
+    return table.with_relation("apart", names_after)
+
+
+def _keys_of_objects(table: Table, source: str) -> list[str]:
+    """The keys of the objects in an unnested list; none where its entries are plain."""
+    query = (
+        f"SELECT DISTINCT unnest(json_keys({source})) FROM (SELECT {source} FROM unnested "
+        f"WHERE json_type({source}) = 'OBJECT' LIMIT 200)"
+    )
+    return sorted(row[0] for row in table.rows(query) if '"' not in row[0])

@@ -1,0 +1,64 @@
+"""The words of column names: which list of `stems.toml` a name has a word of."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+LONGEST_NAME = 60  # characters; longer is a sentence, of a table without a header
+
+
+@dataclass(frozen=True)
+class Stems:
+    """One list: whole words, and beginnings of words."""
+
+    words: frozenset[str]
+    beginnings: tuple[str, ...]
+
+    def has(self, word: str) -> bool:
+        """Whether a word belongs to the list."""
+        return word in self.words or (bool(self.beginnings) and word.startswith(self.beginnings))
+
+
+@cache
+def stems(name: str) -> Stems:
+    """Return one list of `stems.toml`."""
+    entries = _all_lists()[name].split()
+    beginnings = tuple(entry[:-1] for entry in entries if entry.endswith("*"))
+    return Stems(frozenset(entry for entry in entries if not entry.endswith("*")), beginnings)
+
+
+@cache
+def _all_lists() -> dict[str, str]:
+    text = resources.files("flipcore.datasets.tables").joinpath("stems.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def words_of(name: str) -> tuple[str, ...]:
+    """Split a column's name into lower-case words: modelAnswer, Model Answer and model_answer."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.rpartition("].")[2] or name)
+    return tuple(re.findall(r"[^\W\d_]+|\d+", apart.lower()))
+
+
+@cache
+def names(name: str, kind: str) -> bool:
+    """Whether a column's name has a word of a list, or is itself an entry of it."""
+    if len(name) > LONGEST_NAME:
+        return False
+    entries = stems(kind)
+    words = words_of(name)
+    whole = "_".join(words)
+    return entries.has(whole) or any(entries.has(word) for word in words)
+
+
+def last_names(name: str, kind: str) -> bool:
+    """Whether the last word of a name, or the name itself, belongs to a list."""
+    words = words_of(name)
+    return bool(words) and (stems(kind).has("_".join(words)) or stems(kind).has(words[-1]))
+
+
+def is_word(value: str, kind: str) -> bool:
+    """Whether a value of a cell is a word of a list: richtig, ✓, true."""
+    return value.strip().lower().replace(" ", "_") in stems(kind).words

@@ -1,0 +1,193 @@
+"""Every small table of `tests/data/tables` is read right, or asked about; none is read wrongly."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flipcore.datasets.tables.reading import MATCH, read_table
+from flipcore.datasets.tables.sentence import question_text, sentence
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+TABLES = Path(__file__).parents[2] / "data" / "tables"
+
+# file -> (questions, arms, runs, {(arm, grader): score}); what is right by its README
+RIGHT = {
+    "ragas_results.csv": (
+        24,
+        1,
+        1,
+        {
+            ("", "faithfulness"): 0.5,
+            ("", "answer_relevancy"): 0.962,
+            ("", "context_precision"): 0.708,
+            ("", "context_recall"): 0.722,
+        },
+    ),
+    ".deepeval/.latest_test_run.json": (
+        24,
+        1,
+        1,
+        {
+            ("", "success"): 0.667,
+            ("", "metricsData[Answer Relevancy].score"): 0.9,
+            ("", "metricsData[Correctness [GEval]].score"): 0.7,
+        },
+    ),
+    "wide_with_scores.csv": (
+        24,
+        3,
+        1,
+        {
+            ("llama70b", MATCH): 0.5,
+            ("groq", MATCH): 1.0,
+            ("ollama", MATCH): 0.0,
+            ("llama70b", "faithfulness"): 0.71,
+            ("groq", "relevance"): 0.7,
+            ("ollama", "toxicity"): 0.003,
+        },
+    ),
+    "ids_within_sets.json": (72, 1, 1, {("", MATCH): 0.472}),
+    "context_questions.jsonl": (60, 1, 1, {("", MATCH): 0.75}),
+    "arms.jsonl": (40, 2, 1, {("regex", MATCH): 0.5, ("student", MATCH): 0.525}),
+    "two_temperatures.jsonl": (40, 2, 1, {("0", MATCH): 0.8, ("1", MATCH): 0.4}),
+    "systems_scored.jsonl": (40, 2, 1, {("rag", "correct"): 0.8, ("baseline", "correct"): 0.4}),
+    "text_and_letter.jsonl": (60, 1, 1, {("", MATCH): 0.75}),
+    "judge_minus_one.jsonl": (40, 2, 1, {("vicuna", "score"): 7.714, ("koala", "score"): 7.571}),
+    "correct_is_any.jsonl": (30, 1, 8, {("", "answers_correctness"): 0.358, ("", MATCH): 0.358}),
+    "index_from_1.jsonl": (30, 1, 1, {("", MATCH): 0.667}),
+    "simpleqa.csv": (48, 1, 1, {("", "grade"): 0.5}),
+    "metrics_object.jsonl": (36, 1, 1, {("", "accuracy_metrics.answer"): 0.833, ("", MATCH): 0.833}),
+    "nan_scores.jsonl": (50, 1, 1, {("", "score"): 0.8}),
+    "document_of_ids.json": (40, 1, 1, {("", "results"): 0.75}),
+    "two_ids.jsonl": (30, 2, 1, {("alpha-1", "is_answer_correct"): 0.733, ("beta-2", "is_justification_correct"): 0.667}),
+    "judges_and_people.csv": (30, 2, 1, {("m1", "Human-Eval"): 0.667, ("m2", "Human-Eval"): 0.667, ("m1", "JudgeLM"): 0.733}),
+    "systems_in_columns.jsonl": (
+        40,
+        3,
+        1,
+        {("full_system", MATCH): 0.5, ("keyword_baseline", MATCH): 0.5, ("zeroshot_baseline", MATCH): 1.0},
+    ),
+    "graded_sheet.csv": (24, 1, 1, {("", "Bewertung"): 0.75}),
+    "four_of_five.csv": (24, 1, 1, {("", "rating"): 0.8}),
+    "code_and_prediction.jsonl": (40, 1, 1, {("", MATCH): 0.75}),
+    "mixed_types.json": (60, 1, 1, {("", "true_false"): 0.667}),
+    "judged_twice.jsonl": (30, 3, 1, {("m1", "score"): 0.65, ("m2", "score"): 0.667}),
+    "calls_failed.jsonl": (60, 1, 1, {("", "correct"): 1.0}),
+    "reasoning_read.jsonl": (40, 1, 1, {("", "correct"): 0.5, ("", MATCH): 1.0}),
+    "korean.jsonl": (40, 1, 1, {("", "exact_match"): 0.0, ("", MATCH): 0.85}),
+    "resumed.jsonl": (40, 1, 1, {("", "correct"): 0.65}),
+    "key_not_shuffled.jsonl": (40, 1, 1, {("", "correct"): 0.75}),
+    "option_called_B.jsonl": (24, 1, 1, {("", MATCH): 0.833}),
+    "subjects/biology.jsonl": (10, 1, 1, {("", MATCH): 0.6}),
+}
+
+# file -> (what the question is about, the score of each reading)
+ASKED = {
+    "same_question.jsonl": ("item", 0.667, 0.667),
+    "ys_infos.json": ("score", 0.25, None),
+    "percent_mixed.csv": ("percentages", 0.7, 35.35),
+}
+
+REFUSED = {"judge_two_orders.jsonl": "compares two outputs"}
+OF_HARNESSES = {
+    "critique.json",
+    "errors.json",
+    "two_runs/cold.json",
+    "two_runs/warm.json",
+    "two_tasks/kinds.json",
+    "two_tasks/new.json",
+}
+
+
+def test_every_table_of_the_folder_is_judged_here():
+    found = {path.relative_to(TABLES).as_posix() for path in TABLES.rglob("*") if path.is_file()}
+    others = {name for name in found if name.startswith("subjects/")} | {"README.md"}
+    assert found - others == {*RIGHT, *ASKED, *REFUSED, *OF_HARNESSES} - {"subjects/biology.jsonl"}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_table_is_read_right(name):
+    n_items, n_arms, n_runs, scores = RIGHT[name]
+    reading = read_table(TABLES / name)
+    assert not reading.refusal and not reading.questions
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (n_items, n_arms, n_runs)
+    assert {key: round(reading.scores[key], 3) for key in scores} == scores
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_table_that_people_would_ask_about_is_asked_about(name):
+    about, first, second = ASKED[name]
+    (question,) = read_table(TABLES / name).questions
+    assert question.about == about
+    for choice, score in zip(question.choices, (first, second), strict=True):
+        assert score is None or round(choice.score, 3) == score
+        assert choice.words and f"--map {' '.join(choice.words)}" in question_text(question)
+        words = dict(word.split("=", 1) for word in choice.words)
+        assert read_table(TABLES / name, words).questions == ()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_table_of_comparisons_is_refused_with_a_sentence(name):
+    assert REFUSED[name] in read_table(TABLES / name).refusal
+
+
+def test_the_sentence_says_how_a_table_is_read():
+    assert sentence(read_table(TABLES / "arms.jsonl")) == (
+        "Read as 40 questions (id) × 2 arms (regex, student) × 1 run; right answer: gold; output: pred, read as label; "
+        "not used: latency_ms."
+    )
+
+
+# Names tell output, right answer and score apart: without them nothing may be claimed.
+
+_GERMAN = {
+    "id": "kennung",
+    "question": "frage",
+    "prompt": "aufgabe",
+    "answer": "loesung",
+    "gold": "soll",
+    "target": "soll",
+    "response": "antwort",
+    "output": "antwort",
+    "pred": "vorhersage",
+    "prediction": "vorhersage",
+    "correct": "richtig",
+    "score": "punkte",
+    "model": "modell",
+    "arm": "verfahren",
+    "system": "verfahren",
+    "rating": "bewertung",
+    "grade": "note",
+}
+
+
+def renamed(path, folder, rename):
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    others = {name: rename(name, i) for i, name in enumerate(names)}
+    target = folder / "renamed.jsonl"
+    target.write_text("".join(json.dumps({others[k]: v for k, v in row.items()}) + "\n" for row in rows), encoding="utf-8")
+    return target, others
+
+
+LINES = sorted(path.name for path in TABLES.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("language", ["german", "numbers"])
+def test_renamed_columns_give_the_same_scores_or_a_question(tmp_path, name, language):
+    def rename(column, i):
+        return f"c{i + 1}" if language == "numbers" else _GERMAN.get(column, column)
+
+    path, others = renamed(TABLES / name, tmp_path, rename)
+    before, after = read_table(TABLES / name), read_table(path)
+    if after.questions or after.refusal or not after.scores:
+        return
+    for _, grader in before.scores:
+        first, dot, inner = grader.partition(".")
+        others.setdefault(grader, f"{others.get(first, first)}{dot}{inner}")
+    right = {(arm, others[grader]): round(value, 3) for (arm, grader), value in before.scores.items()}
+    for key, value in after.scores.items():
+        assert right.get(key) == round(value, 3), (key, sentence(after))
