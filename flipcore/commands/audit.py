@@ -6,17 +6,18 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flipcore.commands.opening import add_map, open_store
+from flipcore.commands.questions import UNANSWERED, Unanswered, settled
 from flipcore.core import folders
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import scores_read, store_logs, study_of
-from flipcore.runs.log_survey import ReadScores, survey, tables_in
+from flipcore.runs.log_survey import ReadScores, Survey, survey, tables_in
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
@@ -42,6 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Prints the audit. Raises a FlipscopeError with a sentence for files that are no log, and where no study is named so."""
+    try:
+        return _audit(options)
+    except Unanswered:
+        return UNANSWERED
+
+
+def _audit(options: argparse.Namespace) -> int:
     from flipcore.reports.audit import audit, verdict
     from flipcore.reports.whole_study import whole_study
 
@@ -53,13 +61,14 @@ def act(options: argparse.Namespace) -> int:
         print(f"There is no file or folder {missing!r}; check the path.", file=sys.stderr)
         return 1
     with _store_of(options, are_files) as store:
-        study_id = _read(options, store, first) if are_files else _study_id(options.study[0], store)
+        read_as: list[str] = []
+        study_id = _read(options, store, first, read_as) if are_files else _study_id(options.study[0], store)
         whole, findings = whole_study(store, study_id), audit(store, study_id)
         answer = verdict(whole, findings)
         if first and _scores_apart(first, store, study_id):
             print("Rows that are no item of the study are left out from here on: the score above holds them still.")
         if options.json:
-            print(json.dumps(answer.as_dict(), indent=2, ensure_ascii=False))
+            print(json.dumps(answer.as_dict() | ({"read_as": read_as} if read_as else {}), indent=2, ensure_ascii=False))
         elif options.all or not are_files:
             print("\n".join([*answer.score_lines, "", findings.text()]))
         else:
@@ -115,13 +124,27 @@ def _study_id(name: str, store: Store) -> str:
         raise BadInput(f"{_no_file(name)}, and no study of that name; check the path.") from error
 
 
-def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]") -> str:
+def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]", read_as: list[str]) -> str:
     """The files as a study. The scores are printed, and put into `first`, as soon as every row was looked at: storing the texts and reading
     them ourselves takes three quarters of the time."""
     folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.study))
-    corrections = corrections_of(options.map, bool(tables_in(options.study, options.map)))
-    read = ReadScores(corrections)
-    log_survey = survey(options.study, corrections, scores=read)
+    of_tables = bool(tables_in(options.study, options.map))
+    read = ReadScores({})
+
+    def look(words: list[str], on_read: Callable[[Survey], None]) -> Survey:
+        nonlocal read
+        corrections = corrections_of(words, of_tables)
+        read = ReadScores(corrections)
+
+        def say(log_survey: Survey) -> None:
+            on_read(log_survey)
+            read_as.extend(log_survey.read_as)
+            if read_as and not options.json:
+                print("\n".join(read_as[:MOST_FIRST]), flush=True)
+
+        return survey(options.study, corrections, scores=read, on_read=say)
+
+    log_survey = settled(look, options.map, as_json=options.json)
     if not options.json:
         from flipcore.reports.log_scores import score_claim, scores_of
 

@@ -2,16 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from flipcore.commands.opening import add_map, interruptible, open_store
+from flipcore.commands.questions import UNANSWERED, Unanswered, settled
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import survey, tables_in
+from flipcore.runs.log_survey import Survey, survey, tables_in
 from flipcore.runs.progress import CANCELLED, INCOMPLETE
 from flipcore.store.recorded import import_state
 
@@ -48,14 +50,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 when all of it is stored, 130 when it was interrupted. Raises a FlipscopeError with a sentence for what cannot be used."""
+    """0 when all of it is stored, 130 when it was interrupted, 4 where a table can be read in two ways and nobody is there to choose.
+
+    Raises a FlipscopeError with a sentence for what cannot be used."""
     folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.files))
     words = [*options.map, *read_words(options.read), *([f"name={options.name}"] if options.name else [])]
     of_tables = bool(tables_in(options.files, words))
     if options.read and not of_tables:
         raise BadInput("A log of a known format names its own readouts; --read is for tables of outputs.")
-    corrections = corrections_of(words, of_tables)
-    log_survey = survey(options.files, corrections, lambda n: print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr))
+
+    def look(said: list[str], on_read: Callable[[Survey], None]) -> Survey:
+        return survey(options.files, corrections_of(said, of_tables), _show_looking, on_read=on_read)
+
+    try:
+        log_survey = settled(look, words)
+    except Unanswered:
+        return UNANSWERED
     print("", file=sys.stderr)
     print("\n".join(log_survey.sentences()))
     example = "text=response item=id" if of_tables else "model=NAME kind:TASK=text leave=READOUT"
@@ -74,6 +84,10 @@ def act(options: argparse.Namespace) -> int:
         return 0
     print(f"Stored as {log_survey.name!r}.\nNext: python -m flipcore {'stats' if of_tables else 'audit'} {study_id}")
     return int(state == INCOMPLETE)
+
+
+def _show_looking(n: int) -> None:
+    print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr)
 
 
 def _show(progress: ImportProgress) -> None:

@@ -24,6 +24,7 @@ from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
+from flipcore.datasets.tables.reading import Question
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics
@@ -218,6 +219,7 @@ class ReadScores:
         return rows
 
 
+_MOST_READ_AS = 3  # ways of reading tables that are said
 _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
@@ -300,6 +302,20 @@ class Survey:
                 continue  # said in `unread`
 
     @property
+    def read_as(self) -> list[str]:
+        """How the tables were read, a sentence per way of reading them."""
+        return list(dict.fromkeys(file.about.read_as for file in self.files if file.about.read_as))
+
+    @property
+    def questions(self) -> list[Question]:
+        """What the tables leave open, each question once."""
+        found: dict[tuple[str, tuple[str, ...]], Question] = {}
+        for file in self.files:
+            for question in file.about.questions:
+                found.setdefault((question.about, question.first.words), question)
+        return list(found.values())
+
+    @property
     def is_table(self) -> bool:
         """Whether it is of tables, which no harness wrote."""
         return all(file.reader.name == TABLE for file in self.files)
@@ -335,7 +351,9 @@ class Survey:
     def sentences(self) -> list[str]:
         """What was recognised, what is used and what is left, for people."""
         formats = Counter(file.about.format for file in self.files)
-        sentences = ["Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."]
+        sentences = self.read_as[:_MOST_READ_AS] + [
+            "Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."
+        ]
         sentences.append(
             f"{self.n_records:,} row{'s' * (self.n_records != 1)} on {len(self.kinds):,} task{'s' * (len(self.kinds) != 1)}; models: "
             f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
@@ -451,8 +469,10 @@ def survey(
     corrections: Mapping[str, str] | None = None,
     on_progress: Callable[[int], None] | None = None,
     scores: ReadScores | None = None,
+    on_read: Callable[[Survey], None] | None = None,
 ) -> Survey:
-    """Reads everything once, and keeps the scores of the rows in `scores`. Raises BadInput when no file is a log or no row of them can be
+    """Reads everything once, and keeps the scores of the rows in `scores`. `on_read` is told how tables are read, before their rows
+    are. Raises BadInput when no file is a log or no row of them can be
     used."""
     corrections = corrections or {}
     files, beside, unread = recognised(paths, corrections)
@@ -466,6 +486,11 @@ def survey(
         raise BadInput(" ".join(sentences) or (alone if beside else "There is no file; give a log, a folder of logs or a zip."))
     files = in_order(_runs_told_apart(files), corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
+    if on_read:
+        on_read(log_survey)
+    unreadable = [file.about.unreadable for file in files if file.about.unreadable]
+    if unreadable:
+        raise BadInput(unreadable[0])
     votes: dict[str, Counter] = {}
     forms: dict[str, Counter] = {}  # task -> how many of its right answers are written in what
     items = _Items(corrections.get("join", ""), log_survey.placed)
@@ -505,6 +530,13 @@ def survey(
         log_survey.facts.append(("formulas", why))
     log_survey.facts += _doubts(log_survey)
     return log_survey
+
+
+def open_questions(paths: Sequence[str | Path], corrections: Mapping[str, str]) -> tuple[list[str], list[Question]]:
+    """(how tables are read, what they leave open), before any of their rows become records."""
+    files, beside, unread = recognised(paths, corrections)
+    log_survey = Survey(files, beside, unread, corrections)
+    return log_survey.read_as, log_survey.questions
 
 
 def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:

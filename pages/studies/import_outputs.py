@@ -27,10 +27,11 @@ from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.datasets.recorded.table_names import names_of_tables
+from flipcore.datasets.tables.reading import Question
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import Survey, preview_row, survey, tables_in
+from flipcore.runs.log_survey import Survey, open_questions, preview_row, survey, tables_in
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_together
@@ -68,7 +69,14 @@ def offer(paths: list[str]) -> None:
     """What lies in the files, corrected as the command line does, and the button."""
     key = Path(paths[0]).name
     if tables := _tables(tuple(paths)):
-        log_survey = _survey(tuple(paths), (*column_words(tables, key), *_control(key)), True)
+        answers = st.session_state.setdefault(f"table-answers-{key}", [])
+        read_as, questions = open_questions(paths, corrections_of(answers, of_tables=True))
+        for sentence in read_as[:1]:
+            st.markdown(plain(sentence))
+        if questions:
+            _ask(questions[0], answers, key)
+            return
+        log_survey = _survey(tuple(paths), (*answers, *column_words(tables, key), *_control(key)), True)
     else:
         base = _survey(tuple(paths), (), False)
         words = [*corrections(base, key), *_control(key)]
@@ -86,6 +94,16 @@ def offer(paths: list[str]) -> None:
                 st.error(plain(message), icon=":material/error:")
             else:
                 st.switch_page("audit/page.py", query_params={"study": study_id})
+
+
+def _ask(question: Question, answers: list[str], key: str) -> None:
+    """Both readings of a table with their scores, a button each. Nothing is read before one is pressed."""
+    st.markdown(plain(question.seen))
+    for number, (place, choice) in enumerate(zip(st.columns(2), question.choices, strict=True), start=1):
+        scored = "" if choice.score != choice.score else f" Score: {choice.score:.3g}."
+        if place.button(plain(f"{choice.says}{scored}"), key=f"table-reading-{number}-{key}", width="stretch"):
+            answers.extend(choice.words)
+            st.rerun()
 
 
 def _control(key: str) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,13 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.datasets.recorded.by_structure import cell_readout, graders_of, named_roles, read_by_structure, with_structure
 from flipcore.datasets.recorded.column_words import OUTPUT, PROMPT, TARGET, is_about, is_reading, parts_of
 from flipcore.datasets.recorded.fields import (
     BY_PROGRAM,
     OF_SAMPLE,
-    SIGNS,
     Field,
     bare_label,
-    own_key,
     rows_apart,
     score_of,
     value_at,
@@ -29,100 +28,11 @@ from flipcore.datasets.recorded.fields import (
     with_paths,
 )
 from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.recorded.recording import Recording
+from flipcore.datasets.tables.own_columns import SIGNS, own_key
+from flipcore.datasets.tables.reading import TableReading
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
-
-
-@dataclass(frozen=True)
-class Recording:
-    """Which columns of a file hold what.
-
-    One row is an item whose columns `nested`... ("shuffle_0", "shuffle_1") hold its variants; without `nested` one row is
-    a variant, and rows with the same `item` column belong together, the first being the base unless the column `variant`
-    names another "base". The same prompt under the same name again is a further sample. The options shown are the list or
-    the keys in the column `options`, one option in each of several columns ("A,B,C,D"), or what `option_pattern` finds in the
-    prompt (one group); with neither the answers are numbers. `order` names a permutation column, where `order[i]` is the item's own
-    index at position i; without it options are matched by their text. `text` is the generated text, read after the last `text_after`.
-    `target` names the right option by text, label or place from 0; a variant's own right answer is its own. `pair` is a column that a
-    benchmark item shares with the control that it is paired with. `model` is the model's name, or `models` the column that holds it, or
-    each of `model_columns`, with commas between, holds what the model of that name said; each of `sample_columns` holds a list with an
-    entry a sample (see `fields.rows_apart`);
-    `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items ("text", "number",
-    "choice") where it does not follow from the options, or their letters ("A-E") where no row shows them. A column may be a path:
-    doc.options, resps[0][0].
-
-    `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
-    scores needs neither prompt nor output.
-    `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share; `finish` that of
-    why an output ended: "length" where it was cut off. `prompt` and `question` may be several columns, with commas between: their texts
-    are joined.
-    """
-
-    dataset: str
-    model: str
-    prompt: str
-    fields: tuple[Field, ...] = ()
-    nested: str = ""
-    item: str = ""
-    options: str = ""
-    option_pattern: str = ""
-    order: str = ""
-    question: str = ""
-    text: str = ""
-    text_after: str = ""
-    axis: str = "option_order"
-    target: str = ""
-    variant: str = ""
-    models: str = ""
-    answers: str = ""
-    axes: str = ""
-    role: str = ""
-    harmless: str = ""
-    sample: str = ""
-    score: str = ""
-    scorer: str = ""
-    tasks: str = ""
-    category: str = ""
-    cluster: str = ""
-    pair: str = ""
-    finish: str = ""
-    model_columns: str = ""
-    sample_columns: str = ""
-
-    @property
-    def models_beside(self) -> tuple[str, ...]:
-        return tuple(filter(None, self.model_columns.split(",")))
-
-    @property
-    def lists(self) -> tuple[str, ...]:
-        return tuple(filter(None, self.sample_columns.split(",")))
-
-    @property
-    def letters(self) -> tuple[str, ...]:
-        """What stands for the options of a table that shows none."""
-        return labels_of("upper", ord(self.answers[-1]) - ord("A") + 1) if re.fullmatch("A-[B-Z]", self.answers) else ()
-
-    @property
-    def kind(self) -> str:
-        return "choice" if self.letters else self.answers or ("choice" if self.options or self.option_pattern else "number")
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        return tuple(filter(None, (one.strip() for one in self.score.split(","))))
-
-    @property
-    def option_columns(self) -> tuple[str, ...]:
-        """The columns of options: one with all of them, or one an option."""
-        return tuple(filter(None, (one.strip() for one in self.options.split(","))))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every name of a column, or path to one, that the recording uses."""
-        own = (self.prompt, self.item, *self.option_columns, self.order, self.question, self.text, self.target, self.variant)
-        inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
-        more = (*self.scores, self.scorer, self.tasks, self.category, self.cluster)
-        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, self.pair, self.finish, *more, *inner)
-
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
@@ -187,7 +97,7 @@ _ANSWERS = (*BY_PROGRAM, "label", "human_label", "choice")
 OUTPUTS = frozenset((*_NAMES["text"], *_ANSWERS))
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
-LEAST_ASKED_AGAIN = 5  # questions, whose rows are no runs of one by chance
+_LETTERS = frozenset("ABCDEFGHIJ")
 LEAST_APART = 0.1  # of the questions have several right answers, where they are about a text beside them
 MOST_OF_NAME = 60  # characters of a task's name
 LEAST_WORDS = 8  # of a cell that is more than an answer
@@ -245,28 +155,35 @@ def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]
     )
 
 
-def guessed(path: str) -> Recording:
-    """The likeliest recording; what does not fit is left empty, and everything can be corrected."""
+def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
+    """The likeliest recording; what does not fit is left empty, and everything can be corrected by `words`, key by key.
+
+    Raises BadInput for a table of something else than outputs and scores."""
     rows = looked_at(path)
+    reading = read_by_structure(path, words or {})
+    if reading.refusal:
+        raise BadInput(reading.refusal)
     if is_of_inspect(rows) and (scores := [one for one in rows[0] if _is_inspect_score(rows, one)]):
         return _of_inspect(path, rows, scores)
     if objects := _objects_of_models(rows):
-        return _guessed(path, rows, models=objects)
+        return _guessed(path, rows, reading, models=objects)
     if lists := _lists_of_samples(rows):
-        return _guessed(path, rows, lists=lists)
-    if models := _models_with_scores(rows):
-        return _guessed(path, rows, models=models)
-    guess = _guessed(path, rows)
+        return _guessed(path, rows, reading, lists=lists)
+    if reading.shape and not reading.shape.versions:
+        return _guessed(path, rows, reading, models=reading.shape.models, lists=reading.shape.lists)
+    guess = _guessed(path, rows, reading)
     if guess.text or guess.fields or guess.score:
         return guess
     if objects := objects_in_lists(rows):
         outputs = [name for name in objects if _SEVERAL.fullmatch(name)]
-        return _guessed(path, rows, lists=outputs) if len(outputs) == 1 else guess
+        return _guessed(path, rows, reading, lists=outputs) if len(outputs) == 1 else guess
     answers = _answers_of_models(rows, guess)
-    return _guessed(path, rows, models=answers) if answers else guess
+    return _guessed(path, rows, reading, models=answers) if answers else guess
 
 
-def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str] = (), lists: Sequence[str] = ()) -> Recording:
+def _guessed(
+    path: str, table: Sequence[Mapping[str, Any]], reading: TableReading, models: Sequence[str] = (), lists: Sequence[str] = ()
+) -> Recording:
     """The guess of rows that each hold one answer, or those of `models` or `lists` of samples beside each other."""
     rows = apart(table, models, lists)
     nested = "" if models or lists else _nested(rows)
@@ -305,6 +222,7 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
     if not (guess["prompt"] or guess["question"]):
         guess["prompt"] = next(iter(by_word[PROMPT]), "")
     guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
+    guess |= {} if nested else named_roles(reading, guess, columns)
     if guess["text"] and not guess["prompt"]:
         guess["prompt"], guess["question"] = guess["question"], ""
     guess["item"] = (
@@ -313,18 +231,15 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         else next((called[name] for name in _NAMES["item"] if name in called), "")
         or _repeated(variants, guess["question"] or guess["prompt"], guess["variant"])
     )
-    if not (guess["item"] or nested) and guess["models"] and len(models_named(path)) > 1:
+    if not (guess["item"] or nested) and guess["models"] and reading.n_models > 1:
         guess["item"] = guess["question"] or guess["prompt"]  # which each model was asked
-    if not (guess["item"] or guess["variant"] or nested or models or lists):
-        guess["item"] = _column_of_runs(path, guess["question"] or guess["prompt"], guess["target"])
     guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     guess["options"] = _options(variants, columns, guess["prompt"], guess["target"])
     pattern = "" if guess["options"] else _pattern(variants, guess["prompt"])
     in_prompt = guess["options"] and not _never_shown(variants, guess["options"], guess["prompt"])
     guess["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
-    if guess["item"] and not nested and not guess["variant"]:
-        guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
-    fields = _fields(variants, [name for name in columns if name != guess["text"]])
+    graded = set() if nested else {name.partition(".")[0] for name in reading.roles.graders if "." in name}
+    fields = _fields(variants, [name for name in columns if name != guess["text"] and name not in graded])
     bare = [] if fields else [one for one in outputs if one != guess["text"]]
     fields += tuple(Field(one, one) for one in bare if len(bare) == 1)
     if (
@@ -334,19 +249,29 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         and readers[0] != FIRST
     ):
         guess["target"], fields = "label", tuple(one for one in fields if one.extractor != "label")
+    if not nested and (column := cell_readout(reading, guess, [field.column for field in fields])):
+        fields = (*fields, Field(column, column))
+    fields = tuple(field for field in fields if nested or not guess["target"] or field.column != reading.roles.target)
     guess["tasks"] = "" if nested else _tasks(variants, columns, guess["prompt"], guess.values())
     guess["prompt"] = _with_what_it_is_about(variants, [one for one in _BESIDE if one in columns], guess)
     answered = [guess["target"]] if guess["target"] else [one.column for one in fields if one.extractor != FIRST]
-    letters = "" if guess["options"] or pattern or nested else _letters(path, variants, guess["target"])
+    letters = "" if guess["options"] or pattern or nested else _letters(reading, variants, guess["target"])
     guess["answers"] = "" if guess["options"] or pattern else letters or _answers(variants, answered)
     guess["sample"] = OF_SAMPLE if lists else ""
     guess["score"] = "" if nested else next(iter(score_columns(variants, guess.values())), "")
+    if not nested:
+        taken = [name for name in (*guess.values(), *(field.column for field in fields)) if name != guess["score"]]
+        guess["score"] = graders_of(reading, guess["score"], taken)
     if guess["score"] and not guess["prompt"]:
-        guess |= _of_scores(columns, guess)
+        prompt = next((name for name in reading.roles.prompts if name in columns and not nested), "")
+        if prompt and reading.roles.output:
+            guess["prompt"] = prompt
+        else:
+            guess |= _of_scores(columns, guess)
     axis = "option_order" if in_prompt or pattern or guess["order"] else "recorded"
     if image := next((name for name in _IMAGES if 0 < max(map(len, _texts_in(variants, name)), default=0) < LONGEST_PATH), ""):
         guess["question"] = f"{guess['question'] or guess['prompt']},{image}"
-    return Recording(
+    recording = Recording(
         Path(path).stem,
         _model(rows, guess["models"]),
         nested=nested,
@@ -358,6 +283,7 @@ def _guessed(path: str, table: Sequence[Mapping[str, Any]], models: Sequence[str
         fields=fields,
         **guess,
     )
+    return with_structure(recording, reading)
 
 
 def _by_name(columns: Sequence[str]) -> dict[str, str]:
@@ -756,47 +682,13 @@ def _are_roles(variants: Sequence[Mapping], name: str) -> bool:
     return all(str(values.get(name)) in (*ROLES, "baseline") for values in variants)
 
 
-def _shared(path: str, item: str, question: str) -> str:
-    """The column of items, or the question's where every row of the whole file has an item of its own and questions repeat:
-    then the rows are numbered, and the question is what they share."""
-    items: set[int] = set()
-    questions: set[int] = set()
-    n = 0
-    for row in read_rows(path, most_mb=MOST_MB):
-        if not row.problem:
-            n += 1
-            items.add(hash(str(row.values.get(item))))
-            questions.add(hash(str(row.values.get(question))))
-    return question if question and len(items) == n and len(questions) <= n / 2 else item
-
-
-def _column_of_runs(path: str, question: str, target: str) -> str:
-    """The column of the question where every one of the whole file stands in it equally often, and more than once, with one right answer:
-    the rows are runs of it."""
-    n: Counter[int] = Counter()
-    right: set[tuple[int, int]] = set()
-    for row in read_rows(path, most_mb=MOST_MB) if question else ():
-        if not row.problem:
-            question_hash = hash(str(row.values.get(question)))
-            n[question_hash] += 1
-            right.add((question_hash, hash(str(row.values.get(target)))))
-    return (
-        question if len(n) >= LEAST_ASKED_AGAIN and len({*n.values()}) == 1 < max(n.values()) and len(right) == len(n) else ""
-    )
-
-
-def _letters(path: str, variants: Sequence[Mapping], target: str) -> str:
+def _letters(reading: TableReading, variants: Sequence[Mapping], target: str) -> str:
     """ "A-E" where every right answer of the whole file is a letter and E is the last of them; "" otherwise."""
-
-    def among(rows: Iterable[Mapping]) -> set[str]:
-        there = (value_at(values, target) for values in rows)
-        return {bare_label(str(one).strip()) for one in there if one not in (None, "") and one == one}
-
-    letters = frozenset("ABCDEFGHIJ")
-    if not target or not among(variants) <= letters:
-        return ""
-    there = among(row.values for row in read_rows(path, most_mb=MOST_MB) if not row.problem)
-    return f"A-{max(there)}" if len(there) > 1 and there <= letters else ""
+    cells = [value_at(values, target) for values in variants] if target else []
+    letters = {bare_label(str(cell).strip()) for cell in cells if cell not in (None, "") and cell == cell}
+    there = reading.letters if target == reading.roles.target else letters
+    is_of_letters = letters <= _LETTERS and len(there) > 1 and there <= _LETTERS
+    return f"A-{max(there)}" if is_of_letters else ""
 
 
 def _answers(variants: Sequence[Mapping], columns: Sequence[str]) -> str:

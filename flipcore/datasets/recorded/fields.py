@@ -13,6 +13,8 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
+from flipcore.datasets.tables.coding import score_of_cell
+from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, bare_column, own_key
 from flipcore.text.answers import number_at_end, text_target
 from flipcore.text.prompts import labels_of
 
@@ -31,22 +33,14 @@ class Field:
     top_score: str = ""
 
 
-_WORDS = {
-    **dict.fromkeys(("true", "yes", "pass", "passed", "correct", "right", "success", "c"), 1.0),
-    **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "wrong", "failure", "i", "n"), 0.0),
-    "p": 0.5,
-}
-
-
 def score_of(value: Any) -> float | None:
-    """A score as a table writes it: a number, a percentage as a share, true or false, passed or failed, Inspect's C, P, I and N; or an
-    object of one of these, as scorers of Weave write it."""
+    """A score as a table writes it: a number, a percentage as a share, 3/5, true or false, passed or failed in several languages,
+    Inspect's C, P, I and N; or an object of one of these, as scorers of Weave write it."""
     if isinstance(value, Mapping) and len(value) == 1:
         (value,) = value.values()
     if isinstance(value, str):
-        text = value.strip().lower()
-        share = number_of(text[:-1]) if text.endswith("%") else None
-        return share / 100 if share is not None else _WORDS.get(text, number_of(text))
+        number = score_of_cell(value)
+        return None if number is None else number_of(number)
     return number_of(value)
 
 
@@ -132,6 +126,9 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
     """The option that a label, its text, or both ("B. oak") name; a text of two options names none. Among labels a letter is one, also
     where it is the text of another option."""
     text = text.strip()
+    if form in ("index", "index1") and re.fullmatch(r"\d{1,2}", text):
+        place = int(text) - (form == "index1")
+        return order[place] if 0 <= place < len(order) else None
     if list(options).count(text) == 1 and not (form == "letter" and bare_label(text) in labels_of("upper", len(order))):
         return list(options).index(text)
     label = bare_label(text)
@@ -149,12 +146,15 @@ def bare_label(text: str) -> str:
 
 
 _STEP = re.compile(r"\[(-?\d+)\]|\.?([^.\[\]]+)")
+_NAMED_ENTRY = re.compile(r"(.+?)\[(?!-?\d+\])(.+)\]\.(\w+)")  # metrics[Relevancy].score: the entry that is called so
 
 
 def value_at(values: Any, path: str) -> Any:
     """What stands at a path; None where nothing does. A column that is called like the path itself wins."""
     if isinstance(values, Mapping) and path in values:
         return values[path]
+    if named := _NAMED_ENTRY.fullmatch(path):
+        return _entry_value(value_at(values, named[1]), named[2], named[3])
     at = values
     for index, name in _STEP.findall(path):
         if index and isinstance(at, (list, tuple)) and -len(at) <= int(index) < len(at):
@@ -164,6 +164,14 @@ def value_at(values: Any, path: str) -> Any:
         else:
             return None
     return at
+
+
+def _entry_value(entries: Any, name: str, key: str) -> Any:
+    """What an entry of a list of {name, score} holds."""
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and name in (entry.get("name"), entry.get("metric"), entry.get("metric_name")):
+            return entry.get(key)
+    return None
 
 
 def with_paths(row: Row, names: Iterable[str]) -> Row:
@@ -197,20 +205,6 @@ def _spoken(value: Sequence[Any]) -> str:
     return "\n\n".join(filter(None, (system, prompt)))
 
 
-SIGNS = " _.:/-"  # between the name of a model and what a column holds of it
-OF_MODEL, PREDICTION, OUTPUT, OF_SAMPLE = "model", "prediction", "response", "sample"  # of a row once it stands alone
-_OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
-
-
-def own_key(column: str, model: str) -> str:
-    """What a column that is called after the column of a model holds of it: "correct" for "gpt-4o correct" or "correct_gpt-4o"."""
-    if column.lower().startswith(model.lower()):
-        rest = column[len(model) :]
-        return rest.lstrip(SIGNS) if rest[:1] in SIGNS else ""
-    rest = column[: -len(model)] if column.lower().endswith(model.lower()) else ""
-    return rest.rstrip(SIGNS) if rest[-1:] in SIGNS else ""
-
-
 @lru_cache(64)
 def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Model -> the columns beside its own that are called after it, by what they hold. The same for all rows of a table."""
@@ -233,7 +227,7 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
         cell = row.values.get(name)
         beside = {key: row.values[column] for key, column in own_columns[name].items()}
         if any(one not in (None, "", {}) for one in ([cell] if name in row.values else beside.values())):
-            own = cell if isinstance(cell, Mapping) else {OUTPUT if _OUTPUT.search(name) else PREDICTION: cell}
+            own = cell if isinstance(cell, Mapping) else {bare_column(name): cell}
             n_rows += 1
             yield replace(row, values={**shared, **(own if name in row.values else {}), **beside, OF_MODEL: name})
     several = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
@@ -241,7 +235,8 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
     for sample in range(n_samples):
         cells = {name: values[sample] for name, values in several.items() if sample < len(values)}
         inner = [(name, one) for name, one in cells.items() if isinstance(one, Mapping)]
-        its = {f"{name}.{key}" if key in shared else key: value for name, one in inner for key, value in one.items()} or cells
+        its = {name: cell for name, cell in cells.items() if not isinstance(cell, Mapping)}
+        its |= {f"{name}.{key}" if key in shared else key: value for name, one in inner for key, value in one.items()}
         yield replace(row, values={**shared, **its, OF_SAMPLE: sample})
     if not n_rows and not n_samples:
         yield replace(row, problem="holds no answer")

@@ -2,6 +2,7 @@
 grow with the file."""
 
 import pickle
+import re
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from flipcore.core.folders import allowed
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, digest
 from flipcore.datasets.reading.rows import Row, is_packed, read_rows
 from flipcore.datasets.recorded.fields import rows_apart, with_paths
+from flipcore.datasets.tables.stems import names
 
 MOST_MB = 20_000  # of a file of recorded outputs
+_IS_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 IN_MEMORY = 48_000_000  # bytes of text that are gathered at once
 _PACKED, _MOST_PARTS = 8, 256  # times that a packed file's text is larger, and files that are open at once
 
@@ -48,6 +51,8 @@ class Columns(Protocol):
     @property
     def item(self) -> str: ...
     @property
+    def copies(self) -> str: ...
+    @property
     def tasks(self) -> str: ...
     @property
     def variant(self) -> str: ...
@@ -72,9 +77,12 @@ Group = tuple[Key, list[VariantRow]]
 
 def batches(path: str, recording: Columns) -> Iterator[list[Group] | Refusal]:
     """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
+    whole = read_rows(path, most_mb=MOST_MB)
+    if recording.copies == "out":
+        whole = _without_copies(whole)
     rows = (
         (number, with_paths(one, recording.columns))
-        for number, row in enumerate(read_rows(path, most_mb=MOST_MB))
+        for number, row in enumerate(whole)
         for one in rows_apart(row, recording.models_beside, recording.lists)
     )
     if recording.nested or not recording.item:
@@ -94,6 +102,16 @@ def batches(path: str, recording: Columns) -> Iterator[list[Group] | Refusal]:
     yield from _by_parts(rows, recording, n_parts)
 
 
+def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows without those that repeat another word for word, as a resumed run writes them."""
+    seen = set()
+    for row in rows:
+        key = digest(row.values) if not row.problem else ""
+        if not key or key not in seen:
+            yield row
+        seen.add(key)
+
+
 def _by_parts(rows: Iterator[tuple[int, Row]], recording: Columns, n_parts: int) -> Iterator[list[Group] | Refusal]:
     """The same by way of the disk: all rows of an item go to one of `n_parts` files, and each file is gathered by itself."""
     with tempfile.TemporaryDirectory(prefix="flipscope-import-") as folder:
@@ -104,7 +122,7 @@ def _by_parts(rows: Iterator[tuple[int, Row]], recording: Columns, n_parts: int)
                 if row.problem:
                     yield _refusal(row)
                     continue
-                key = str(row.values.get(recording.item, number)).encode("utf-8")
+                key = _item(number, row, recording).encode("utf-8")
                 pickle.dump((number, row), files[zlib.crc32(key) % n_parts], protocol=5)
         for path in paths:
             groups: dict[Key, list[VariantRow]] = {}
@@ -132,13 +150,39 @@ def _refusal(row: Row) -> Refusal:
 
 
 def _model(row: Row, recording: Columns) -> str:
+    if "," in recording.models and recording.models not in row.values:
+        return _joined_model(row, recording)
+    if names(recording.models, "setting") and row.values.get(recording.models) is not None:
+        return _as_name(recording.models, row.values[recording.models])
     return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
+
+
+def _joined_model(row: Row, recording: Columns) -> str:
+    """The model and the settings that make a system of it: "gpt-4o, temperature 0"."""
+    named: list[str] = []
+    for column in recording.models.split(","):
+        value = row.values.get(column)
+        if value not in (None, ""):
+            named.append(_as_name(column, value))
+    return ", ".join(named) or recording.model
+
+
+def _as_name(column: str, value: Any) -> str:
+    """A setting's value with its name, where it is a number that says nothing alone."""
+    number = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{column.rpartition('.')[2]} {number}" if _IS_NUMBER.fullmatch(number) else number
 
 
 def _key(number: int, row: Row, recording: Columns, *, of_item: bool = True) -> Key:
     task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
-    item = str(row.values.get(recording.item, number)) if of_item else str(number)
+    item = _item(number, row, recording) if of_item else str(number)
     return Key(_model(row, recording), task, item)
+
+
+def _item(number: int, row: Row, recording: Columns) -> str:
+    if "," in recording.item and recording.item not in row.values:
+        return "/".join(str(row.values.get(column, "")) for column in recording.item.split(","))
+    return str(row.values.get(recording.item, number))
 
 
 def _alone(number: int, row: Row, recording: Columns) -> Group:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flipcore.core.records import digest
+from flipcore.datasets.tables.reading import Question
 
 
 @dataclass(slots=True)
@@ -162,6 +163,9 @@ class LogAbout:
     plan: Mapping[str, Any] = field(default_factory=dict)
     doubts: list[tuple[str, str]] = field(default_factory=list)
     run: Run | None = None
+    read_as: str = ""  # how a table was read, in a sentence
+    questions: tuple[Question, ...] = ()  # what a table leaves open
+    unreadable: str = ""  # why it has no rows before its questions are answered
 
 
 def as_text(value: Any) -> str:

@@ -55,6 +55,9 @@ class _Table:
 def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
     """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
     called like what tells these apart. Different files of one model are different conditions, unless their names only count runs."""
+    sources = list(sources)
+    if len(sources) < 2:
+        return {}
     names: dict[str, TableName] = {}
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
@@ -160,12 +163,26 @@ def _asking_alike(sources: Iterable[Source]) -> list[list[_Table]]:
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
     """What finds tables that may ask the same: long texts, and the cells of the first row."""
     texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
-    return texts | {hash((name, str(rows[0].get(name)))) for name in columns_of(rows[:1]) if name not in ITEMS}
+    first = rows[0] if rows else {}
+    told = {hash((name, str(first[name]))) for name in columns_of(rows[:1]) if name not in ITEMS}
+    return texts | told | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
+
+
+def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The ids of a table without texts, where they name their items and do not only count them."""
+    if any(len(str(value)) > LONG for row in rows for value in row.values()):
+        return set()
+    column = next((name for name in columns_of(rows[:1]) if name in ITEMS), "")
+    cells = {str(row.get(column)) for row in rows} if column else set()
+    return set() if all(cell.isdecimal() for cell in cells) else cells
 
 
 def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the rows of two tables are of the same questions: these stand in the same order, or the right answers do, or the same long
     texts stand in any. An id, a count and a constant say nothing, and neither do a few right answers."""
+    ids, other_ids = _bare_ids(first), _bare_ids(other)
+    if min(len(ids), len(other_ids)) >= LEAST_ROWS and len(ids & other_ids) >= LEAST_ALIKE * min(len(ids), len(other_ids)):
+        return True
     for name in (one for one in columns_of(first) if one in columns_of(other)):
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
         texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles
+from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
 EVEN = 0.7  # of the rows stand in cells of the commonest size, if a column is a condition
@@ -40,6 +41,8 @@ class Grid:
 
 def find_grid(profile: Profile, roles: Roles) -> Grid:
     """Find what an item is, then what tells its rows apart."""
+    if OF_VERSION in profile.columns and OF_ROW in profile.columns:
+        return Grid(items=(OF_ROW,), variants=(OF_VERSION,))
     grid = Grid(content=_content(profile, roles))
     grid = _with_items(profile, roles, grid)
     grid = _with_conditions(profile, roles, grid)
@@ -65,8 +68,10 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
     for name in profile.names:
         column = profile[name]
         last = name.rpartition(".")[2]
+        is_numbered_prompt = names(last, "prompt") and column.is_integer
         is_id = (
-            last_names(last, "id")
+            is_numbered_prompt
+            or last_names(last, "id")
             or words_of(last)[:1] in (("id",), ("qid",), ("doc",))
             or name.lower() in ("index", "unnamed: 0")
         )
@@ -105,12 +110,17 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, items=(name,))
     for name in ids:
         crossed = _settings_that_cross(profile, roles, name, content)
-        if crossed and (not roles.target or profile.follows([name], roles.target)):
+        is_one_question = not roles.target or profile.follows([name], roles.target)
+        if crossed and (is_one_question or names(crossed, "variant")):
             return replace(grid, items=(name,), variants=(crossed,))
     for name in ids:
         found = _smallest_set(profile, roles, name, content)
         if found:
             return replace(grid, items=found)
+    is_even = n_content >= LEAST_ITEMS and _is_even(profile, content)
+    has_copies = n_content >= profile.n_distinct(profile.table.names)
+    if n_content < profile.n_rows and not (named or has_copies or is_even) and 2 * n_content > profile.n_rows:
+        return grid  # questions that repeat now and then: each row is one
     return replace(grid, items=content)
 
 
@@ -176,9 +186,9 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
     """Without a prompt: the id that tells most rows apart beside the conditions, or a set of two."""
     tasks = [name for name in profile.names if _is_task(profile, roles, name)]
     best: tuple[str, ...] = ()
-    for name in ids:
-        told = profile.n_distinct([name, *named])
-        if not best or told > 1.01 * profile.n_distinct([*best, *named]):
+    for name in sorted(ids, key=lambda candidate: not _is_specific(candidate)):
+        is_row_number = profile[name].n_distinct == profile.n_rows and bool(best) and _is_specific(best[0])
+        if not best or (profile.n_distinct([name, *named]) > 1.01 * profile.n_distinct([*best, *named]) and not is_row_number):
             best = (name,)
     if best:
         for task in tasks:
@@ -195,6 +205,12 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
         and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
     ]
     return tuple(texts[:1])
+
+
+def _is_specific(name: str) -> bool:
+    """Whether an id says whose it is: question_id and item, unlike id and index."""
+    words = {"item", "example", "instance", "doc", "task", "case"}
+    return names(name, "prompt") or bool(words & set(words_of(name)))
 
 
 def _is_task(profile: Profile, roles: Roles, name: str) -> bool:
@@ -230,7 +246,8 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
         return False
     if any(names(_last(name), kind) for kind in ("people", "judge", "score")) or column.mean_length > 80:
         return False
-    return 2 * column.n_distinct <= profile.n_rows
+    is_model = names(_last(name), "model") and column.n_distinct < profile.n_rows
+    return is_model or 2 * column.n_distinct <= profile.n_rows
 
 
 def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
@@ -247,7 +264,7 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             continue
         if profile.n_distinct([*items, *chosen, name]) > 1.01 * profile.n_distinct([*items, *chosen]) or is_model:
             chosen.append(name)
-    for kind in ("setting",):
+    for kind in ("setting", "variant"):
         for name in profile.names:
             if _is_told(profile, [*items, *chosen, *grid.variants]):
                 break
@@ -270,6 +287,9 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         and name not in roles.errors
         and 2 <= profile[name].n_distinct < profile.n_rows
     ]
+    free_ids = [
+        name for name in profile.names if name not in told and name not in roles.taken and last_names(_last(name), "id")
+    ]
     for name in free:
         # a figure or a passage that each id has equally often is part of the question
         if names(name, "context") and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
@@ -287,8 +307,10 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, open_condition=name)
     sizes = profile.cell_sizes(told)
     n_cells, n_repeated = sum(sizes.values()), sum(n for size, n in sizes.items() if size > 1)
-    is_even = len(sizes) == 1 and n_cells >= LEAST_ITEMS
-    return replace(grid, is_rerun=is_even, n_repeated=n_repeated)
+    is_even = n_cells >= LEAST_ITEMS and _is_even(profile, told)
+    row_ids = [name for name in free_ids if profile[name].n_distinct == profile.n_rows]
+    open_item = (row_ids[0], grid.items[0]) if is_even and row_ids and not grid.open_item[0] else grid.open_item
+    return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
 
 
 def _is_told(profile: Profile, names_: Sequence[str]) -> bool:

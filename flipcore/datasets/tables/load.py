@@ -21,6 +21,7 @@ from flipcore.datasets.reading.rows import Row, is_packed, read_rows
 
 MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
 SMALL_BYTES = 4_000_000  # of a file that goes the way of all rows
+_N_TEXTS = 50  # rows whose texts are looked through for the keys of their objects
 DEEPEST = 4  # levels of objects in objects
 MOST_MB = 20_000
 _DATA_KEYS, _DATA_SHARE = 5, 0.2  # more keys than this, each in fewer rows: data, no columns
@@ -99,6 +100,9 @@ def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: 
         )
     columns = flatten(good)
     _check_width(file, len(columns))
+    if not columns:
+        connection.execute(f"CREATE TABLE loaded AS SELECT unnest(range({len(good)})) AS place")
+        return Table(connection, "loaded", (), len(good), n_broken)
     table = pyarrow.table({f"c{i}": pyarrow.array(cells, pyarrow.string()) for i, cells in enumerate(columns.values())})
     connection.register("arrived", table)
     connection.execute("CREATE TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived")
@@ -118,21 +122,40 @@ def flatten(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
     """Return the cells of each column as texts, objects as dotted paths."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns: dict[str, list[str | None]] = {}
+    texts = [_texts_of(row) for row in rows[:_N_TEXTS]]
     for name in names:
         cells = [row.get(name) for row in rows]
-        columns |= _expand(name, cells, depth=1)
+        columns |= _expand(name, cells, texts, depth=1)
     return columns
 
 
-def _expand(name: str, cells: list[Any], depth: int) -> dict[str, list[str | None]]:
+def _texts_of(value: Any) -> str:
+    """All texts of a row, those inside of its objects and lists among them."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "\n".join(map(_texts_of, value.values()))
+    return "\n".join(map(_texts_of, value)) if isinstance(value, list) else ""
+
+
+def _are_by_option(cells: Sequence[Any], texts: Sequence[str]) -> bool:
+    """Whether objects hold a number for each option: their keys stand in the texts of the row."""
+    pairs = [(cell, text) for cell, text in zip(cells, texts, strict=False) if isinstance(cell, Mapping) and len(cell) > 1]
+    for cell, text in pairs:
+        if not all(isinstance(value, (int, float)) and str(key) in text for key, value in cell.items()):
+            return False
+    return bool(pairs)
+
+
+def _expand(name: str, cells: list[Any], texts: Sequence[str], depth: int) -> dict[str, list[str | None]]:
     filled = [cell for cell in cells if cell not in (None, "", {}, [])]
     if filled and depth < DEEPEST and all(isinstance(cell, Mapping) for cell in filled):
         keys = Counter(key for cell in filled for key in cell)
-        if _are_columns(keys, len(cells)):
+        if _are_columns(keys, len(cells)) and not _are_by_option(cells, texts):
             columns: dict[str, list[str | None]] = {}
             for key in keys:
                 inner = [cell.get(key) if isinstance(cell, Mapping) else None for cell in cells]
-                columns |= _expand(f"{name}.{key}", inner, depth + 1)
+                columns |= _expand(f"{name}.{key}", inner, texts, depth + 1)
             return columns
     if filled and all(_are_named_scores(cell) for cell in filled):
         return _named_scores(name, cells)

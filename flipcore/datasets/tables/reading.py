@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 
-from flipcore.datasets.tables.coding import Agreement, Coding, agreement, score_of_cell
+from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of, score_of_cell
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.profile import Profile, profile
@@ -77,12 +77,16 @@ class TableReading:
     scores: Mapping[tuple[str, str], float] = None  # type: ignore[assignment]
     coding: Coding | None = None
     model: str = ""
+    model_column: str = ""  # that names one model in every row
     unused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     refusal: str = ""
     missing: Mapping[str, int] = None  # type: ignore[assignment]
     n_copies: int = 0
+    alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
+    letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
+    n_models: int = 0  # that a column names
 
     @property
     def is_open(self) -> bool:
@@ -116,7 +120,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     n_copies = _n_copies(found, grid)
     if n_copies:
         found = profile(_without_copies(found.table))
-        grid = replace(grid, n_repeated=0)
+        grid = replace(grid, n_repeated=0, is_rerun=False)
     roles = _without_item_facts(found, roles, grid)
     reading = TableReading(file, found.n_rows, shape, roles, grid, scores={}, missing={}, n_copies=n_copies)
     refusal = _refusal(found, reading, words)
@@ -131,7 +135,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
 
 def _n_copies(found: Profile, grid: Grid) -> int:
     """How many rows repeat another word for word, where that alone makes rows alike: a resumed file."""
-    if not grid.n_repeated or grid.is_rerun or grid.open_item[0]:
+    if not grid.n_repeated or grid.open_item[0] or len(found.cell_sizes(grid.told_by)) == 1:
         return 0
     n_different = found.n_distinct(found.table.names)
     is_told = found.n_distinct(grid.told_by) >= n_different
@@ -212,7 +216,8 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) ->
     has_read = bool(roles.output or roles.readouts or roles.graders)
     if not has_read:
         return ""  # the reader of rows says what is missing
-    if found.n_rows < LEAST_ITEMS and not roles.output and not roles.prompts:
+    has_id = any(name in found.columns and names(name, "id") for name in grid.items)
+    if found.n_rows < LEAST_ITEMS and not (roles.output or roles.prompts or has_id):
         return (
             f"The table has {found.n_rows} rows of bare scores; that is a summary, and no score has an error bar from "
             f"it.{columns} Give the table with a row per question."
@@ -271,8 +276,33 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
         n_clusters=tuple(found[name].n_distinct for name in grid.clusters),
         coding=coding,
         model=model,
+        model_column=named[0] if model else "",
+        n_models=max((found[name].n_distinct for name in found.names if names(name.rpartition(".")[2], "model")), default=0),
+        alike=_alike(found, reading, n_items),
+        letters=_letters(found, reading, coding),
         missing={name: found.n_rows - found[name].n_filled for name in roles.graders},
     )
+
+
+def _alike(found: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
+    """The columns that part the rows as the items do: other ids, the question."""
+    items = reading.grid.items
+    near = [name for name in found.names if abs(found[name].n_distinct - n_items) <= 0.01 * n_items + 0.5]
+    return frozenset(name for name in near if items and found.follows(items, name) and found.follows([name], items[0]))
+
+
+def _letters(found: Profile, reading: TableReading, coding: Coding | None) -> frozenset[str]:
+    target = reading.roles.target
+    if target and coding is not Coding.LETTER_OR_TEXT:
+        sql = found.table.sql(target)
+        label = f"regexp_extract(trim({sql}), '^[(]?([^().:]{{1,2}})[).:]?$', 1)"
+        query = f"SELECT DISTINCT {label} FROM {found.table.relation} WHERE {sql} IS NOT NULL LIMIT 40"
+        return frozenset(row[0] for row in found.table.rows(query))
+    if coding is not Coding.LETTER_OR_TEXT:
+        return frozenset()
+    cells = found.table.frame([reading.roles.target], most=LOOKED_AT)
+    entries = [entry.strip() for row in cells for entry in entries_of(row[reading.roles.target])]
+    return frozenset(entry for entry in entries if len(entry) == 1 and entry.isupper())
 
 
 def score_sql(cell: str, sentinel: float | None = None) -> str:

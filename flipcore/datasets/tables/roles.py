@@ -65,11 +65,12 @@ def part_of(name: str) -> str:
         or (names(last, "id") and not words & {"key", "number"})
     ):
         return ""
-    if len(last) < 2 or last[-1].isdigit():
+    ending = (words_of(last) or ("",))[-1]
+    if len(ending) < 2 or ending.isdigit():
         return ""
     has = {kind: any(names(word, kind) for word in words) for kind in ("output", "target", "prompt", "answer", "model")}
     has["target"] |= "correct" in words and (has["answer"] or "option" in words or "choice" in words)
-    if names(last, "people") or names(last, "judge"):
+    if names(last, "people") or names(last, "judge") or names(last, "vote"):
         return ""
     if has["output"]:
         return TARGET if has["target"] and words - {"right", "true"} else OUTPUT
@@ -135,7 +136,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
     """Whether an answer column stands beside a grade and nothing that is right: it is the output."""
-    return any(_is_score(profile[name]) for name in profile.names if name != answer)
+    is_label = {"label", "labels"} & set(words_of(answer))
+    graders = [name for name in profile.names if name != answer and names(name, "score") and _is_score(profile[name])]
+    return bool(graders) and not is_label
 
 
 def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
@@ -248,6 +251,12 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         last = name.rpartition(".")[2]
         if name in roles.taken or column.is_list or column.is_object or not _is_score(column) or column.is_letter:
             continue
+        if (
+            column.is_integer
+            and column.n_distinct == column.n_rows >= 5
+            and (column.most or 0) - (column.least or 0) + 1 == column.n_rows
+        ):
+            continue  # it counts rows
         is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
         if names(last, "people") and not names(last, "about") and not names(last, "id"):

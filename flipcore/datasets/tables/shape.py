@@ -9,13 +9,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flipcore.datasets.recorded.fields import OF_MODEL, OF_SAMPLE, OUTPUT, PREDICTION, SIGNS, own_key
 from flipcore.datasets.tables.load import Table
+from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
 from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.roles import TARGET, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
-_OUTPUT_NAME = re.compile(r"response|output|completion|generation", re.IGNORECASE)
+OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a question
+_NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
+_GENERIC = frozenset("model llm final raw assistant student agent ai bot new old en de fr es zh".split())
 _ROLES = ("output", "answer", "target", "prompt", "options", "id", "run", "score", "about", "configuration", "people")
 
 
@@ -25,19 +28,35 @@ class Shape:
 
     models: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()  # numbered columns that hold an object each: shuffle_0, shuffle_1
 
     def __bool__(self) -> bool:
         """Whether rows come apart at all."""
-        return bool(self.models or self.lists)
+        return bool(self.models or self.lists or self.versions)
 
 
 def find_shape(profile: Profile) -> Shape:
     """Find the block of columns or lists whose parts are rows of their own."""
+    versions = _versions(profile)
+    if versions:
+        return Shape(versions=versions)
     lists = _lists(profile)
     if lists:
         return Shape(lists=lists)
     models = _models_with_affixes(profile) or _models_beside_key(profile)
     return Shape(models=models)
+
+
+def _versions(profile: Profile) -> tuple[str, ...]:
+    """Numbered columns that hold an object each, which are the versions of one question."""
+    families: dict[str, dict[str, bool]] = {}
+    for name in profile.names:
+        found = re.fullmatch(r"(([^.]*?)\d+)\.(.+)", name)
+        if found:
+            members = families.setdefault(found[2], {})
+            members[found[1]] = members.get(found[1], False) or names(found[3], "prompt")
+    asking = [tuple(members) for members in families.values() if all(members.values())]
+    return max(asking, key=len, default=())
 
 
 def _lists(profile: Profile) -> tuple[str, ...]:
@@ -55,8 +74,8 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         for group in groups:
             left, right = table.sql(name), table.sql(group[0])
             query = (
-                f"SELECT bool_and(coalesce(json_array_length({left}), 0) = coalesce(json_array_length({right}), 0)) "
-                f"FROM {table.relation} WHERE json_valid({left}) AND json_valid({right})"
+                f"SELECT bool_and(coalesce({_length(left)}, 0) = coalesce({_length(right)}, 0)) "
+                f"FROM {table.relation} WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
             )
             if table.rows(query)[0][0]:
                 group.append(name)
@@ -69,15 +88,19 @@ def _lists(profile: Profile) -> tuple[str, ...]:
     return ()
 
 
+def _length(cell: str) -> str:
+    return f"CASE WHEN json_valid({cell}) THEN CAST(json_array_length({cell}) AS BIGINT) ELSE -1 END"
+
+
 def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
     sql = profile.table.sql(name)
     query = (
-        f"SELECT max(json_array_length({sql})), count(*) FILTER (NOT json_valid({sql})), "
-        f"min(json_array_length({sql})), count(*) FILTER ({sql} LIKE '[[%' OR {sql} LIKE '[{{\"role\"%') "
+        f"SELECT max({_length(sql)}), count(*) FILTER (NOT json_valid({sql})), min({_length(sql)}), "
+        f"count(*) FILTER ({sql} LIKE '[[%' OR {sql} LIKE '[{{\"role\"%') "
         f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
     )
     longest, n_invalid, shortest, n_nested = profile.table.rows(query)[0]
-    if n_invalid or n_nested or not longest or longest < 2 or shortest == 0:
+    if names(name, "judge") or n_invalid or n_nested or not longest or longest < 2 or shortest == 0:
         return False
     is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
     return is_named
@@ -86,44 +109,55 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
 def _is_stem(stem: str) -> bool:
     """Whether part of a name may be a model's: no word of a role, no letter, no number."""
     words = words_of(stem)
-    if not words or len(stem) < 2 or len(stem) > 60 or all(word.isdigit() or len(word) < 2 for word in words):
+    if not words or len(stem) > 60 or all(word.isdigit() for word in words) or all(word in _GENERIC for word in words):
         return False
     return not all(any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words) or names(stem, "model")
 
 
-def _partitions(columns: Sequence[str]) -> dict[str, set[str]]:
-    """Stem -> its affixes, "" for a column that is called like the stem itself."""
-    affixes: dict[str, set[str]] = {}
+def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
+    """(stem, whether it comes first) -> its affixes, "" for a column that is called like the stem."""
+    affixes: dict[tuple[str, bool], set[str]] = {}
     for column in columns:
         for i, sign in enumerate(column):
             if sign not in SIGNS:
                 continue
-            for stem, affix in ((column[:i], column[i + 1 :]), (column[i + 1 :], column[:i])):
+            for stem, affix, is_first in ((column[:i], column[i + 1 :], True), (column[i + 1 :], column[:i], False)):
                 if stem and affix and "," not in column and _is_stem(stem):
-                    affixes.setdefault(stem, set()).add(affix)
+                    affixes.setdefault((stem, is_first), set()).add(affix)
     for column in columns:
-        if column in affixes:
-            affixes[column].add("")
+        for is_first in (True, False):
+            if (column, is_first) in affixes:
+                affixes[column, is_first].add("")
     return affixes
 
 
 def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     """The stems of the block with the most columns."""
-    blocks: dict[frozenset[str], list[str]] = {}
-    for stem, affixes in _partitions(profile.names).items():
-        blocks.setdefault(frozenset(affixes), []).append(stem)
+    blocks: dict[tuple[frozenset[str], bool], list[str]] = {}
+    for (stem, is_first), affixes in _partitions(profile.names).items():
+        blocks.setdefault((frozenset(affixes), is_first), []).append(stem)
     best: tuple[str, ...] = ()
     most = 0
-    for own, stems in blocks.items():
+    for (own, _), stems in blocks.items():
         stems = [stem for stem in stems if not names(stem, "people") or names(stem, "model")]
         if len(stems) < 2 or _are_numbered(stems):
             continue
         holds_output = any(_are_outputs(profile, stems, affix) for affix in own)
-        are_models = all(names(stem, "model") for stem in stems) and any(names(affix, "score") for affix in own if affix)
+        has_score = any(names(affix, "score") for affix in own if affix)
+        if any(len(stem) < 2 for stem in stems) and not (holds_output and has_score):
+            continue
+        are_models = all(names(stem, "model") for stem in stems) and has_score
         n_columns = len(stems) * len(own)
         if (holds_output or are_models) and n_columns > most and not _is_part(stems, best):
-            best, most = tuple(stems), n_columns
+            best, most = _called(profile, stems, own), n_columns
     return best
+
+
+def _called(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
+    """What models are called: the whole column where each has one alone, as such tables always were."""
+    if len(affixes) > 1 or "" in affixes:
+        return tuple(stems)
+    return tuple(_column_of(profile, stem, next(iter(affixes))) for stem in stems)
 
 
 def _is_part(stems: Sequence[str], best: Sequence[str]) -> bool:
@@ -160,6 +194,13 @@ def _column_of(profile: Profile, stem: str, affix: str) -> str:
 
 def _models_beside_key(profile: Profile) -> tuple[str, ...]:
     """Columns that hold the values of the right answer, two or more, beside it."""
+    has_options = any(names(name, "options") and not names(name, "target") for name in profile.names)
+    if has_options:
+        letters = [name for name in profile.names if profile[name].is_letter and profile[name].is_filled]
+        letters = [name for name in letters if part_of(name) != TARGET]
+        models = [name for name in letters if not any(names(name, kind) for kind in _NO_MODELS) or names(name, "model")]
+        if len(models) > 1:
+            return tuple(models)
     keys = [
         name
         for name in profile.names
@@ -172,12 +213,25 @@ def _models_beside_key(profile: Profile) -> tuple[str, ...]:
         found = [name for name in profile.names if name != key and _holds_values(profile, name, key)]
         if len(found) > 1:
             return tuple(found)
-    return ()
+    return _texts_beside_key(profile, keys)
+
+
+def _texts_beside_key(profile: Profile, keys: Sequence[str]) -> tuple[str, ...]:
+    """Free texts of two systems or more beside a right answer, none of which is called an output: baseline, fine_tuned."""
+    if not keys or any(part_of(name) == "output" for name in profile.names):
+        return ()
+    free = []
+    for name in profile.names:
+        is_of_role = part_of(name) or any(names(name, kind) for kind in (*_NO_MODELS, "context", "options", "score", "prompt"))
+        if name not in keys and not is_of_role and profile[name].is_filled and not profile[name].is_numeric:
+            free.append(name)
+    are_systems = any(names(name, "condition") or names(name, "model") for name in free)
+    return tuple(free) if len(free) > 1 and are_systems and not any(profile[name].is_constant for name in free) else ()
 
 
 def _holds_values(profile: Profile, name: str, key: str) -> bool:
     """Whether a column holds values of the right answer, and is called like no other role."""
-    for kind in ("target", "people", "judge", "options", "context", "id", "cluster", "about", "score", "run"):
+    for kind in ("target", "vote", "people", "judge", "options", "context", "id", "cluster", "about", "score", "run"):
         if names(name, kind) and not names(name, "model") and not names(name, "output"):
             return False
     column, right = profile[name], profile[key]
@@ -197,26 +251,29 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
 
 def reshape(table: Table, shape: Shape) -> Table:
     """Return the table with a row per answer, its columns named as rows that come apart name them."""
+    if shape.versions:
+        return _by_models(table, shape.versions, label=OF_VERSION)
     return _by_models(table, shape.models) if shape.models else _by_samples(table, shape.lists)
 
 
-def _by_models(table: Table, models: Sequence[str]) -> Table:
+def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Table:
     own: dict[str, dict[str, str]] = {}
     for model in models:
         keys = {key: name for name in table.names if name not in models and (key := own_key(name, model))}
-        bare = OUTPUT if _OUTPUT_NAME.search(model) else PREDICTION
-        own[model] = keys | ({bare: model} if model in table.names else {})
+        own[model] = keys | ({bare_column(model): model} if model in table.names else {})
     apart = {name for keys in own.values() for name in keys.values()}
     shared = [name for name in table.names if name not in apart]
     inner = list(dict.fromkeys(key for keys in own.values() for key in keys))
-    names_after = [*shared, *inner, OF_MODEL]
+    is_version = label == OF_VERSION
+    names_after = [*shared, *inner, label, *([OF_ROW] if is_version else [])]
     parts = []
+    row = ["CAST(place AS VARCHAR)"] if is_version else []
     for model, keys in own.items():
         cells = [f"{table.sql(name)}" for name in shared]
         cells += [table.sql(keys[key]) if key in keys else "NULL" for key in inner]
         filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in keys.values())
         quoted = "'" + model.replace("'", "''") + "'"
-        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted]))
+        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row]))
         parts.append(f"SELECT place, {aliases} FROM {table.relation} WHERE {filled}")
     table.connection.execute(f"CREATE TABLE apart AS {' UNION ALL '.join(parts)}")
     return table.with_relation("apart", names_after)

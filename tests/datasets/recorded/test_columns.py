@@ -613,7 +613,7 @@ def of_platforms():
     yield (
         "Ragas",
         lambda q, a, t, ok: {"question": q, "answer": t, "contexts": ["c"], "ground_truth": a, "faithfulness": 0.3},
-        "",
+        "faithfulness",
     )
     yield (
         "a sheet",
@@ -684,7 +684,7 @@ def test_an_object_of_scores_is_one_a_scorer_or_one_an_option(tmp_path):
     row = {"input": "What is 1 + 1?", "output": "The answer is 2.", "expected": "2"}
     scorers = [row | {"scores": {"Exact": float(n > 2), "Tone": 0.25}} for n in range(8)]
     recording = guessed(str(made.lines(tmp_path / "scorers.jsonl", scorers)))
-    assert recording.score == "scores.Exact" and not recording.fields
+    assert recording.score == "scores.Exact,scores.Tone" and not recording.fields
     options = [row | {"scores": {"A": 0.75, "B": 0.25}} for n in range(8)]
     recording = guessed(str(made.lines(tmp_path / "options.jsonl", options)))
     assert recording.score == "" and [one.column for one in recording.fields] == ["scores"]
@@ -779,7 +779,9 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
         for n in range(8)
         for k in range(3)
     ]
-    runs, uneven = (made.lines(tmp_path / name, some) for name, some in (("runs.jsonl", rows), ("uneven.jsonl", rows[:-1])))
+    now_and_then = [row for i, row in enumerate(rows) if i % 3 <= (i // 3) % 3]
+    runs, uneven = (made.lines(tmp_path / name, some) for name, some in (("runs.jsonl", rows), ("uneven.jsonl", now_and_then)))
+    assert guessed(str(made.lines(tmp_path / "cut.jsonl", rows[:-1]))).item == "input"  # one row is missing
     assert guessed(str(runs)).item == "input" and guessed(str(uneven)).item == ""
     frame = studies.readouts(store, store_logs(survey([runs]), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)

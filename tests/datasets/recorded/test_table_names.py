@@ -220,3 +220,14 @@ def test_models_that_were_each_asked_in_a_wording_of_their_own_are_no_change_on_
     said = [one.about for one in audit(store, study_id).findings]
     store.close()
     assert len(starts) == 1 and "wordings" not in said
+
+
+def test_two_tables_of_scores_on_the_same_named_items_are_two_models(tmp_path):
+    """Ids that only count, 0 to 19, may be those of two tasks."""
+    named = [{"id": f"q{i}", "score": i % 2} for i in range(20)]
+    folder_of(tmp_path, {"named/old.jsonl": named, "named/new.jsonl": named})
+    counted = [row | {"id": i} for i, row in enumerate(named)]
+    others = [row | {"score": int(row["id"] % 3 > 0)} for row in counted]
+    folder_of(tmp_path, {"counted/old.jsonl": counted, "counted/new.jsonl": others})
+    assert sorted(survey([tmp_path / "results" / "named"]).models) == ["new", "old"]
+    assert len(survey([tmp_path / "results" / "counted"]).kinds) == 2

@@ -19,6 +19,7 @@ from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.recorded.by_structure import read_by_structure
 from flipcore.datasets.recorded.columns import (
     ITEMS,
     KEYS,
@@ -34,20 +35,24 @@ from flipcore.datasets.recorded.columns import (
     mapping_of,
     objects_in_lists,
     options_in_prompt,
-    score_columns,
     unused,
     variants_of,
 )
-from flipcore.datasets.recorded.fields import readout_of, right_answer, scorer_readout
+from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.table_names import TableName
+from flipcore.datasets.tables.coding import entries_of, letter_in
+from flipcore.datasets.tables.load import as_cell
+from flipcore.datasets.tables.reading import TableReading
+from flipcore.datasets.tables.sentence import sentence
 from flipcore.text.answers import number_at_end
 
 TABLE = "table"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
+_PLACES = ("index", "index1")
 WORDS = "words"  # how a column names right answers, some of which are no numbers
 COLUMN, READ = "column:", "read:"  # how such words begin among corrections
 
@@ -71,9 +76,14 @@ def may_be_table(source: Source) -> bool:
     return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower() in SUFFIXES
 
 
-def first_guess(source: Source) -> Recording:
+def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recording:
     """The likeliest recording of a table. Raises BadInput for a file without rows."""
-    return replace(guessed(str(source.path)), dataset=Path(source.name).stem)
+    return replace(guessed(str(source.path), words or {}), dataset=Path(source.name).stem)
+
+
+def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
+    """What corrections say of the columns of tables, by key."""
+    return {key.removeprefix(COLUMN): value for key, value in corrections.items() if key.startswith(COLUMN)}
 
 
 def table_reader(source: Source, corrections: Mapping[str, str], name: TableName | None = None) -> Reader:
@@ -86,13 +96,26 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
         if key.startswith(COLUMN) and key != none_read
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
-    guess = first_guess(source)
+    said = words_of_columns(corrections)
+    guess = first_guess(source, said)
     if name and not guess.model_columns:
         guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
     recording = corrected(guess, words, read if read or none_read in corrections else None)
     rows = answers_in(str(source.path), recording)
-    reader = reader_of(_readable(recording, rows), rows)
+    reading = read_by_structure(str(source.path), said)
+    try:
+        reader = reader_of(_readable(recording, rows), rows, reading)
+    except BadInput as error:
+        if not reading.questions:
+            raise
+        reader = _unreadable(reading, str(error))
     return replace(reader, records=partial(_under, name.condition, reader.records)) if name and name.condition else reader
+
+
+def _unreadable(reading: TableReading, why: str) -> Reader:
+    """What stands for a table that is read once its question is answered."""
+    about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=why)
+    return Reader(TABLE, "Tables of outputs", may_be_table, lambda source, beside: iter(()), lambda source, beside: about)
 
 
 def _under(condition: str, records: Callable, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -103,12 +126,14 @@ def _under(condition: str, records: Callable, source: Source, beside: Sequence[S
         yield one
 
 
-def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = ()) -> Reader:
+def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """What reads a table of which everything is declared; its first `rows` tell how options are named."""
     forms = _forms(recording, rows) if recording.kind == "choice" else {}
     if recording.kind == "number" and sum(_is_in_words(one.get(recording.target)) for one in variants_of(rows, recording)) > 1:
         forms = {recording.target: WORDS}  # a single one is a slip, and refused
-    return Reader(TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording))
+    return Reader(
+        TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording, reading)
+    )
 
 
 def _is_in_words(right: Any) -> bool:
@@ -118,7 +143,8 @@ def _is_in_words(right: Any) -> bool:
 def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Column of right answers or of what was said -> how it names an option: by text, letter or place, whichever fits the most rows."""
     table = _Rows(recording, "", {})
-    forms = {}
+    forms: dict[str, str] = {}
+    places: list[tuple[int, int]] = []
     for column in filter(None, (recording.target, *(one.column for one in recording.fields))):
         cells: list[dict[str, Any]] = []
         for values in variants_of(rows, recording):
@@ -126,7 +152,17 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
                 cells.append({"options": list(table.options_shown(values)), "answer": values.get(column)})
         is_text = all(str(one["answer"]).strip() in one["options"] for one in cells)
         forms[column] = "text" if is_text else target_form(cells, {"options": "options", "target": "answer"})
-    return forms
+        if forms[column] in _PLACES:
+            places += [(int(one["answer"]), len(one["options"])) for one in cells if str(one["answer"]).isdecimal()]
+    # outputs and right answers count in one way; one place tells from where
+    are_places = forms.get(recording.target) in _PLACES
+    if are_places and any(place == n_options for place, n_options in places) and not any(place == 0 for place, _ in places):
+        forms |= {column: "index1" for column, form in forms.items() if form in _PLACES}
+    return (
+        forms
+        if are_places
+        else {column: form for column, form in forms.items() if column == recording.target or form not in _PLACES}
+    )
 
 
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Recording:
@@ -179,7 +215,7 @@ def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
     return OUTPUTS.isdisjoint(columns_of(rows)) and "question" in mapping and bool({"options", "target"} & {*mapping})
 
 
-def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> LogAbout:
+def _about(recording: Recording, reading: TableReading | None, source: Source, beside: Sequence[Source]) -> LogAbout:
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
@@ -193,7 +229,11 @@ def _about(recording: Recording, source: Source, beside: Sequence[Source]) -> Lo
         if not recording.prompt:
             notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
     notes += [sentence for _, sentence in doubts]
-    return LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping, doubts=doubts)
+    about = LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping, doubts=doubts)
+    if reading and not recording.nested:
+        about.notes += reading.notes
+        about.read_as, about.questions = sentence(reading), reading.questions
+    return about
 
 
 def _records(
@@ -218,12 +258,6 @@ def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
 
 def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Columns that could be read two ways: another score, another item."""
-    second = next((one for one in score_columns(rows, recording.scores) if one in others), "")
-    if second:
-        yield (
-            "two columns",
-            f"{second} could be the score too; {recording.score} is used. For the other: --map score={second}.",
-        )
     second = "" if is_of_inspect(rows) else next((one for one in ITEMS if one in others), "")
     if second and recording.item and not recording.prompt:
         n, n_other = (len({str(row.get(one)) for row in rows}) for one in (recording.item, second))
@@ -320,10 +354,7 @@ class _Rows:
             error=error,
             readouts=(
                 *self._scores(key, name, values),
-                *(
-                    readout_of(one, values, item.kind, item.options, order, is_answered, self.forms.get(one.column, ""))
-                    for one in recording.fields
-                ),
+                *(self._readout(one, values, item, order, is_answered) for one in recording.fields),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
             meta={"task": self._task(values)} if recording.tasks else {},
@@ -362,10 +393,9 @@ class _Rows:
         """The scorers' readouts. A score that is there already, of the same sample by the same scorer, is refused."""
         recording = self.recording
         for column in recording.scores:
-            names = len(recording.scores) > 1 or column.startswith(SCORER)
-            scorer = column.removeprefix(SCORER) if names else column
+            scorer = _spoken_scorer(column)
             scorer = str(values.get(recording.scorer) or scorer) if recording.scorer else scorer
-            readout = scorer_readout(scorer, values.get(column))
+            readout = scorer_readout(scorer, self._score(column, values))
             if recording.sample:
                 place = (*key, name, str(values.get(recording.sample)), scorer)
                 if place in self.scores:
@@ -381,6 +411,18 @@ class _Rows:
                 self.scores[place] = readout.score
             yield readout
 
+    def _score(self, column: str, values: Mapping[str, Any]) -> Any:
+        """A cell of a score, without what the recording says is none, and percentages as shares."""
+        recording, value = self.recording, values.get(column)
+        number = score_of(value)
+        if number is None:
+            return value
+        is_missing = f"{number:g}" in recording.missing.split(",")
+        has_failed = recording.failed == "out" and recording.text and values.get(recording.text) in (None, "")
+        if is_missing or has_failed:
+            return None
+        return number / 100 if number > 1 and column in recording.percent.split(",") else value
+
     def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         if not self.recording.text:
             return None, ""
@@ -390,6 +432,23 @@ class _Rows:
             return None, "The record holds no generated text."
         after = self.recording.text_after
         return text.rpartition(after)[2] if after and after in text else text, ""
+
+    def _readout(
+        self, field: Field, values: Mapping[str, Any], item: Item, order: tuple[int, ...], is_answered: bool
+    ) -> LogReadout:
+        said = self._in_letters(field.column, values)
+        return readout_of(field, said, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
+
+    def _in_letters(self, column: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The row with the letter that an answer names: "B. Place 5", or the text of a key that is a text and a letter."""
+        said = values.get(column)
+        if not self.recording.letters or not isinstance(said, str):
+            return values
+        key = entries_of(as_cell(values.get(self.recording.target)))
+        letter = letter_in(said)
+        if letter is None and len(key) > 1 and said.strip() in key:
+            letter = _letter_of(values.get(self.recording.target))
+        return {**values, column: letter} if letter else values
 
     def _role(self, values: Mapping[str, Any]) -> str:
         role_name = str(values.get(self.recording.role) or "") if self.recording.role else ""
@@ -414,6 +473,7 @@ class _Rows:
         answer = values.get(self.recording.target) if self.recording.target else None
         if answer is None or answer == "" or answer == self.raw.get(item_key):
             return item.target
+        answer = _letter_of(answer) if self.recording.letters else answer
         return right_answer(answer, self.options_shown(values), order, item.kind, self.forms.get(self.recording.target, ""))
 
     def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -445,15 +505,15 @@ class _Rows:
             raise BadInput(f"has the order {own} for {len(prompt_options)} options")
         options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
         options = options if recording.order else unique_options(options)
+        right = first.get(recording.target)
+        right = _letter_of(right) if recording.letters else right
         item = Item.make(
             dataset=self._task(first),
             key=key,
             kind=self._kind(first),
             question=self._question(key, first),
             options=options,
-            target=right_answer(
-                first.get(recording.target), prompt_options, own, self._kind(first), self.forms.get(recording.target, "")
-            ),
+            target=right_answer(right, prompt_options, own, self._kind(first), self.forms.get(recording.target, "")),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
@@ -482,6 +542,19 @@ class _Rows:
         if [item.options[place] for place in order] != list(prompt_options):
             raise BadInput(f"says the order {list(order)}, but the prompt shows another")
         return order
+
+
+def _letter_of(right: Any) -> Any:
+    """The letter of a right answer that is a text and a letter, any other one as it is."""
+    entries = entries_of(as_cell(right)) if isinstance(right, (list, str)) else []
+    letters = [entry.strip() for entry in entries if re.fullmatch("[A-J]", entry.strip())]
+    return letters[0] if len(entries) == 2 and len(letters) == 1 else right
+
+
+def _spoken_scorer(column: str) -> str:
+    """A scorer's name: metrics[Relevancy].score is Relevancy."""
+    entry = re.fullmatch(r".+?\[(?!-?\d+\])(.+)\]\.\w+", column)
+    return entry[1] if entry else column.removeprefix(SCORER)
 
 
 def _sample(value: Any) -> int:

@@ -1,0 +1,65 @@
+"""A table that can be read in two ways: both readings, exit code 4, and an answer by `--map` or one key."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flipcore import __main__ as command
+from flipcore.commands import questions
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+TABLES = Path(__file__).parents[1] / "data" / "tables"
+
+
+@pytest.fixture(autouse=True)
+def own_database(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+
+
+def test_the_first_line_of_an_audit_says_how_the_table_was_read(capsys):
+    assert command.main(["audit", str(TABLES / "arms.jsonl")]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("Read as 40 questions (id) × 2 arms (regex, student) × 1 run; right answer: gold; output: pred")
+    assert not any("noise floor" in line for line in said)
+
+
+@pytest.mark.parametrize("name", ["audit", "import"])
+def test_an_open_question_claims_nothing_and_stores_nothing(name, tmp_path, capsys):
+    assert command.main([name, str(TABLES / "percent_mixed.csv")]) == questions.UNANSWERED == 4
+    said = capsys.readouterr().out
+    assert "Score: 70.0%. --map percent=score" in said and "Score: 35.4. --map percent=" in said
+    assert "Nothing is claimed" in said and "Accuracy" not in said and "Mean score" not in said
+    assert not (tmp_path / "flips.duckdb").exists()
+
+
+def test_an_answer_by_map_settles_it_and_moves_the_score(capsys):
+    assert command.main(["audit", str(TABLES / "percent_mixed.csv"), "--map", "percent=score"]) == 0
+    assert "m: Mean score 0.70 [" in capsys.readouterr().out
+    assert command.main(["audit", str(TABLES / "ys_infos.json"), "--map", "score=r"]) == 0
+    assert "Accuracy 0.25 [" in capsys.readouterr().out
+
+
+def test_a_program_reads_the_questions_as_json(capsys):
+    assert command.main(["audit", str(TABLES / "ys_infos.json"), "--json"]) == 4
+    said = json.loads(capsys.readouterr().out)
+    (question,) = said["questions"]
+    assert said["read_as"][0].startswith("Read as 20 questions (idx) × 5 runs") and question["about"] == "score"
+    assert [one["map"] for one in question["readings"]] == [["score=r"], ["score="]]
+    assert [one["score"] for one in question["readings"]] == [0.25, None]
+
+
+def test_one_key_answers_in_a_terminal(monkeypatch, capsys):
+    keys = iter("x1")
+    monkeypatch.setattr(questions, "_read_key", lambda: next(keys))
+    monkeypatch.setattr(questions, "_is_terminal", lambda: True)
+    assert command.main(["audit", str(TABLES / "percent_mixed.csv")]) == 0
+    assert "m: Mean score 0.70 [" in capsys.readouterr().out
+
+
+def test_a_key_that_ends_it_claims_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(questions, "_read_key", lambda: "q")
+    monkeypatch.setattr(questions, "_is_terminal", lambda: True)
+    assert command.main(["audit", str(TABLES / "percent_mixed.csv")]) == 4
+    assert "Mean score" not in capsys.readouterr().out
