@@ -189,10 +189,9 @@ def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: st
     if _share(keys, lambda key: number_at_end(key.rpartition("####")[2]) is not None) > 0.9:
         is_short = _share(keys, lambda key: len(key) <= LONGEST_KEY or "####" in key) > 0.9
         return [Coding.NUMBER] if is_short else [Coding.LONG_TEXT]
-    if (
-        len({key.casefold() for key in keys}) <= max(2, len(keys) // 5)
-        and _share(outputs, lambda s: len(s) <= LONGEST_KEY) > 0.9
-    ):
+    labels = {key.casefold() for key in keys}
+    says_labels = _share(outputs, lambda said: said.strip().casefold() in labels) > 0.3
+    if says_labels and len(labels) <= max(2, len(keys) // 5):
         return [Coding.LABEL]
     if _share(keys, lambda key: max(map(len, entries_of(key)), default=0) <= LONGEST_KEY) > 0.5:
         return [Coding.TEXT, Coding.CONTAINED]

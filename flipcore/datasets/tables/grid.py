@@ -108,6 +108,10 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             if n_ids == profile.n_rows and n_content <= n_ids / FINER and _is_even(profile, content):
                 return replace(grid, items=content, open_item=(name, content[0]))
             return replace(grid, items=(name,))
+    for name in (name for name in ids if named and _is_specific(name)):
+        # prompts that hold what each model said differ by model; the question has one id
+        if _crosses(profile, [name], named[0]) and profile.follows([*_told(profile, name, named)], content[0]):
+            return replace(grid, items=(name,))
     for name in ids:
         crossed = _settings_that_cross(profile, roles, name, content)
         is_one_question = not roles.target or profile.follows([name], roles.target)
@@ -122,6 +126,12 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     if n_content < profile.n_rows and not (named or has_copies or is_even) and 2 * n_content > profile.n_rows:
         return grid  # questions that repeat now and then: each row is one
     return replace(grid, items=content)
+
+
+def _told(profile: Profile, name: str, named: Sequence[str]) -> list[str]:
+    """An id, the conditions, and the columns of runs and turns."""
+    runs = [run for run in profile.names if names(_last(run), "run") or "turn" in words_of(run)]
+    return [name, *named, *(run for run in runs if 2 <= profile[run].n_distinct <= MOST_LEVELS)]
 
 
 def _joined(profile: Profile, content: Sequence[str], name: str) -> str:
@@ -292,10 +302,11 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     ]
     for name in free:
         # a figure or a passage that each id has equally often is part of the question
-        if names(name, "context") and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
+        is_part = names(name, "context") or "turn" in words_of(name)
+        if is_part and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
             return replace(grid, items=(*grid.items, name))
     for name in free:
-        is_run = names(_last(name), "run") or "order" in words_of(name) or "turn" in words_of(name)
+        is_run = names(_last(name), "run") or "order" in words_of(name)
         if is_run and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
             return replace(grid, run=name)
     for name in free:

@@ -89,6 +89,12 @@ class TableReading:
     n_models: int = 0  # that a column names
 
     @property
+    def has_long_key(self) -> bool:
+        """Whether right answers are long texts that no output repeats: word for word says nothing."""
+        agreements = self.roles.agreements
+        return self.coding is Coding.LONG_TEXT and not any(found.n_right for found in agreements)
+
+    @property
     def is_open(self) -> bool:
         """Whether a question must be answered before anything is claimed."""
         return bool(self.questions)
@@ -337,7 +343,8 @@ def _scored(found: Profile, reading: TableReading) -> TableReading:
             arms[label] = None
             for name, value in zip(roles.graders, values, strict=True):
                 scores[label, name] = nan if value is None else float(value)
-    if roles.output and roles.target and table.is_whole and roles.agreements:
+    is_compared = reading.coding is not None and not reading.has_long_key
+    if roles.output and roles.target and table.is_whole and is_compared:
         columns = list(dict.fromkeys([*conditions, roles.output, roles.target, *roles.options]))
         rows = table.frame(columns, most=max(LOOKED_AT, 20_000))
         by_arm: dict[str, list[Mapping[str, str | None]]] = {}
@@ -367,6 +374,8 @@ def _notes(found: Profile, reading: TableReading, n_broken: int) -> tuple[str, .
     roles, grid, notes = reading.roles, reading.grid, []
     if n_broken:
         notes.append(f"{n_broken:,} rows could not be read.")
+    if reading.has_long_key:
+        notes.append(f"{roles.target} holds long texts, which no output repeats word for word; they make no score.")
     if reading.n_copies:
         notes.append(f"{reading.n_copies:,} rows repeat another word for word, as a resumed file does; they are left out.")
     for name, value in roles.sentinel:

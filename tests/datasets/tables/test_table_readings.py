@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from flipcore.core.errors import BadInput
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import question_text, sentence
 
@@ -191,3 +192,76 @@ def test_renamed_columns_give_the_same_scores_or_a_question(tmp_path, name, lang
     right = {(arm, others[grader]): round(value, 3) for (arm, grader), value in before.scores.items()}
     for key, value in after.scores.items():
         assert right.get(key) == round(value, 3), (key, sentence(after))
+
+
+# What public tables taught, as made cases: one rule each.
+
+
+def table(tmp_path, rows):
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return read_table(path)
+
+
+def test_a_model_column_parts_a_small_table_too(tmp_path):
+    """Seven rows by four models were pooled."""
+    models = ["gpt-4", "claude-3", "gpt-3.5", "gpt-4", "claude-3", "gemini-1.5", "gpt-4"]
+    reading = table(
+        tmp_path, [{"prompt_id": i, "model": model, "response": f"Text {i}", "score": i / 10} for i, model in enumerate(models)]
+    )
+    assert reading.n_conditions == 4 and round(reading.scores["gpt-4", "score"], 3) == 0.3
+
+
+def test_prompts_that_hold_what_each_model_said_leave_the_question_its_id(tmp_path):
+    rows = [
+        {
+            "question_id": i,
+            "model": model,
+            "user_prompt": f"[Instruction] Rate {i} by {model}, turn {turn}",
+            "score": i % 7,
+            "turn": turn,
+        }
+        for model in "ab"
+        for i in range(12)
+        for turn in (1, 2)
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (24, 2, 1)
+    assert set(reading.grid.items) == {"question_id", "turn"}
+
+
+def test_free_texts_of_two_systems_beside_a_key_are_two_systems(tmp_path):
+    rows = [
+        {
+            "Instruction": f"What does part {i} do?",
+            "Expected": f"It turns part number {i} around its own axis once more.",
+            "Baseline": f"Part {i}.",
+            "Fine-Tuned": f"It is {i}.",
+        }
+        for i in range(12)
+    ]
+    reading = table(tmp_path, rows)
+    assert reading.shape.models == ("Baseline", "Fine-Tuned")
+    assert not reading.scores and any("no score" in note for note in reading.notes)
+
+
+def test_labels_inside_of_sentences_are_looked_for(tmp_path):
+    names = ["cat", "dog", "bird"]
+    rows = [
+        {
+            "index": i,
+            "question": f"Which animal is number {i}?",
+            "ground_truth": names[i % 3],
+            "prediction": f"It is a {names[i % 3 if i % 4 else 0]}.",
+        }
+        for i in range(24)
+    ]
+    reading = table(tmp_path, rows)
+    assert round(reading.scores["", MATCH], 3) == 0.833
+
+
+def test_ten_thousand_columns_get_a_sentence(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" * 10_000) + "\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="has 10,000 columns; a table of outputs or scores has at most 2,000"):
+        read_table(path)
