@@ -146,6 +146,10 @@ def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]", r
 
     log_survey = settled(look, options.map, as_json=options.json)
     if not options.json:
+        from flipcore.reports.people_labels import people_labels
+
+        for labels in people_labels(log_survey, read):
+            print(labels.sentence, flush=True)
         from flipcore.reports.log_scores import score_claim, scores_of
 
         first += scores_of(scores_read(log_survey, read), study_of(log_survey))

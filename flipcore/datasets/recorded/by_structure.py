@@ -85,6 +85,8 @@ def with_structure(recording: Recording, reading: TableReading) -> Recording:
         changes["models"] = reading.model_column
     if reading.has_long_key and recording.target == reading.roles.target:
         changes |= {"target": "", "answers": "text"}
+    if reading.grid.regrade and not recording.scorer and len(recording.scores) == 1:
+        changes |= {"scorer": reading.grid.regrade, "sample": ""}
     if reading.grid.run and not (recording.sample or recording.prompt) and reading.grid.run != recording.variant:
         changes["sample"] = reading.grid.run
     contexts = [name for name in reading.grid.content if name in reading.roles.contexts]

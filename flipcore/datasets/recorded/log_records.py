@@ -165,6 +165,9 @@ class LogAbout:
     run: Run | None = None
     read_as: str = ""  # how a table was read, in a sentence
     questions: tuple[Question, ...] = ()  # what a table leaves open
+    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(
+        default_factory=dict
+    )  # rows that people labelled, by each column
     unreadable: str = ""  # why it has no rows before its questions are answered
 
 

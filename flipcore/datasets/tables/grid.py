@@ -14,6 +14,7 @@ RAISES = 1.005  # distinct prompts, from which on a context is part of the quest
 FINER = 1.1  # ids per distinct prompt, up to which repeats are repeats
 MOST_LEVELS = 200  # of a condition
 LEAST_ITEMS = 5
+MIN_OUTPUT = 8  # characters: shorter outputs are alike by chance
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Grid:
     conditions: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     run: str = ""
+    regrade: str = ""  # the column that counts several grades of one output
     clusters: tuple[str, ...] = ()
     tasks: str = ""
     open_item: tuple[str, str] = ("", "")
@@ -46,7 +48,7 @@ def find_grid(profile: Profile, roles: Roles) -> Grid:
     grid = Grid(content=_content(profile, roles))
     grid = _with_items(profile, roles, grid)
     grid = _with_conditions(profile, roles, grid)
-    grid = _with_runs(profile, roles, grid)
+    grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
     return replace(grid, clusters=_clusters(profile, roles, grid))
 
 
@@ -322,6 +324,17 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     row_ids = [name for name in free_ids if profile[name].n_distinct == profile.n_rows]
     open_item = (row_ids[0], grid.items[0]) if is_even and row_ids and not grid.open_item[0] else grid.open_item
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Rows of one question that hold one output word for word, and other grades, are grades of it and no runs."""
+    told = [*grid.items, *grid.conditions, *grid.variants]
+    if not grid.run or not roles.output or not (roles.scores or roles.judges) or profile[roles.output].mean_length < MIN_OUTPUT:
+        return grid
+    score = (*roles.scores, *roles.judges)[0]
+    if profile.follows(told, roles.output) and not profile.follows(told, score):
+        return replace(grid, run="", regrade=grid.run)
+    return grid
 
 
 def _is_told(profile: Profile, names_: Sequence[str]) -> bool:

@@ -7,13 +7,14 @@ with their scores and the words of `--map` that choose them.
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
 
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of, score_of_cell
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
+from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
@@ -87,6 +88,7 @@ class TableReading:
     alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
     letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
     n_models: int = 0  # that a column names
+    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # see `people.labelled_by`
 
     @property
     def has_long_key(self) -> bool:
@@ -284,6 +286,7 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
         model=model,
         model_column=named[0] if model else "",
         n_models=max((found[name].n_distinct for name in found.names if names(name.rpartition(".")[2], "model")), default=0),
+        labelled=labelled_by(found, roles),
         alike=_alike(found, reading, n_items),
         letters=_letters(found, reading, coding),
         missing={name: found.n_rows - found[name].n_filled for name in roles.graders},
@@ -364,7 +367,14 @@ def _match(roles: Roles, rows: Sequence[Mapping[str, str | None]]) -> Agreement:
 
 
 def _unused(found: Profile, reading: TableReading) -> tuple[str, ...]:
-    used = {*reading.roles.taken, *reading.roles.errors, *reading.grid.told_by, *reading.grid.clusters, *reading.grid.content}
+    used = {
+        reading.grid.regrade,
+        *reading.roles.taken,
+        *reading.roles.errors,
+        *reading.grid.told_by,
+        *reading.grid.clusters,
+        *reading.grid.content,
+    }
     constant = [name for name in found.names if names(name.rpartition(".")[2], "model") and found[name].is_constant]
     return tuple(name for name in found.names if name not in used and name not in constant)
 
@@ -389,6 +399,8 @@ def _notes(found: Profile, reading: TableReading, n_broken: int) -> tuple[str, .
         notes.append(f"No column tells the {reading.n_runs} rows of a question apart; they are read as reruns.")
     elif grid.n_repeated and not grid.open_item[0]:
         notes.append(f"{grid.n_repeated:,} questions stand in several rows that no column tells apart.")
+    if grid.regrade:
+        notes.append(f"{grid.regrade} counts grades of one output: they are told apart as graders, and are no reruns.")
     if reading.shape.lists:
         any_of = [name for name in roles.scores if found[name].is_verdict and name not in reading.shape.lists]
         if any_of and len(roles.scores) > len(any_of):

@@ -28,6 +28,8 @@ def sentence(reading: TableReading) -> str:
         said.append(f"output: {roles.output}{how}")
     if roles.scores or roles.judges:
         said.append(f"scores: {_few((*roles.scores, *roles.judges))}")
+    if grid.regrade:
+        said.append(f"grades of one output: {grid.regrade}")
     if roles.people:
         said.append(f"people's labels: {', '.join(roles.people)}")
     for name, n in zip(grid.clusters, reading.n_clusters, strict=False):

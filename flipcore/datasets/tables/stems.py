@@ -56,7 +56,7 @@ def names(name: str, kind: str) -> bool:
 def last_names(name: str, kind: str) -> bool:
     """Whether the last word of a name, or the name itself, belongs to a list."""
     words = words_of(name)
-    return bool(words) and (stems(kind).has("_".join(words)) or stems(kind).has(words[-1]))
+    return bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
 
 
 def is_word(value: str, kind: str) -> bool:

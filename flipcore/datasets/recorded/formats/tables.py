@@ -232,7 +232,7 @@ def _about(recording: Recording, reading: TableReading | None, source: Source, b
     about = LogAbout("table of outputs", notes=notes, leaves=tuple(unused_columns), columns=mapping, doubts=doubts)
     if reading and not recording.nested:
         about.notes += reading.notes
-        about.read_as, about.questions = sentence(reading), reading.questions
+        about.read_as, about.questions, about.labelled = sentence(reading), reading.questions, reading.labelled
     return about
 
 

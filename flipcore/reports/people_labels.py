@@ -1,0 +1,95 @@
+"""People's labels that came with a table: the judge's score corrected by them, or why it is not.
+
+Labels correct a score if they are a random part of the outputs. Every other column of the table is
+held against whether a row has a label (chi-square, Holm over the columns); where one of them tells,
+the labels were chosen, and no corrected score is claimed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2_contingency
+
+from flipcore.runs.log_survey import ReadScores, Survey
+from flipcore.stats.score.corrected import Corrected
+
+ALPHA = 0.05
+LEAST_LABELS = 20
+
+
+@dataclass(frozen=True)
+class PeopleLabels:
+    """What people's labels say of one model: a sentence, and the corrected score where there is one."""
+
+    model: str
+    sentence: str
+    corrected: float | None = None
+
+
+def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
+    """Return a sentence per model of the tables that hold people's labels beside a judge's column."""
+    people, labelled = _columns(survey)
+    if not people or not read.is_whole:
+        return []
+    frame = pd.DataFrame(read.rows, columns=[*_KEYS, "role", "family", "subject", "grader", "score", "is_right"])
+    frame["value"] = frame["score"].fillna(frame["is_right"].astype(float))
+    judges = [grader for grader in frame["grader"].drop_duplicates() if grader not in people]
+    if not judges:
+        return []
+    wide = frame.pivot_table("value", [*_KEYS], "grader", aggfunc="first", dropna=False, observed=True)
+    wide = wide[wide[judges[0]].notna()]
+    chosen = _chosen_by(labelled)
+    return [_of_model(str(model), part, judges[0], people[0], chosen) for model, part in wide.groupby("model", observed=True)]
+
+
+_KEYS = ("model", "task", "number")
+
+
+def _columns(survey: Survey) -> tuple[list[str], Mapping[str, Sequence[tuple[int, int]]]]:
+    """The graders that are people, and the counts of labelled rows by column."""
+    for file in survey.files:
+        if people := str(file.about.columns.get("people", "")):
+            return people.split(","), file.about.labelled
+    return [], {}
+
+
+def _chosen_by(labelled: Mapping[str, Sequence[tuple[int, int]]]) -> list[str]:
+    """The columns that tell which rows have a label, by Holm's procedure."""
+    p_values: dict[str, float] = {}
+    for name, groups in labelled.items():
+        counts = np.array([group for group in groups if sum(group)])
+        if len(counts) > 1 and counts.sum(axis=0).all():
+            p_values[name] = float(chi2_contingency(counts).pvalue)
+    chosen = []
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        if p_values[name] > ALPHA / (len(p_values) - rank):
+            break
+        chosen.append(name)
+    return chosen
+
+
+def _of_model(model: str, part: pd.DataFrame, judge: str, people: str, chosen: Sequence[str]) -> PeopleLabels:
+    reader, labels = part[judge].to_numpy(float), part[people].to_numpy(float)
+    n_labels = int((~np.isnan(labels)).sum())
+    begins = f"{model}: {reader.mean():.1%} by {judge}"
+    are_verdicts = set(np.unique(reader)) <= {0.0, 1.0} and set(np.unique(labels[~np.isnan(labels)])) <= {0.0, 1.0}
+    if n_labels < LEAST_LABELS or not are_verdicts:
+        return PeopleLabels(
+            model, f"{begins}; {n_labels:,} of {len(part):,} rows have people's labels ({people}), too few to correct it."
+        )
+    if n_labels == len(part):
+        return PeopleLabels(model, f"{begins}; people say {labels.mean():.1%} ({people}, every row).", float(labels.mean()))
+    unlabelled = [value for value in (0.0, 1.0) if (reader == value).any() and np.isnan(labels[reader == value]).all()]
+    if unlabelled:
+        return PeopleLabels(
+            model,
+            f"{begins}. No row that {judge} calls {'right' if unlabelled[0] else 'wrong'} has a label: no corrected score.",
+        )
+    if chosen:
+        why = f"The labels of {people} are no random part: {', '.join(chosen[:3])} tells which rows have one"
+        return PeopleLabels(model, f"{begins}. {why}. No corrected score; label rows drawn at random.")
+    found = Corrected(reader, labels, np.arange(len(part))).estimate
+    words = f"corrected by {n_labels:,} of people's labels ({people}): {found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+    return PeopleLabels(model, f"{begins}; {words}.", found.value)

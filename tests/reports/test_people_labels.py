@@ -1,0 +1,64 @@
+"""People's labels in a table: a random part corrects the judge's score, a chosen one does not."""
+
+import json
+import random
+
+import pytest
+
+from flipcore.reports.people_labels import people_labels
+from flipcore.runs.log_survey import ReadScores, survey
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+TRUTH = 0.715
+
+
+def labels_of(tmp_path, is_labelled, n=1_500):
+    """One sentence per model of a made table whose judge is too kind."""
+    draw = random.Random(7)
+    rows = []
+    for i in range(n):
+        is_right = draw.random() < TRUTH
+        judge = is_right or draw.random() < 0.45
+        row = {
+            "id": f"q{i}",
+            "model": "m",
+            "response": f"Answer number {i}, in words.",
+            "topic": "ab"[i % 2],
+            "judge_passed": int(judge),
+        }
+        rows.append(row | {"human_passed": is_right if is_labelled(i, judge, draw) else None})
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    read = ReadScores({})
+    return people_labels(survey([path], scores=read), read)
+
+
+def test_random_labels_correct_the_judge_and_cover_the_truth(tmp_path):
+    (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < 0.25)
+    assert labels.corrected == pytest.approx(TRUTH, abs=0.04)
+    assert "by judge_passed" in labels.sentence and "of people's labels (human_passed)" in labels.sentence
+
+
+def test_labels_of_passed_rows_alone_correct_nothing(tmp_path):
+    (labels,) = labels_of(tmp_path, lambda i, judge, draw: judge and draw.random() < 0.4)
+    assert labels.corrected is None and "No row that judge_passed calls wrong has a label" in labels.sentence
+
+
+def test_labels_of_one_topic_are_no_random_part(tmp_path):
+    (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < (0.4 if i % 2 else 0.1))
+    assert labels.corrected is None and "no random part: topic" in labels.sentence
+
+
+def test_several_grades_of_one_output_are_graders_and_no_reruns(tmp_path):
+    draw = random.Random(3)
+    rows = [
+        {"id": f"q{i}", "response": f"Answer number {i}, in words.", "grade_run": run, "passed": int(draw.random() < 0.7)}
+        for i in range(30)
+        for run in (1, 2, 3)
+    ]
+    path = tmp_path / "regrades.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    read = survey([path])
+    assert sorted(read.readouts) == ["1", "2", "3"] and read.n_samples == 1
+    assert any("no reruns" in sentence for sentence in read.sentences())
