@@ -75,7 +75,11 @@ ADDITIONS = {
     ),
     "kind of model": (
         ("flipcore/models/toy.py", wheel("flip-parrot").partition("\nCARD = ")[0].replace("from flipcore.models import ModelKind\n", "")),
-        ("flipcore/models/kinds.py", "\n    shipped=(\n", "\n    shipped=(\n        ModelKind('parrot', 'Parrot', 'It says a letter.', toy.Parrot),\n"),
+        (
+            "flipcore/models/kinds.py",
+            "\n    shipped=(\n",
+            "\n    shipped=(\n        ModelKind('parrot', 'Parrot', 'It says a letter.', toy.Parrot),\n",
+        ),
         "'parrot' in flipcore.models.kinds.BACKENDS",
     ),
     "model": (
