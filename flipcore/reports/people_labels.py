@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
 
 from flipcore.runs.log_survey import ReadScores, Survey
+from flipcore.stats.audit.labelled import columns_that_tell
 from flipcore.stats.score.corrected import Corrected
 
-ALPHA = 0.05
 LEAST_LABELS = 20
 
 
@@ -40,7 +39,7 @@ def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
         return []
     wide = frame.pivot_table("value", [*_KEYS], "grader", aggfunc="first", dropna=False, observed=True)
     wide = wide[wide[judges[0]].notna()]
-    chosen = _chosen_by(labelled)
+    chosen = columns_that_tell(labelled)
     return [_of_model(str(model), part, judges[0], people[0], chosen) for model, part in wide.groupby("model", observed=True)]
 
 
@@ -53,21 +52,6 @@ def _columns(survey: Survey) -> tuple[list[str], Mapping[str, Sequence[tuple[int
         if people := str(file.about.columns.get("people", "")):
             return people.split(","), file.about.labelled
     return [], {}
-
-
-def _chosen_by(labelled: Mapping[str, Sequence[tuple[int, int]]]) -> list[str]:
-    """The columns that tell which rows have a label, by Holm's procedure."""
-    p_values: dict[str, float] = {}
-    for name, groups in labelled.items():
-        counts = np.array([group for group in groups if sum(group)])
-        if len(counts) > 1 and counts.sum(axis=0).all():
-            p_values[name] = float(chi2_contingency(counts).pvalue)
-    chosen = []
-    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
-        if p_values[name] > ALPHA / (len(p_values) - rank):
-            break
-        chosen.append(name)
-    return chosen
 
 
 def _of_model(model: str, part: pd.DataFrame, judge: str, people: str, chosen: Sequence[str]) -> PeopleLabels:

@@ -124,7 +124,8 @@ def of_wordings(path):
 def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, tmp_path, capsys):
     place = of_wordings(tmp_path / "wordings.jsonl")
     assert command.main(["audit", str(place)]) == 0
-    first, of_all, passes, *_ = capsys.readouterr()[0].splitlines()
+    read_as, first, of_all, passes, *_ = capsys.readouterr()[0].splitlines()
+    assert read_as.startswith("Read as 40 questions (item_id) × variants (prompt_id) × 2 runs (run)")
     assert "Accuracy 50%" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
     assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
     assert "of 2 runs an item at the own prompt: pass^1 50.0%" in passes
@@ -356,7 +357,7 @@ def test_answers_of_which_nobody_knows_what_is_right_are_compared_between_their_
     ]
     place = made.lines(tmp_path / "survey.jsonl", rows)
     assert command.main(["audit", str(place)]) == 0
-    said = capsys.readouterr()[0].splitlines()[0]
+    said = capsys.readouterr()[0].splitlines()[1]
     assert said.startswith("recorded model: No right answers are known, so there is no accuracy. ")
     assert (
         "label and written answer disagree most: on 50% [" in said or "Written answer and label disagree most: on 50% [" in said

@@ -38,7 +38,7 @@ def test_an_answer_by_map_settles_it_and_moves_the_score(capsys):
     assert command.main(["audit", str(TABLES / "percent_mixed.csv"), "--map", "percent=score"]) == 0
     assert "m: Mean score 0.70 [" in capsys.readouterr().out
     assert command.main(["audit", str(TABLES / "ys_infos.json"), "--map", "score=r"]) == 0
-    assert "Accuracy 0.25 [" in capsys.readouterr().out
+    assert "Accuracy 25% [" in capsys.readouterr().out
 
 
 def test_a_program_reads_the_questions_as_json(capsys):

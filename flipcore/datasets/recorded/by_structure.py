@@ -112,11 +112,11 @@ def _item(recording: Recording, reading: TableReading) -> str:
     """The words for the item: as before, if the rows come to the same items by them."""
     items = reading.grid.items
     before = recording.item
+    if reading.grid.open_item[0]:
+        return reading.grid.open_item[1]  # the first of both readings, until the question is answered
     if not items or before in reading.alike or set(before.split(",")) == set(items):
         return before
     if not before and recording.prompt and reading.n_items == reading.n_rows and not reading.shape:
-        return before
-    if reading.grid.open_item[0]:
         return before
     single = next((name for name in (recording.question, recording.prompt, *items) if name in reading.alike), "")
     return single or ",".join(items)

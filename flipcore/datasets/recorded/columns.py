@@ -29,7 +29,6 @@ from flipcore.datasets.recorded.fields import (
 )
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.datasets.recorded.recording import Recording
-from flipcore.datasets.tables.own_columns import SIGNS, own_key
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 from flipcore.text.prompts import labels_of
@@ -308,7 +307,6 @@ _OF_MODELS = re.compile(
     r"bloom|internlm|baichuan|glm|yi|kimi|o[134])(?=\b|[\d_-])",
     re.IGNORECASE,
 )
-_OWN_KEYS = (*SCORES, "response", "output", "completion", "generation", "prediction", "answer")
 _USUAL = {*SCORES, *ITEMS, *(name for names in _NAMES.values() for name in names)}
 _ANSWER_NAME = re.compile(
     r"(?:^|[_ .-])(response|output|completion|generation|prediction|pred|answer)s?(?:[_ .-]|$)", re.IGNORECASE
@@ -337,26 +335,6 @@ def _lists_of_samples(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         ):
             return names
     return []
-
-
-def _models_with_scores(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How two models or more are called that have columns of their own, a score among them: gpt-4o and gpt-4o correct, or llama_response
-    and llama_score. Without outputs beside the scores they are called as models are."""
-    columns = columns_of(rows)
-    keys: dict[str, set[str]] = {name: {name} for name in columns if "," not in name}
-    for column in columns:
-        of_scores = _are_scores(rows, column)
-        parts = [(column[:i], column[i + 1 :]) for i, sign in enumerate(column) if sign in SIGNS]
-        whole = {name for pair in parts for name in pair if name in keys}
-        for name in {*whole, *(left for left, right in parts if left and "," not in left and right.lower() in _OWN_KEYS)}:
-            if key := own_key(column, name):
-                is_score = of_scores and key.lower().replace(" ", "_") in SCORES
-                keys.setdefault(name, set()).add("score" if is_score else key)
-    scored = [
-        name for name, own in keys.items() if "score" in own and not _NO_MODEL.search(name) and name.lower() not in _USUAL
-    ]
-    names = [name for name in scored if keys[name] & {name, *_OWN_KEYS[len(SCORES) :]} or _OF_MODELS.search(name)]
-    return names if len(names) > 1 else []
 
 
 def _objects_of_models(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -276,14 +276,15 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             continue
         if profile.n_distinct([*items, *chosen, name]) > 1.01 * profile.n_distinct([*items, *chosen]) or is_model:
             chosen.append(name)
+    variants = list(grid.variants)
     for kind in ("setting", "variant"):
         for name in profile.names:
-            if _is_told(profile, [*items, *chosen, *grid.variants]):
+            if _is_told(profile, [*items, *chosen, *variants]):
                 break
             is_candidate = names(_last(name), kind) and _may_be_condition(profile, roles, name) and name not in chosen
-            if is_candidate and name not in (*items, *grid.variants) and _crosses(profile, [*items, *chosen], name):
-                chosen.append(name)
-    return replace(grid, conditions=tuple(chosen))
+            if is_candidate and name not in (*items, *variants) and _crosses(profile, [*items, *chosen, *variants], name):
+                (variants if kind == "variant" else chosen).append(name)
+    return replace(grid, conditions=tuple(chosen), variants=tuple(variants))
 
 
 def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:

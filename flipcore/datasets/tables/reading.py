@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
 
-from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of, score_of_cell
+from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.people import labelled_by
@@ -558,9 +558,3 @@ def _ask_failed(found: Profile, reading: TableReading) -> Question | None:
         Choice("Failed calls count as wrong.", ("failed=wrong",), float(mean)),
         Choice("Failed calls are left out.", ("failed=out",), float(mean_without)),
     )
-
-
-def mean_of_cells(cells: Sequence[str | None]) -> float:
-    """The mean of scores as a table writes them."""
-    values = [value for cell in cells if (value := score_of_cell(cell)) is not None]
-    return sum(values) / len(values) if values else nan

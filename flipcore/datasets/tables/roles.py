@@ -5,11 +5,11 @@ told apart (step 11): a column of people is never the score while a judge's colu
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flipcore.datasets.reading.columns import option_columns
-from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, letter_in, score_of_cell
+from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, score_of_cell
 from flipcore.datasets.tables.profile import Column, Profile
 from flipcore.datasets.tables.stems import is_word, last_names, names, words_of
 
@@ -186,6 +186,10 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     ordered = [*sorted(whole, key=lambda name: -profile[name].mean_length), *readouts]
     if not targets or not ordered:
         return replace(roles, output=next(iter(ordered), ""), readouts=tuple(ordered[1:]), target=next(iter(targets), ""))
+    # beside a whole text a column that is only called label says what people read in it
+    is_read_by_people = whole and all(set(words_of(name)) <= {"label", "labels"} for name in targets)
+    if is_read_by_people and profile[ordered[0]].share(profile[ordered[0]].n_sentences) > 0.5:
+        return replace(roles, output=ordered[0], readouts=tuple(ordered[1:]))
     best = _choose(profile, roles, ordered, targets)
     output, target, agreements = best
     left = tuple(name for name in ordered if name != output)
@@ -257,6 +261,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             and (column.most or 0) - (column.least or 0) + 1 == column.n_rows
         ):
             continue  # it counts rows
+        if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
+            continue  # one number above 1 in every row is a setting or a remark, whatever it is called
         is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
         if names(last, "people") and not names(last, "about") and not names(last, "id"):
@@ -359,13 +365,3 @@ def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
         if n_values == 1 and 2 * n_negative < column.n_filled and column.least is not None:
             found.append((name, column.least))
     return tuple(found)
-
-
-def letters_of_key(profile: Profile, target: str) -> bool:
-    """Whether the key's values are single letters."""
-    return profile[target].is_letter or all(letter_in(value) for value in profile[target].values or ("",))
-
-
-def fitting(names_: Iterable[str], profile: Profile) -> list[str]:
-    """The names that are columns with anything in them."""
-    return [name for name in names_ if name in profile.columns and profile[name].n_filled]
