@@ -25,6 +25,7 @@ from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
 from flipcore.datasets.tables.reading import Question
+from flipcore.datasets.tables.sentence import question_text
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics
@@ -219,6 +220,7 @@ class ReadScores:
         return rows
 
 
+SAID_LATER = ("score", "percentages")  # questions whose tables are refused by their own sentence
 _MOST_READ_AS = 3  # ways of reading tables that are said
 _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
 LEAST_FAMILIES = 10  # fewer clusters give no interval
@@ -488,6 +490,8 @@ def survey(
     log_survey = Survey(files, beside, unread, corrections)
     if on_read:
         on_read(log_survey)
+    elif opened := [question for question in log_survey.questions if question.moves_score and question.about not in SAID_LATER]:
+        raise BadInput(question_text(opened[0]))  # nobody was asked: nothing is claimed
     unreadable = [file.about.unreadable for file in files if file.about.unreadable]
     if unreadable:
         raise BadInput(unreadable[0])

@@ -340,7 +340,7 @@ def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once
     place = made.lines(tmp_path / "outputs.jsonl", rows)
     assert command.main(["audit", str(place), "--all"]) == 0
     said = capsys.readouterr()[0]
-    assert "pred finds no answer in 0.10" in said and said.count("(3 of 29)") == 1  # those two, and the "?"
+    assert "pred finds no answer in 10% [" in said and said.count("(3 of 29)") == 1  # those two, and the "?"
     assert "human_label finds" not in said
 
 

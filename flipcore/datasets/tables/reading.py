@@ -56,6 +56,13 @@ class Question:
     second: Choice
 
     @property
+    def moves_score(self) -> bool:
+        """Whether the two readings give other scores, or only one of them gives any."""
+        first, second = self.first.score, self.second.score
+        are_none = first != first and second != second
+        return not are_none and not abs(first - second) < 1e-9
+
+    @property
     def choices(self) -> tuple[Choice, Choice]:
         """Both readings."""
         return self.first, self.second
