@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,11 @@ def faults(text: str, place: str = "") -> Iterator[str]:
 @pytest.mark.parametrize("package", FINISHED, ids=lambda path: path.name)
 def test_finished_packages_keep_to_the_style(package):
     package_faults = {}
+    settings = tomllib.loads((package / "ruff.toml").read_text(encoding="utf-8"))
+    kept = settings.get("extend-exclude", [])  # files whose text is part of a stored revision
     for path in sorted(package.rglob("*.py")):
+        if path.name in kept:
+            continue
         place = path.relative_to(ROOT).as_posix()
         if path_faults := list(faults(path.read_text(encoding="utf-8"), place)):
             package_faults[place] = path_faults
