@@ -68,14 +68,14 @@ def dashboard(app: Path, database: Path, port: int = 0, options: tuple[str, ...]
             env=os.environ | {"FLIPSCOPE_DB": str(database)} | environment,
         )
         try:
-            _wait_until_healthy(port, server, log)
+            wait_until_healthy(port, server, log)
             yield f"http://localhost:{port}"
         finally:
             server.terminate()
             server.wait(20)
 
 
-def _wait_until_healthy(port: int, server: subprocess.Popen, log: Path) -> None:
+def wait_until_healthy(port: int, server: subprocess.Popen, log: Path) -> None:
     for _ in range(240):
         try:
             urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
