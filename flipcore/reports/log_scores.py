@@ -16,6 +16,7 @@ from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, missing, number_text, without_interval
 from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.score.absence import absence_matters, absence_words, bounded
 from flipcore.stats.score.cells import score_cells
 from flipcore.stats.score.error_bar import error_bar
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
@@ -33,7 +34,8 @@ MOST_TASKS = 3  # that a headline names
 class TaskScore:
     """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be, as
     declared (`is_declared`) or as the rows show it; `n_epochs` the most that an item has, 0 where the score is as the log reports it. Where
-    items were asked in other ways too (`has_versions`), it is of their own prompt."""
+    items were asked in other ways too (`has_versions`), it is of their own prompt. `absent` is the share of calls that have no score,
+    0 where that does not matter."""
 
     model: str
     task: str
@@ -48,6 +50,7 @@ class TaskScore:
     is_declared: bool = False
     passes: tuple[tuple[str, Estimate], ...] = ()
     has_versions: bool = False
+    absent: float = 0.0
 
     def passes_words(self) -> str:
         """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item ran once, and of grades."""
@@ -84,7 +87,11 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
     """Of each model, task, scorer and reducer, in the log's order; empty where no log's scorer scored."""
     if not study.scorers:
         return []
-    frame = queries.scores(store, study_id, [one["scorer"] for one in study.scorers])
+    scorers = [str(one["scorer"]) for one in study.scorers]
+    # What else was read tells a call that failed from one that this scorer was not meant for.
+    others = [part.name for part in study.extractors]
+    frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *others])))
+    frame = queries.with_failed_calls(frame, store, study_id)
     return list(_scores(frame.assign(task=frame["item_id"].str.partition("/")[0]), study.scorers, reported(study)))
 
 
@@ -99,14 +106,16 @@ def _scores(
     models = list(dict.fromkeys([*frame["model"], *(one["model"] for one in reported_scores)]))
     for one in scorers:
         task, scorer, reducer = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN))
-        of_task = frame[(frame["task"] == task) & (frame["extractor"] == scorer)]
+        asked_of_task = frame[frame["task"] == task]
+        of_task = asked_of_task[asked_of_task["extractor"] == scorer]
         for model in models:
             part = of_task[of_task["model"] == model]
             if part["score"].notna().any() and is_known(reducer) and one.get("of_rows", True):
                 roles = list(part["role"].unique())
                 for role in roles:
                     own = part[part["role"] == role]
-                    yield _score(own, model, str(role) if len(roles) > 1 else "", one)
+                    asked = asked_of_task[(asked_of_task["model"] == model) & (asked_of_task["role"] == role)]
+                    yield _score(own, asked, model, str(role) if len(roles) > 1 else "", one)
                 continue
             own_value = next((row["value"] for row in reported_scores if _is_of(row, model, task, scorer, reducer)), None)
             if own_value is not None:
@@ -123,19 +132,49 @@ def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
     return float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
 
 
-def _score(part: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) -> TaskScore:
+def _score(part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) -> TaskScore:
     task, scorer, reducer, scale = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN)), _scale(one)
     by_item = item_scores(part["score"], part["item_id"], reducer)
     families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
     is_share = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
     mean = accuracy(by_item, families) if is_share else _grade(by_item, families, scale)
+    mean, absent = _bounded(mean, part, asked, reducer, is_share=is_share, scale=scale)
     passes = tuple(_passes(part, families, n_epochs)) if is_share and n_epochs > 1 else ()
     n_items, is_declared = int(by_item.notna().sum()), bool(one.get("is_declared"))
     has_versions = bool(part["has_versions"].any())
     return TaskScore(
-        model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes, has_versions
+        model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes, has_versions, absent
     )
+
+
+def _bounded(
+    mean: Estimate, part: pd.DataFrame, asked: pd.DataFrame, reducer: str, *, is_share: bool, scale: tuple[float, float]
+) -> tuple[Estimate, float]:
+    """The mean with limits that allow for calls that failed, and their share; both as they were where that does not matter.
+
+    A call failed where the scorer's row has no score, or where nothing at all was read of an item.
+    """
+    is_read = asked["score"].notna().groupby(asked["item_id"]).any()
+    lost = [item for item in is_read.index[~is_read] if item not in set(part["item_id"])]
+    n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
+    n_absent = int(part["score"].isna().sum()) + len(lost) * n_epochs
+    if not n_absent or not mean.has_interval:
+        return mean, 0.0
+    share = n_absent / (n_absent + int(part["score"].notna().sum()))
+    rows = asked[asked["item_id"].isin(lost)].drop_duplicates("item_id")
+    rows = pd.concat([part, pd.concat([rows] * n_epochs).assign(score=math.nan)]) if lost else part
+    ends = []
+    for end in scale:
+        filled = rows.assign(score=rows["score"].fillna(end))
+        by_item = item_scores(filled["score"], filled["item_id"], reducer)
+        families = filled.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
+        ends.append(accuracy(by_item, families) if is_share else _grade(by_item, families, scale))
+    shift = max(abs(end.value - mean.value) for end in ends)
+    se = (mean.high - mean.low) / 4
+    if not absence_matters(share, shift, se):
+        return mean, 0.0
+    return bounded(mean, ends[0], ends[1], share), share
 
 
 def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:
@@ -179,6 +218,8 @@ def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
         label = f"{', '.join(labels)}: " if labels else ""
         only = f", {QUESTIONS_ONLY}" if one.mean.has_interval else ""
         sentences.append(f"{label}{one.name} {one.words()}{only}.")
+        if one.absent:
+            sentences.append(absence_words(one.absent))
     more = max(0, len(first) - MOST_TASKS)
     sentences += [f"{count_of(more, 'further task')} under Every estimate."] * bool(more)
     return description(f"{of}{' '.join(sentences)}")

@@ -16,7 +16,7 @@ from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
-from flipcore.core.records import BASE, IDENTITY, OK, role_name
+from flipcore.core.records import ABSENT, BASE, IDENTITY, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
@@ -27,6 +27,7 @@ from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
+from flipcore.stats.score.absence import absence_matters, absence_words, bounded
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
@@ -87,6 +88,11 @@ class ModelScore:
     def at(self, level: float) -> "ModelScore":
         return replace(self, bar=self.bar.at(level))
 
+    @property
+    def absent(self) -> float:
+        """The share of calls without a score where that matters, else 0."""
+        return self.bar.absent if isinstance(self.bar, _BoundedBar) else 0.0
+
     def title(self, way: str) -> str:
         """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
         axis, key = way.split("|", 1)
@@ -109,6 +115,8 @@ class ModelScore:
     def claim(self) -> Claim:
         own = self.own.value if self.own else None
         claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
+        if self.absent:
+            claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
         if self.unread < MANY_UNREAD:
             return claim
         unread = f"{percent_text(self.unread)} unread, counted as wrong."
@@ -496,6 +504,7 @@ def _model_score(
     changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level, scale)) and one.cells.shape[1] > 1}
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
     own = _bar(same, (), level, scale) if COMBINED in axes else None
+    bars[reader] = _bounded_bar(own_frame, axes, level, scale, bars[reader])
     people = (
         corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
         for name, bar in (bars.items() if labelled else ())
@@ -573,6 +582,52 @@ class _FrugalBar(ErrorBar):
         return self._by_name[name]
 
 
+@dataclass(frozen=True, eq=False)
+class _BoundedBar(_FrugalBar):
+    """A bar whose limits hold whatever the absent scores were; `absent` is their share of the calls.
+
+    `lowest` and `highest` are the bars with absent scores at either end of the scale.
+    """
+
+    lowest: ErrorBar
+    highest: ErrorBar
+    absent: float
+
+    def at(self, level: float) -> ErrorBar:
+        return replace(self, level=level, lowest=self.lowest.at(level), highest=self.highest.at(level))
+
+    def estimate(self, name: str) -> Estimate:
+        estimate = super().estimate(name)
+        if name == "reruns":
+            return estimate
+        return bounded(estimate, self.lowest.estimate(name), self.highest.estimate(name), self.absent)
+
+
+def _bounded_bar(
+    frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None, bar: ErrorBar
+) -> ErrorBar:
+    """The bar with limits that allow for absent scores, where these matter; else the same bar."""
+    is_absent = (frame["score"].isna() & (frame["status"] == ABSENT)).to_numpy()
+    if not is_absent.any() or not all(map(math.isfinite, bar.cells.bounds)):
+        return bar
+    own_way = f"{frame['axis'].iloc[0]}|{BASE}"
+    ways = (frame["axis"].astype(str) + "|" + frame["variant"].astype(str)).to_numpy()
+    ways = np.where(frame["variant"] == BASE, own_way, ways)
+    # A wording that most questions lack is left out of the score, and so are its absent answers.
+    is_absent = is_absent & np.isin(ways, bar.cells.wordings)
+    counted = pd.concat(_base_and_rest(frame.assign(is_absent=is_absent), axes))
+    share = counted["is_absent"].sum() / max(1, (counted["score"].notna() | counted["is_absent"]).sum())
+    ends = (_bar(frame.assign(score=frame["score"].mask(is_absent, end)), axes, level, scale) for end in bar.cells.bounds)
+    lowest, highest = ends
+    if lowest is None or highest is None:
+        return bar
+    shift = max(abs(lowest.value - bar.value), abs(highest.value - bar.value))
+    if not absence_matters(float(share), shift, math.sqrt(bar.variances["questions"][0])):
+        return bar
+    parts = {one.name: getattr(bar, one.name) for one in fields(ErrorBar)}
+    return _BoundedBar(**parts, lowest=lowest, highest=highest, absent=float(share))
+
+
 def _cells(frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] | None) -> ScoreCells:
     """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
     compares with is one prompt, whose samples count once."""
@@ -611,9 +666,22 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         ahead = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum()), int((abs(gaps) <= 1e-12).sum())
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
         why_not = first.why_not or second.why_not or (_turned_by_unread(second, bar) if in_points else "")
+        why_not = why_not or _turned_by_absence(first, second, bar)
         claim = claims.difference_claim(first.model, second.model, bar, ahead, why_not, in_points)
         if claim.text:
             yield Difference(first.model, second.model, bar, claim)
+
+
+def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> str:
+    """Why a lead is not claimed: with the calls that have no score it could be none."""
+    if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
+        return ""
+    lower, higher = (first, second) if bar.value > 0 else (second, first)
+    least = lower.bar.lowest if isinstance(lower.bar, _BoundedBar) else lower.bar
+    most = higher.bar.highest if isinstance(higher.bar, _BoundedBar) else higher.bar
+    if error_bar(least.cells.less(most.cells), bar.level).by_wordings.low > 0:
+        return ""
+    return f"Calls without a score ({lower.model}: {lower.absent:.0%}, {higher.model}: {higher.absent:.0%}) could make up the lead."
 
 
 def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:

@@ -389,3 +389,17 @@ def test_the_public_agents_file_gives_its_published_numbers(shared_data, store):
     said = one.passes_words()
     assert "pass^1 42.0% [" in said and "not always alike 52.0% [" in said and "two runs differ 29.3% [" in said
     assert "29% [" in audit(store, study_id).text()  # the floor of outcomes
+
+
+
+def test_failed_calls_widen_the_headline_of_a_log(store, tmp_path):
+    """Of 100 samples 10 failed: the score may be any between all of them wrong and all right."""
+    rows = [sample(i, float(i < 60), answer="x") for i in range(100)]
+    for row in rows[90:]:
+        row["error"] = {"message": "timeout", "traceback": "", "traceback_ansi": ""}
+        row["scores"], row["output"] = {}, {"model": "m", "choices": []}
+    path = made.inspect_eval(tmp_path / "a.eval", rows, header("woods", ("reward", "reward", "", 60 / 90)))
+    (score,) = task_scores(store, *study_of(store, path))
+    assert score.absent == pytest.approx(0.1) and score.mean.value == pytest.approx(60 / 90)
+    assert score.mean.low < 0.55 and score.mean.high > 0.75
+    assert "10% of calls have no score" in headline(store, study_of(store, path)[0])

@@ -369,3 +369,40 @@ def test_a_lead_larger_than_what_is_unread_stands():
     second["status"] = np.where(np.arange(len(second)) % 20 == 1, "unreadable", "ok")
     (pair,) = score_report(pd.concat([first, second])).differences
     assert pair.claim.is_made and "a scores higher than b" in pair.claim.text
+
+
+def with_lost_calls(frame, is_lost):
+    """The same frame after these calls failed: nothing was read of them."""
+    lost = np.asarray(is_lost)
+    return frame.assign(
+        status=frame["status"].mask(lost, "absent"), is_correct=frame["is_correct"].mask(lost, None).astype(object)
+    )
+
+
+def test_the_interval_holds_whatever_lost_calls_would_have_said():
+    """A tenth of the calls failed, all on questions that would have been wrong."""
+    frame = readouts("combined", n=200)
+    is_wrong = (frame["is_correct"] == False).to_numpy()  # noqa: E712
+    is_lost = is_wrong & (np.random.default_rng(1).random(len(frame)) < 0.3)
+    (whole,), (one,) = score_report(frame).models, score_report(with_lost_calls(frame, is_lost)).models
+    assert 0.02 < one.absent < 0.2 and one.bar.value > whole.bar.value
+    assert one.bar.by_questions.low <= whole.bar.by_questions.low < whole.bar.value <= one.bar.by_questions.high
+    assert one.bar.by_wordings.low <= whole.bar.by_wordings.low + 1e-9
+    assert "of calls have no score; the interval holds whatever they were" in one.claim.text
+    assert whole.absent == 0 and "no score" not in whole.claim.text
+    assert one.at(0.8).bar.by_questions.low > one.bar.by_questions.low
+
+
+def test_few_lost_calls_that_could_move_nothing_are_not_spoken_of():
+    frame = readouts("combined", n=200)
+    is_lost = np.arange(len(frame)) < 3
+    (one,) = score_report(with_lost_calls(frame, is_lost)).models
+    assert one.absent == 0 and "no score" not in one.claim.text
+
+
+def test_a_lead_that_lost_calls_could_make_up_is_not_claimed():
+    frame = readouts("combined", n=200)
+    is_wrong = (frame["is_correct"] == False).to_numpy()  # noqa: E712
+    better = with_lost_calls(frame.assign(model="b"), is_wrong)
+    (difference,) = score_report(pd.concat([frame, better])).differences
+    assert not difference.claim.is_made

@@ -29,6 +29,26 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
+_NEVER_READ = f"""SELECT i.item_id, i.role, coalesce(q.source_id, i.item_id) AS family
+FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id AND {OPEN}
+AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item_id = i.item_id) ORDER BY i.position"""
+
+
+def with_failed_calls(frame: pd.DataFrame, store: Store, study_id: str) -> pd.DataFrame:
+    """The rows of `scores`, and one without a score per item of which nothing was read because its call failed.
+
+    Only of a recording of one model: of several, an item may never have been asked of one.
+    """
+    models = frame["model"].unique()
+    if len(models) != 1:
+        return frame
+    failed = store.frame(_NEVER_READ, study_id=study_id)
+    if failed.empty:
+        return frame
+    rows = failed.assign(model=models[0], sample=0, extractor="", score=float("nan"), has_versions=False)
+    return pd.concat([frame, rows[list(frame.columns)]], ignore_index=True)
+
+
 _SETTINGS = f"""SELECT v.item_id, v.key, v.params->'$.settings' FROM study_variants v JOIN study_items i USING (study_id, item_id)
 WHERE v.study_id = $study_id AND v.axis = '{COMBINED}' AND v.key <> 'base' AND {OPENED} ORDER BY v.item_id, v.position"""
 
