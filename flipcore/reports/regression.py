@@ -1,14 +1,17 @@
-"""Two runs compared by the gate: what moved, which items broke, whether the model or the reader changed, and what decides it."""
+"""Two runs compared by the gate: what moved, which items broke, whether the model or the extractor changed, and what decides it."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pandas as pd
 
+from flipcore.claims.claim import Claim
+from flipcore.claims.regression import Names, loss_claim, verdict_claim, why_not_judged
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, title_of
@@ -17,13 +20,16 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score import regression
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
-from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, Loss
+from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, Bounds, Loss, TaskScores
 from flipcore.store.connection import Store
 from flipcore.store.queries import scores, studies
 from flipcore.text.counts import count_of
 
 N_BROKEN = 20  # items that a summary lists
-_WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED"}
+NO_VERDICT = ""  # of a task beside others: it is screened, and their mean has the verdict
+_WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
+_OLD, _NEW = "old", "new"
+_LIMITS = "90% limits"
 
 
 @dataclass(frozen=True)
@@ -40,103 +46,226 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
+class TaskTable:
+    """The scores of one task as its reader gave them, and what the verdict needs of them.
+
+    `by_item` is items × (old, new), NaN where a run has no score of the item. `left_out`, `worst`
+    and `best` take absent scores as missing, and as they would be worst and best for the new run;
+    they are one where nothing is absent. `n_absent` counts items that lack a score in one run,
+    `n_added` those that the old run was never asked.
+    """
+
+    by_item: pd.DataFrame
+    left_out: TaskScores
+    worst: TaskScores
+    best: TaskScores
+    n_absent: int
+    n_added: int
+
+
+@dataclass(frozen=True, eq=False)
 class TaskCheck:
-    """One task: its loss under the reader that decides, and under others that read the stored outputs of both runs. `floor` is how often
-    reruns of the old prompt differ in score, NaN where it ran once; `n_old` and `n_new` are the items that each run has."""
+    """One task: its loss under the extractor that decides, and under others that read the stored outputs of both runs.
+
+    `outcome` is a verdict of its own where the check has one task or where this one alone fails,
+    else `NO_VERDICT`. `floor` is how often reruns of the old prompt differ in score, NaN where it
+    ran once. `n_old` and `n_new` are the items that each run has a score of, `n_added` those that
+    the old run was never asked.
+    """
 
     task: str
     reader: str
     loss: Loss
     outcome: str
+    worst: Loss
+    best: Loss
     others: Mapping[str, Loss]
     losers: tuple[str, ...]
     floor: float
     n_old: int
     n_new: int
-    scale: float
+    n_absent: int
+    n_added: int
 
-    def sentence(self, margin: float) -> str:
-        """The verdict, the loss with its limits, and what it rests on."""
-        one, unit = self.loss, self._text
-        if one.n < regression.MIN_N:
-            return f"{self.task}: {self.outcome}, {count_of(one.n, 'shared item is', 'shared items are')} too few to judge by."
-        loss = f"loss {unit(one.value)} [{unit(one.low)}, {unit(one.high)}] on {one.n:,} items"
-        within = " A loss is shown, within the margin." if self.outcome == PASS and one.low > 0 else ""
-        return f"{self.task}: {self.outcome}, {loss} by {title_of(self.reader).lower()}; margin {unit(margin)}.{within}"
+    @property
+    def sentence(self) -> str:
+        """The task, its verdict where it has one, and the loss with its limits."""
+        verdict = f"{self.outcome}, " if self.outcome else ""
+        if not self.loss.is_judged:
+            return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
+        return (
+            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} "
+            f"by {title_of(self.reader).lower()}; margin {amount_text(self.loss.margin, self.loss.scale)}."
+        )
 
-    def notes(self, margin: float) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
         """What else a reader of the verdict asks."""
-        n = self.loss.n
-        if n < max(self.n_old, self.n_new):
-            yield f"{self.n_old:,} items in the old run, {self.n_new:,} in the new one: judged on the {n:,} that both have."
+        yield from self._absence()
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.floor):
-            yield f"Reruns of the old run differ on {number_text(self.floor)} of its items' pairs of runs; the limits hold this noise."
+            share = number_text(100 * self.floor, 0)
+            yield f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits hold this noise."
         for name, other in self.others.items():
-            read = f"loss {self._text(other.value)} [{self._text(other.low)}, {self._text(other.high)}]"
-            yield f"The stored outputs of both runs read by {title_of(name).lower()}: {read}."
-        if self.outcome == UNDECIDED and math.isfinite(need := self.loss.n_to_decide(margin)):
-            more = max(0, math.ceil(need) - n)
-            yield f"About {more:,} more items would decide it four times in five, should the loss stay what it is."
+            yield f"The stored outputs of both runs read by {title_of(name).lower()}: {change_text(other)}."
+        if self.outcome == UNDECIDED and not self.n_absent and math.isfinite(need := self.loss.n_to_decide):
+            more = max(0, math.ceil(need) - self.loss.n)
+            if more:
+                yield f"About {more:,} more items would decide it four times in five, should the loss stay what it is."
 
-    def _text(self, value: float) -> str:
-        return f"{number_text(100 * value, 1, sign=True)} points" if self.scale == 1 else number_text(value, 2, sign=True)
+    def _absence(self) -> Iterator[str]:
+        if self.n_absent:
+            yield (
+                f"{count_of(self.n_absent, 'item lacks a score', 'items lack scores')} in one run: {self.n_old:,} items of the old run "
+                f"and {self.n_new:,} of the new one have one. At their worst: {change_text(self.worst)}; "
+                f"at their best: {change_text(self.best)}."
+            )
+        if self.n_added:
+            yield f"{count_of(self.n_added, 'item is', 'items are')} only in the new run and not compared."
+
+
+def amount_text(value: float, scale: float, sign: bool = False) -> str:
+    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's own scale."""
+    if scale != 1:
+        return number_text(value, 2, sign=sign)
+    digits = 0 if math.isclose(100 * value, round(100 * value), abs_tol=1e-9) else 1
+    text = number_text(100 * value, digits, sign=sign)
+    return f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
+
+
+def change_text(loss: Loss) -> str:
+    """ "5.0 points lower [1.2, 8.8]" or "higher"; without limits where there are too few items for them."""
+    if math.isnan(loss.value):
+        return "no score to compare"
+    turn = -1 if loss.value < 0 else 1
+    ends = (turn * loss.low, turn * loss.high)
+    factor, digits, unit = (100, 1, " points") if loss.scale == 1 else (1, 2, "")
+    value = number_text(abs(loss.value) * factor, digits)
+    text = "no change" if float(value.replace(",", "")) == 0 else f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
+    if math.isnan(loss.low) or math.isnan(loss.high):
+        return text
+    low, high = (number_text(factor * end, digits) for end in (min(ends), max(ends)))
+    return f"{text} [{low}, {high}]"
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionCheck:
-    """All tasks together."""
+    """All tasks together. `missing` are tasks that the new run lacks, `added` those that the old one lacks."""
 
     tasks: tuple[TaskCheck, ...]
-    outcome: str
+    bounds: Bounds
     margin: float
     old: str
     new: str
+    missing: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        return self.bounds.outcome
+
+    @cached_property
+    def verdict(self) -> Claim:
+        names = Names(
+            self.old,
+            self.new,
+            amount_text(self.margin, self._mean.scale),
+            tuple(task.task for task in self.tasks),
+            self.missing,
+            sum(task.n_absent for task in self.tasks),
+        )
+        return verdict_claim(self.bounds, names)
 
     @property
     def headline(self) -> str:
-        why = {
-            PASS: "no task lost the margin or more",
-            FAIL: "a loss is shown",
-            UNDECIDED: "a loss of the margin is neither shown nor excluded",
-        }[self.outcome]
-        of = f" on {count_of(len(self.tasks), 'task')}" if len(self.tasks) > 1 else ""
-        return f"{self.outcome}: {self.new} against {self.old}{of}, {why}."
+        return " ".join(filter(None, (self.verdict.text, loss_claim(self.bounds).text)))
+
+    @property
+    def _mean(self) -> Loss:
+        return self.bounds.left_out.mean
+
+    @property
+    def _mean_outcome(self) -> str:
+        """The verdict on the mean, without the tasks that fail alone."""
+        if self.bounds.is_mean_failing and self.outcome == FAIL:
+            return FAIL
+        if len(self.tasks) == 1:
+            return self.outcome
+        passes = max(self._mean.p_small, self.bounds.worst.mean.p_small) < regression.ERROR
+        return PASS if passes and not self.missing else UNDECIDED
+
+    @property
+    def mean_sentence(self) -> str:
+        """The mean over tasks with its limits; "" where there is one task."""
+        if len(self.tasks) < 2:
+            return ""
+        title = f"Mean of {len(self.tasks)} tasks"
+        if not self._mean.is_judged:
+            return f"{title}: {self._mean_outcome}, {why_not_judged(self._mean)}."
+        return (
+            f"{title}: {self._mean_outcome}, {change_text(self._mean)}; "
+            f"margin {amount_text(self.margin, self._mean.scale)}. Each task counts the same."
+        )
+
+    def notes(self) -> Iterator[str]:
+        """What holds of the check as a whole."""
+        if self.missing:
+            yield f"In the old run only: {', '.join(self.missing)}. Run {'it' if len(self.missing) == 1 else 'them'} to decide."
+        if self.added:
+            yield f"In the new run only, not compared: {', '.join(self.added)}."
+        if self.bounds.is_open_by_absence and not self.missing:
+            yield f"With these left out it would be {self.bounds.left_out.outcome}. Ask for the missing scores again to decide."
+        is_open = self.outcome == UNDECIDED and not self.missing and not self.bounds.is_open_by_absence
+        if len(self.tasks) > 1 and is_open and math.isfinite(need := self._mean.n_to_decide):
+            more = max(0, math.ceil(need) - self._mean.n)
+            if more:
+                yield f"About {more:,} more items over all tasks would decide it four times in five, should the loss stay what it is."
+        if self.verdict.detail:
+            yield self.verdict.detail
 
     def text(self) -> str:
-        lines = [self.headline]
-        for one in self.tasks:
-            lines += [one.sentence(self.margin), *(f"  {note}" for note in one.notes(self.margin))]
-            lines += [f"  Fell: {', '.join(one.losers[:8])}{' …' if len(one.losers) > 8 else ''}"] * bool(one.losers)
+        lines = [self.headline, *(f"  {note}" for note in self.notes())]
+        if self.mean_sentence:
+            lines.append(self.mean_sentence)
+        for task in self.tasks:
+            lines += [task.sentence, *(f"  {note}" for note in task.notes())]
+            if task.losers:
+                lines.append(f"  Fell: {', '.join(task.losers[:8])}{' …' if len(task.losers) > 8 else ''}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
-        lines = [f"### {_WORD[self.outcome]}", "", self.headline, "", "| task | verdict | items | loss | 90% limits | reader |"]
-        lines += ["|---|---|---:|---:|---|---|"]
-        for one in self.tasks:
-            limits = f"{one._text(one.loss.low)} to {one._text(one.loss.high)}"
-            cells = (one.task, _WORD[one.outcome], f"{one.loss.n:,}", one._text(one.loss.value), limits, title_of(one.reader))
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        for one in self.tasks:
-            lines += ["", f"**{one.task}**", "", *(f"- {note}" for note in one.notes(self.margin))]
-            if one.losers:
-                listed = "".join(f"- `{item}`\n" for item in one.losers)
-                lines += [
-                    "",
-                    f"<details><summary>{count_of(len(one.losers), 'item')} that fell</summary>\n\n{listed}</details>",
-                ]
+        lines = [f"### {_WORD[self.outcome]}", "", self.headline, ""]
+        lines += [f"- {note}" for note in self.notes()]
+        lines += ["", f"| task | verdict | items | change | {_LIMITS} of the loss | extractor |", "|---|---|---:|---:|---|---|"]
+        if len(self.tasks) > 1:
+            lines.append(_row(f"mean of {len(self.tasks)} tasks", self._mean_outcome, self._mean, ""))
+        lines += [_row(task.task, task.outcome, task.loss, title_of(task.reader)) for task in self.tasks]
+        lines += [f"| {_cell(name)} | {_WORD[UNDECIDED]} | 0 | missing from the new run | | |" for name in self.missing]
+        for task in self.tasks:
+            lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in task.notes())]
+            if task.losers:
+                listed = "".join(f"- `{item}`\n" for item in task.losers)
+                title = f"{count_of(len(task.losers), 'item')} that fell"
+                lines += ["", f"<details><summary>{title}</summary>\n\n{listed}</details>"]
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:
-        """One case a task: a failure where it failed, skipped where it is undecided."""
+        """One case per task, and before them one for the mean where there are several.
+
+        A failure where it failed, skipped where it is undecided or missing.
+        """
         cases = []
-        for one in self.tasks:
-            message = quoteattr(one.sentence(self.margin))
-            inner = {FAIL: f"<failure message={message}/>", UNDECIDED: f"<skipped message={message}/>"}.get(one.outcome, "")
-            cases.append(f'  <testcase classname="flipscope" name={quoteattr(one.task)}>{inner}</testcase>')
-        n_failed, n_open = (sum(one.outcome == word for one in self.tasks) for word in (FAIL, UNDECIDED))
-        head = f'<testsuite name="flipscope check" tests="{len(self.tasks)}" failures="{n_failed}" skipped="{n_open}">'
-        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>", ""])
+        if self.mean_sentence:
+            cases.append((f"mean of {len(self.tasks)} tasks", self._mean_outcome, self.mean_sentence))
+        cases += [(task.task, task.outcome, task.sentence) for task in self.tasks]
+        cases += [(name, UNDECIDED, f"{name} is missing from the new run.") for name in self.missing]
+        lines = []
+        for name, outcome, sentence in cases:
+            message = quoteattr(sentence)
+            inner = {FAIL: f"<failure message={message}/>", UNDECIDED: f"<skipped message={message}/>"}.get(outcome, "")
+            lines.append(f'  <testcase classname="flipscope" name={quoteattr(name)}>{inner}</testcase>')
+        n_failed, n_open = (sum(outcome == word for _, outcome, _ in cases) for word in (FAIL, UNDECIDED))
+        head = f'<testsuite name="flipscope check" tests="{len(cases)}" failures="{n_failed}" skipped="{n_open}">'
+        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuite>", ""])
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -144,87 +273,187 @@ class RegressionCheck:
             "headline": self.headline,
             "margin": self.margin,
             "error": regression.ERROR,
+            "mean": _numbers(self._mean),
+            "missing_tasks": list(self.missing),
+            "added_tasks": list(self.added),
+            "notes": list(self.notes()),
             "tasks": [
                 {
-                    "task": one.task,
-                    "outcome": one.outcome,
-                    "sentence": one.sentence(self.margin),
-                    "reader": one.reader,
-                    **{name: plain(getattr(one.loss, name)) for name in ("value", "low", "high", "p_small", "p_loss", "n")},
-                    "fell": list(one.losers),
-                    "notes": list(one.notes(self.margin)),
-                    "other_readers": {name: plain(other.value) for name, other in one.others.items()},
+                    "task": task.task,
+                    "outcome": task.outcome,
+                    "sentence": task.sentence,
+                    "reader": task.reader,
+                    **_numbers(task.loss),
+                    "at_worst": _numbers(task.worst),
+                    "at_best": _numbers(task.best),
+                    "n_absent": task.n_absent,
+                    "fell": list(task.losers),
+                    "notes": list(task.notes()),
+                    "other_readers": {name: plain(other.value) for name, other in task.others.items()},
                 }
-                for one in self.tasks
+                for task in self.tasks
             ],
         }
 
 
+def _numbers(loss: Loss) -> dict[str, Any]:
+    names = ("value", "low", "high", "p_small", "p_large", "p_loss", "n")
+    return {name: plain(getattr(loss, name)) for name in names}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _row(name: str, outcome: str, loss: Loss, reader: str) -> str:
+    limits = "too few items"
+    if not math.isnan(loss.low):
+        limits = f"{amount_text(loss.low, loss.scale)} to {amount_text(loss.high, loss.scale)}"
+    change = change_text(loss).partition(" [")[0]
+    cells = (name, _WORD[outcome], f"{loss.n:,}", change, limits, reader)
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
 def regression_check(old: Run, new: Run, margin: float, in_points: bool = True) -> RegressionCheck:
-    """`margin` in units of the score. Raises BadInput where the runs share no task, item or reader, and for a margin in percentage points
-    of a score that is no share."""
-    frames = {side: _scores(run) for side, run in (("old", old), ("new", new))}
-    models = {side: _model(frames[side], run.model, side) for side, run in (("old", old), ("new", new))}
+    """Compare two runs; `margin` is in units of the score.
+
+    Raises BadInput where the runs share no task, item or extractor, where tasks have different
+    scales, and for a margin in percentage points of a score that is no share.
+    """
+    frames = {_OLD: _scores(old), _NEW: _scores(new)}
+    models = {side: _model(frames[side], run.model, side) for side, run in ((_OLD, old), (_NEW, new))}
     parts = {side: frame[frame["model"] == models[side]] for side, frame in frames.items()}
-    tasks = [one for one in dict.fromkeys(parts["new"]["task"]) if one in set(parts["old"]["task"])]
-    if not tasks:
-        there = [", ".join(dict.fromkeys(part["task"])) or "none" for part in parts.values()]
+    scored = {side: list(dict.fromkeys(part.dropna(subset="score")["task"])) for side, part in parts.items()}
+    shared = [task for task in scored[_NEW] if task in set(scored[_OLD])]
+    if not shared:
+        names = [", ".join(scored[side]) or "none" for side in (_OLD, _NEW)]
         raise BadInput(
-            f"The runs share no task: the old one has {there[0]}, the new one {there[1]}. Give two runs of one task."
+            f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two runs of one task."
         )
-    checks = tuple(_task(task, parts, old.study, new.study, margin, in_points) for task in tasks)
-    together = regression.outcome([one.loss for one in checks])
-    return RegressionCheck(checks, together, margin, models["old"] or "the old run", models["new"] or "the new run")
+    missing = tuple(task for task in scored[_OLD] if task not in set(shared))
+    added = tuple(task for task in scored[_NEW] if task not in set(shared))
+    readings = [_read_task(task, parts, old.study, new.study, margin, in_points) for task in shared]
+    scales = {reading.table.left_out.scale for reading in readings}
+    if len(scales) > 1:
+        widths = ", ".join(f"{reading.task} {reading.table.left_out.scale:g}" for reading in readings)
+        raise BadInput(
+            f"The tasks' scores have scales of different width ({widths}), which one margin cannot judge; "
+            "give files of one task each."
+        )
+    bounds = bounds_of([reading.table for reading in readings], margin, has_all_tasks=not missing)
+    tasks = tuple(_task_check(reading, bounds, place) for place, reading in enumerate(readings))
+    return RegressionCheck(tasks, bounds, margin, models[_OLD] or "the old run", models[_NEW] or "the new run", missing, added)
+
+
+def bounds_of(tables: Sequence[TaskTable], margin: float, *, has_all_tasks: bool = True) -> Bounds:
+    """Judge the tasks with absent scores left out, at their worst and at their best."""
+    left_out = regression.judge([table.left_out for table in tables], margin)
+    if not any(table.n_absent for table in tables):
+        return Bounds(left_out, left_out, left_out, has_all_tasks)
+    worst = regression.judge([table.worst for table in tables], margin)
+    best = regression.judge([table.best for table in tables], margin)
+    return Bounds(left_out, worst, best, has_all_tasks)
 
 
 def _scores(run: Run) -> pd.DataFrame:
+    """One row per sample and extractor; `score` is NaN where a call failed or could not be read."""
     names = [*run.study.scorer_names, *(part.name for part in run.study.extractors)]
     frame = scores.scores(run.store, run.study_id, list(dict.fromkeys(names)))
-    return frame.assign(task=frame["item_id"].str.partition("/")[0]).dropna(subset="score")
+    frame = scores.with_failed_calls(frame, run.store, run.study_id)
+    return frame.assign(task=frame["item_id"].str.partition("/")[0])
 
 
 def _model(frame: pd.DataFrame, name: str, side: str) -> str:
     """The one model of a run, or the one that is named."""
-    there = list(dict.fromkeys(frame["model"]))
-    if not there:
+    models = list(dict.fromkeys(frame.dropna(subset="score")["model"]))
+    if not models:
         raise BadInput(f"The {side} run holds no score.")
-    if name and name not in there:
-        raise BadInput(f"The {side} run has no model {name!r}; it has {', '.join(there)}.")
-    if not name and len(there) > 1:
-        raise BadInput(f"The {side} run has {len(there)} models ({', '.join(there)}); choose one with --{side}-model.")
-    return name or there[0]
+    if name and name not in models:
+        raise BadInput(f"The {side} run has no model {name!r}; it has {', '.join(models)}.")
+    if not name and len(models) > 1:
+        raise BadInput(f"The {side} run has {len(models)} models ({', '.join(models)}); choose one with --{side}-model.")
+    return name or models[0]
 
 
-def _task(task: str, parts: Mapping[str, pd.DataFrame], old: Study, new: Study, margin: float, in_points: bool) -> TaskCheck:
-    of_task = {side: part[part["task"] == task] for side, part in parts.items()}
-    both = [name for name in dict.fromkeys(of_task["new"]["extractor"]) if name in set(of_task["old"]["extractor"])]
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """One task of both runs under the extractor that decides, and what else was read of it."""
+
+    task: str
+    reader: str
+    table: TaskTable
+    others: Mapping[str, TaskScores]
+    losers: tuple[str, ...]
+    floor: float
+    n_old: int
+    n_new: int
+    margin: float
+
+
+def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
+    outcome = bounds.outcome if len(bounds.left_out.tasks) == 1 else NO_VERDICT
+    if len(bounds.left_out.tasks) > 1 and bounds.is_failing[place]:
+        outcome = FAIL
+    if len(bounds.left_out.tasks) > 1 and not bounds.left_out.tasks[place].is_judged:
+        outcome = UNDECIDED
+    return TaskCheck(
+        reading.task,
+        reading.reader,
+        bounds.left_out.tasks[place],
+        outcome,
+        bounds.worst.tasks[place],
+        bounds.best.tasks[place],
+        {name: regression.loss_of([other], reading.margin) for name, other in reading.others.items()},
+        reading.losers,
+        reading.floor,
+        reading.n_old,
+        reading.n_new,
+        reading.table.n_absent,
+        reading.table.n_added,
+    )
+
+
+def _read_task(
+    task: str, parts: Mapping[str, pd.DataFrame], old: Study, new: Study, margin: float, in_points: bool
+) -> _Reading:
+    asked = {side: part[part["task"] == task] for side, part in parts.items()}
+    rows = {side: part.dropna(subset="score") for side, part in asked.items()}
+    both = [name for name in dict.fromkeys(rows[_NEW]["extractor"]) if name in set(rows[_OLD]["extractor"])]
     if not both:
-        readers = [", ".join(dict.fromkeys(part["extractor"])) for part in of_task.values()]
+        readers = [", ".join(dict.fromkeys(part["extractor"])) for part in rows.values()]
         raise BadInput(f"{task}: the old run was read by {readers[0]}, the new one by {readers[1]}; no reader read both.")
-    own = [one for one in new.scorers if one["task"] == task]
-    reader = default_reference(both, [str(one["scorer"]) for one in own])
-    scorer = next((one for one in own if one["scorer"] == reader), {})
+    scorers = [one for one in new.scorers if one["task"] == task]
+    reader = default_reference(both, [str(one["scorer"]) for one in scorers])
+    scorer = next((one for one in scorers if one["scorer"] == reader), {})
     reducer = str(scorer.get("reducer", MEAN))
+    reducer = reducer if is_known(reducer) else MEAN
     low, high = _scale(reader, task, old, new)
     if in_points and (low, high) != (0.0, 1.0):
         raise BadInput(
             f"{task}: {reader} gives scores from {low:g} to {high:g}, which have no percentage points; write --margin as a number on it."
         )
-    by_reader = {name: _by_item(of_task, name, reducer if name == reader and is_known(reducer) else MEAN) for name in both}
-    table = by_reader[reader]
-    if table.dropna().empty:
+    clusters = pd.concat([asked[side] for side in (_NEW, _OLD)]).groupby("item_id")["family"].first().astype(str)
+    table = task_table(asked, reader, reducer, ends=(low, high), clusters=clusters)
+    by_item = table.by_item
+    if by_item.dropna().empty:
         raise BadInput(f"{task}: the runs share no item; their questions, options or right answers are not the same.")
-    families = of_task["new"].groupby("item_id")["family"].first().reindex(table.index).to_numpy()
-    values = {
-        name: _loss(one, margin, high - low if name == reader else 1.0, families, table.index)
-        for name, one in by_reader.items()
-    }
-    fell = (table["old"] - table["new"]).dropna().sort_values(ascending=False, kind="stable")
-    losers = tuple(fell.index[fell > 0])[:N_BROKEN]
-    n_old, n_new = (of_task[side].loc[of_task[side]["extractor"] == reader, "item_id"].nunique() for side in ("old", "new"))
-    others = {name: one for name, one in values.items() if name != reader and (name in EXTRACTORS or name in new.scorer_names)}
-    loss = values[reader]
-    return TaskCheck(task, reader, loss, loss.outcome, others, losers, _floor(of_task["old"], reader), n_old, n_new, high - low)
+    fell = (by_item[_OLD] - by_item[_NEW]).dropna().sort_values(ascending=False, kind="stable")
+    others = {}
+    for name in both:
+        if name != reader and (name in EXTRACTORS or name in new.scorer_names):
+            others[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
+    n_old, n_new = (int(by_item[side].notna().sum()) for side in (_OLD, _NEW))
+    return _Reading(
+        task,
+        reader,
+        table,
+        others,
+        losers=tuple(fell.index[fell > 0])[:N_BROKEN],
+        floor=_floor(rows[_OLD], reader),
+        n_old=n_old,
+        n_new=n_new,
+        margin=margin,
+    )
 
 
 def _scale(reader: str, task: str, *sides: Study) -> tuple[float, float]:
@@ -234,20 +463,65 @@ def _scale(reader: str, task: str, *sides: Study) -> tuple[float, float]:
     return min(lows, default=0.0), max(highs, default=1.0)
 
 
-def _by_item(of_task: Mapping[str, pd.DataFrame], reader: str, reducer: str) -> pd.DataFrame:
+def _by_item(rows: Mapping[str, pd.DataFrame], reader: str, reducer: str) -> pd.DataFrame:
     """Items × (old, new), NaN where a run has no score of the item."""
     columns = {}
-    for side, part in of_task.items():
-        rows = part[part["extractor"] == reader]
-        columns[side] = item_scores(rows["score"], rows["item_id"], reducer)
+    for side, part in rows.items():
+        scored = part[part["extractor"] == reader]
+        columns[side] = item_scores(scored["score"], scored["item_id"], reducer)
     return pd.DataFrame(columns)
 
 
-def _loss(table: pd.DataFrame, margin: float, scale: float, families: np.ndarray, items: pd.Index) -> Loss:
-    own = table.reindex(items)
-    return regression.loss(
-        own["old"].to_numpy(dtype=float), own["new"].to_numpy(dtype=float), margin, scale, families.astype(str)
-    )
+def _task_scores(by_item: pd.DataFrame, clusters: pd.Series, scale: float) -> TaskScores:
+    names = clusters.reindex(by_item.index).to_numpy(dtype=str)
+    return TaskScores(by_item[_OLD].to_numpy(dtype=float), by_item[_NEW].to_numpy(dtype=float), names, scale)
+
+
+def task_table(
+    asked: Mapping[str, pd.DataFrame],
+    reader: str,
+    reducer: str = MEAN,
+    *,
+    ends: tuple[float, float] = (0.0, 1.0),
+    clusters: pd.Series,
+) -> TaskTable:
+    """Take one task's scores with absent ones left out and at both ends of the scale.
+
+    `asked` has the rows of each run, one per item, sample and extractor, `score` NaN where there is
+    none. `clusters` are by item.
+    """
+    low, high = ends
+    rows = {side: part.dropna(subset="score") for side, part in asked.items()}
+    by_item = _by_item(rows, reader, reducer)
+    left_out = _task_scores(by_item, clusters, high - low)
+    old_items = set(asked[_OLD]["item_id"])
+    compared = [item for item in by_item.index if item in old_items]
+    n_added = len(by_item) - len(compared)
+    lacking = {side: _lacking_runs(asked[side], rows[side], reader, compared) for side in (_OLD, _NEW)}
+    is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
+    if not is_absent.any():
+        return TaskTable(by_item, left_out, left_out, left_out, 0, n_added)
+    filled = {}
+    for name, fills in (("worst", {_OLD: high, _NEW: low}), ("best", {_OLD: low, _NEW: high})):
+        complete = {side: _with_fill(rows[side], reader, lacking[side], fills[side]) for side in (_OLD, _NEW)}
+        filled[name] = _task_scores(_by_item(complete, reader, reducer).reindex(compared), clusters, high - low)
+    return TaskTable(by_item, left_out, filled["worst"], filled["best"], int(is_absent.sum()), n_added)
+
+
+def _lacking_runs(asked: pd.DataFrame, rows: pd.DataFrame, reader: str, items: list[str]) -> pd.Series:
+    """How many scores each item lacks of those that the run has of most items."""
+    n_asked = asked.drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
+    n_usual = int(n_asked.mode().max())
+    is_read = rows["extractor"] == reader
+    n_scored = rows[is_read].drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
+    return (n_usual - n_scored.reindex(items, fill_value=0)).clip(lower=0)
+
+
+def _with_fill(rows: pd.DataFrame, reader: str, lacking: pd.Series, score: float) -> pd.DataFrame:
+    """The rows with `score` in the place of each one that is lacking."""
+    items = np.repeat(lacking.index.to_numpy(), lacking.to_numpy())
+    added = pd.DataFrame({"item_id": items, "extractor": reader, "score": score})
+    return pd.concat([rows[["item_id", "extractor", "score"]], added], ignore_index=True)
 
 
 def _floor(part: pd.DataFrame, reader: str) -> float:

@@ -93,7 +93,7 @@ def table_of(folder, name, scores, **more):
 def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder, capsys):
     old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(200)]) for name, n in (("old", 20), ("new", 60)))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 1
-    assert "new: FAIL, loss +20.0 points" in capsys.readouterr()[0]
+    assert "new: FAIL, 20.0 points lower [" in capsys.readouterr()[0]
     assert command.main(["check", old, old, "--margin", "2pp"]) == 0
     few = table_of(folder, "few.csv", [1] * 60)
     assert command.main(["check", few, few, "--margin", "2pp"]) == 2
@@ -131,3 +131,109 @@ def test_the_workflow_of_the_docs_runs_as_a_script(folder, n_new, code, word):
     assert ended.returncode == code, ended.stderr
     assert f"{word} |" in (folder / "summary.txt").read_text() and (folder / "report.html").stat().st_size > 10_000
     assert ("::warning::" in ended.stdout) == (word == "UNDECIDED")
+
+
+# What section 19 of the statistics found false, as a user meets it: tables of scores.
+
+
+def table_of_tasks(folder, name, scores_by_task):
+    rows = [
+        f"{task},q{i},{'' if score is None else score}"
+        for task, scores in scores_by_task.items()
+        for i, score in enumerate(scores)
+    ]
+    (folder / f"{name}.csv").write_text("\n".join(["task,item,score", *rows]) + "\n")
+    return str(folder / f"{name}.csv")
+
+
+def check_tasks(folder, old, new, margin="5pp"):
+    files = [table_of_tasks(folder, name, scores) for name, scores in (("old", old), ("new", new))]
+    out = folder / "check.json"
+    code = command.main(["check", *files, "--margin", margin, "--json", str(out), "--markdown", str(folder / "check.md")])
+    return code, json.loads(out.read_text())
+
+
+def moved(scores, n_fall, n_rise):
+    """So many right answers become wrong, and so many wrong ones right."""
+    changed, left = list(scores), {1: n_fall, 0: n_rise}
+    for i, score in enumerate(scores):
+        if left[score]:
+            changed[i], left[score] = 1 - score, left[score] - 1
+    return changed
+
+
+def scores_of(n, n_right):
+    return [1] * n_right + [0] * (n - n_right)
+
+
+def test_a_loss_within_the_margin_is_no_fail_and_said_to_be_shown(folder):
+    old = scores_of(1_000, 700)
+    code, check = check_tasks(folder, {"woods": old}, {"woods": moved(old, 100, 60)})
+    assert code == 2 and "Some loss is shown." in check["headline"]
+
+
+def test_a_few_unchanged_grades_pass_on_no_scale(folder):
+    """The guard's unseen item falls by the whole scale, not by one."""
+    percents = [0, 100, *range(20, 38)]
+    fives = [1, 5, *[3] * 38]
+    for grades, margin in ((percents, "2"), (fives, "0.1")):
+        code, check = check_tasks(folder, {"essays": grades}, {"essays": grades}, margin)
+        assert code == 2, check["headline"]
+
+
+def test_a_missing_task_is_undecided_by_its_name(folder, capsys):
+    old = {"woods": scores_of(300, 200), "lakes": scores_of(300, 200)}
+    code, check = check_tasks(folder, old, {"woods": old["woods"]})
+    assert code == 2 and "lakes" in check["headline"] and check["missing_tasks"] == ["lakes"]
+    assert "loss is shown" not in check["headline"]  # of a mean that lacks a task nothing is known
+    assert "lakes" in (folder / "check.md").read_text()
+
+
+@pytest.mark.parametrize("absent", ["rows", "calls"])
+def test_a_third_that_is_missing_never_passes(folder, absent):
+    old = scores_of(300, 200)
+    new = old[100:] if absent == "rows" else [None] * 100 + old[100:]
+    new_by_item = {"woods": new}
+    if absent == "rows":
+        files = [table_of_tasks(folder, "old", {"woods": old}), str(folder / "new.csv")]
+        rows = [f"woods,q{i},{score}" for i, score in enumerate(old) if i >= 100]
+        (folder / "new.csv").write_text("\n".join(["task,item,score", *rows]) + "\n")
+        code = command.main(["check", *files, "--margin", "5pp", "--json", str(folder / "check.json")])
+        check = json.loads((folder / "check.json").read_text())
+    else:
+        code, check = check_tasks(folder, {"woods": old}, new_by_item)
+    assert code == 2 and "100 items lack scores in one run" in check["headline"], check
+    assert any("left out it would be PASS" in note for note in check["notes"])
+
+
+def test_five_tasks_without_a_loss_pass_together_and_fail_together(folder):
+    old = scores_of(200, 140)
+    tasks = ("woods", "lakes", "hills", "roads", "towns")
+    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 30, 30)))
+    assert code == 0 and "on the mean of 5 tasks" in check["headline"]
+    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 40, 20)))
+    assert code == 1 and "on the mean of 5 tasks" in check["headline"]
+
+
+def test_one_task_that_loses_far_more_fails_all_by_its_name(folder):
+    old = scores_of(200, 140)
+    new = dict.fromkeys(("lakes", "hills", "roads", "towns"), old)
+    code, check = check_tasks(folder, {"woods": old, **new}, {"woods": moved(old, 60, 0), **new})
+    assert code == 1 and "on woods" in check["headline"]
+    assert [one["outcome"] for one in check["tasks"]].count("FAIL") == 1
+
+
+def test_one_shared_item_is_a_sentence_without_limits(folder, capsys):
+    old = {"woods": [1], "lakes": scores_of(200, 150)}
+    for tasks in (old, {"woods": [1]}):
+        code, check = check_tasks(folder, tasks, tasks)
+        said = capsys.readouterr()[0] + (folder / "check.md").read_text() + json.dumps(check, ensure_ascii=False)
+        assert code == 2 and "1 shared item is too few to judge by" in said
+        assert not any(text in said for text in ("[–", "– pp", "– to", "NaN"))
+
+
+def test_tasks_on_different_scales_are_refused_with_a_sentence(folder, capsys):
+    old = {"woods": scores_of(50, 30), "essays": [1, 5, *[3] * 38]}
+    files = [table_of_tasks(folder, name, old) for name in ("old", "new")]
+    assert command.main(["check", *files, "--margin", "0.1"]) == 3
+    assert "different width" in capsys.readouterr()[1]

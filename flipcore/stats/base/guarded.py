@@ -12,6 +12,7 @@ clusters whose items agree are guarded as whole and independent items as single 
 adverse events come in whole clusters of which none was drawn, the test is too sure.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,9 @@ def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndar
 
     sums, shape = _sums(values, families), np.shape(values)[:-1]
     sides = []
+    df = _degrees_of_freedom(sums)
     for adverse in bounds:
-        mean, se, df = _with_unseen(sums, adverse)
+        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
         p = np.where(np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se))
         sides.append(p.reshape(shape))
     return GuardedT(*sides)
@@ -60,10 +62,105 @@ def guarded_limits(
 
     out = []
     for x, adverse in zip((least, largest), bounds, strict=True):
-        mean, se, df = _with_unseen(_sums(x, families), adverse)
+        sums = _sums(x, families)
+        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
+        df = _degrees_of_freedom(sums)
         limits = np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds)
         out.append(limits.reshape(np.shape(x)[:-1])[()])
     return out[0], out[1]
+
+
+@dataclass(frozen=True)
+class TaskMean:
+    """The mean over tasks of equal weight, each a mean over its items, and what one unseen item could make of it.
+
+    `means`, `variances` and `degrees` (tasks,) are those of the items seen. `with_unseen` has them
+    with an unseen item, or cluster, at the lower and the upper end of the values: (2, tasks).
+    NaN means too few to test: below 10 items or 6 effective clusters in all, or a task with one.
+    """
+
+    means: np.ndarray
+    variances: np.ndarray
+    degrees: np.ndarray
+    means_with_unseen: np.ndarray
+    variances_with_unseen: np.ndarray
+    is_testable: bool
+
+    @property
+    def value(self) -> float:
+        return float(self.means.mean()) if self.means.size else np.nan
+
+    def p_above(self, null: float) -> float:
+        """One-sided p of a mean of `null` or less."""
+        from scipy.special import stdtr
+
+        if not self.is_testable:
+            return np.nan
+        mean, se, df = self._guarded(0)
+        return float(np.max(stdtr(df, (null - mean) / se)))
+
+    def p_below(self, null: float) -> float:
+        """One-sided p of a mean of `null` or more."""
+        from scipy.special import stdtr
+
+        if not self.is_testable:
+            return np.nan
+        mean, se, df = self._guarded(1)
+        return float(np.max(stdtr(df, (mean - null) / se)))
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """One-sided limits at `alpha`: `p_above` and `p_below` of what lies outside are below it."""
+        from scipy.special import stdtrit
+
+        if not self.is_testable:
+            return np.nan, np.nan
+        (low_mean, low_se, low_df), (high_mean, high_se, high_df) = self._guarded(0), self._guarded(1)
+        low = np.min(low_mean - stdtrit(low_df, 1 - alpha) * low_se)
+        return float(low), float(np.max(high_mean + stdtrit(high_df, 1 - alpha) * high_se))
+
+    def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean, standard error and degrees of freedom with the unseen item in each task in turn.
+
+        Whoever asks takes the least favourable task: in the smallest one an item weighs most.
+        """
+        n_tasks = self.means.size
+        means = (self.means.sum() - self.means + self.means_with_unseen[end]) / n_tasks
+        variances = self.variances.sum() - self.variances + self.variances_with_unseen[end]
+        shares = self.variances**2 / self.degrees
+        spread = shares.sum() - shares + self.variances_with_unseen[end] ** 2 / self.degrees
+        return means, np.sqrt(variances) / n_tasks, variances**2 / spread
+
+
+def task_mean(tasks: Sequence[tuple[np.ndarray, np.ndarray | None]], bounds: tuple[float, float], unseen: float) -> TaskMean:
+    """The mean over `tasks`, each its values (items,) and its items' cluster numbers or None.
+
+    `bounds` are what a value can be; `unseen` is how many items at an end are added.
+    """
+    means, variances, degrees, counts, weights = [], [], [], [], [0.0]
+    ends: list[list[tuple[float, float]]] = [[], []]
+    for values, clusters in tasks:
+        x = np.asarray(values, dtype=float)
+        sums = _sums(x[None, :], clusters)
+        if isinstance(sums, _Clustered):
+            seen = sums.means
+            mean, variance, n_effective = float(seen.values[0]), float(seen.se[0]) ** 2, float(seen.n_effective[0])
+            df = float(seen.df[0])
+        else:
+            n_effective, df = float(x.size), x.size - 1.0
+            mean = float(x.mean()) if x.size else np.nan
+            variance = float(x.var(ddof=1)) / x.size if x.size > 1 else np.nan
+        means.append(mean)
+        variances.append(variance)
+        degrees.append(df)
+        counts.append(x.size)
+        weights.append(1 / max(n_effective, 1e-9))
+        for place, end in enumerate(bounds):
+            mean_with, se_with = _with_unseen(sums, end, unseen)
+            ends[place].append((float(mean_with[0]), float(se_with[0]) ** 2))
+    guarded = np.array(ends).reshape(2, len(means), 2)
+    n_effective = len(means) ** 2 / max(sum(weights), 1e-9)
+    is_testable = sum(counts) >= MIN_N and n_effective >= MIN_CLAIM_FAMILIES and bool(np.min(degrees) > 0)
+    return TaskMean(np.array(means), np.array(variances), np.array(degrees), guarded[:, :, 0], guarded[:, :, 1], is_testable)
 
 
 @dataclass(frozen=True)
@@ -145,24 +242,28 @@ def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
     return np.where(varies, limit, np.nan)
 
 
-def _with_unseen(rows: _Sums | _Clustered, adverse: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, standard error and degrees of freedom with an unseen item, or cluster, of weight 1/|adverse|.
+def _degrees_of_freedom(rows: _Sums | _Clustered) -> np.ndarray:
+    """Degrees of freedom of a claim: NaN below 10 items or 6 effective clusters."""
+    if isinstance(rows, _Sums):
+        return np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
+    means = rows.means
+    is_few = (means.n < MIN_N) | (means.n_effective < MIN_CLAIM_FAMILIES)
+    return np.where(is_few, np.nan, means.df)
 
-    NaN degrees of freedom below 10 items or 6 effective clusters.
-    """
-    weight = 1 / abs(adverse)
+
+def _with_unseen(rows: _Sums | _Clustered, end: float, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error with an unseen item, or cluster, of this weight at this end of the values."""
     if isinstance(rows, _Sums):
         size = rows.n + weight
-        mean = (rows.total + weight * adverse) / size
-        variance = np.maximum((rows.squares + weight * adverse**2) / size - mean**2, 1e-300)
-        return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9)), np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
+        mean = (rows.total + weight * end) / size
+        variance = np.maximum((rows.squares + weight * end**2) / size - mean**2, 1e-300)
+        return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))
     means = rows.means
     n = np.maximum(means.n, 1.0)
     typical = np.divide(n, means.n_effective, out=np.ones(n.shape), where=means.n_effective > 0)
-    unseen_sum = adverse * (1 + (typical - 1) * rows.correlation)
+    unseen_sum = end * (1 + (typical - 1) * rows.correlation)
     size = n + weight * typical
     mean = (means.sums.sum(axis=0) + weight * unseen_sum) / size
     squares = ((means.sums - mean * means.sizes) ** 2 / (1 - means.sizes / size)).sum(axis=0)
     unseen = weight * (unseen_sum - mean * typical) ** 2 / (1 - typical / size)
-    is_few = (means.n < MIN_N) | (means.n_effective < MIN_CLAIM_FAMILIES)
-    return mean, np.sqrt(np.maximum(squares + unseen, 1e-300)) / size, np.where(is_few, np.nan, means.df)
+    return mean, np.sqrt(np.maximum(squares + unseen, 1e-300)) / size

@@ -20,6 +20,7 @@ MODULES = (
     "ranking",
     "score",
     "corrected",
+    "regression",
 )
 
 

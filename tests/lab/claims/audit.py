@@ -51,6 +51,17 @@ def _all_or_none(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
     return [ReadoutPair("m", "first", "second", np.where(u < 0.03, 0.0, 1.0), np.where(u > 0.91, 2 / 3, 1.0))]
 
 
+def _whole_templates_lost(rng: np.random.Generator, n_templates: int, size: int, share: float = 0.02) -> list[ReadoutPair]:
+    """The second readout loses few templates wholly and gains as much, item by item, on the others."""
+    families = np.repeat(np.arange(n_templates), size)
+    is_lost = (rng.random(n_templates) < share)[families]
+    gains = ~is_lost & (rng.random(families.size) < share / (1 - share))
+    right = (rng.random(families.size) < 0.6).astype(float)
+    first = np.where(is_lost, 1.0, np.where(gains, 0.0, right))
+    second = np.where(is_lost, 0.0, np.where(gains, 1.0, right))
+    return [ReadoutPair("m", "first", "second", first, second, families)]
+
+
 def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
     """Whether anything is claimed of the log."""
 
@@ -159,6 +170,10 @@ CELLS = (
             partial(_templates, n_templates=n, size=size, spread=0.05, lead=0.15),
             "planted",
         )
+        for n, size in ((20, 10), (40, 5), (57, 25))
+    ),
+    *(
+        _cell("templates lost whole, few", f"{n} x {size}", partial(_whole_templates_lost, n_templates=n, size=size), "outside")
         for n, size in ((20, 10), (40, 5), (57, 25))
     ),
     *(

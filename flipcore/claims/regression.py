@@ -1,0 +1,137 @@
+"""What `check` says of a new run against an old one: a loss is excluded, shown, or neither."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
+from flipcore.stats.score.regression import ERROR, FAIL, PASS, UNDECIDED, Bounds, Loss
+from flipcore.text.counts import count_of
+
+CHECK_PASSES = Assertion(
+    "check passes",
+    "the new run does not lose the margin or more, on the mean over tasks",
+    ERROR,
+    1,
+    "each check; what one run lacks is taken at its worst too",
+    (
+        "loses the margin",
+        "several tasks lose the margin",
+        "clusters, loses the margin",
+        "grades, loses the margin in rare falls",
+        "reruns, loses the margin",
+        "a task is missing",
+        "a third of the rows is missing",
+        "lost calls hide the loss",
+    ),
+)
+CHECK_FAILS = Assertion(
+    "check fails",
+    "the new run loses more than the margin, on the mean over tasks or on a task that is named",
+    ERROR,
+    1,
+    "each check: the mean at .04, its tasks at .01 (Holm)",
+    (
+        "loses the margin",
+        "several tasks lose the margin",
+        "loses .8 of the margin",
+        "equal runs",
+        "clusters, loses the margin",
+        "grades, loses the margin in all items",
+        "reruns, loses the margin",
+        "lost calls make a loss",
+    ),
+)
+CHECK_SHOWS_LOSS = Assertion(
+    "check shows a loss",
+    "the new run is worse than the old one, by whatever margin",
+    ERROR,
+    1,
+    "each check",
+    ("equal runs", "several equal tasks", "clusters, equal runs", "grades, equal runs"),
+)
+ASSERTIONS = (CHECK_PASSES, CHECK_FAILS, CHECK_SHOWS_LOSS)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the sentences call things.
+
+    `margin` is a text with its unit. `tasks` are those that both runs have, `missing_tasks` those
+    that the new run lacks; `n_absent` counts items that lack scores in one run.
+    """
+
+    old: str
+    new: str
+    margin: str
+    tasks: tuple[str, ...]
+    missing_tasks: tuple[str, ...] = ()
+    n_absent: int = 0
+
+
+def verdict_claim(bounds: Bounds, names: Names) -> Claim:
+    """Return the verdict of a check."""
+    runs = f"{names.new} against {names.old}"
+    mean = f" on the mean of {len(names.tasks)} tasks" if len(names.tasks) > 1 else ""
+    detail = CLUSTERS_LIKE_SEEN if bounds.left_out.mean.is_clustered else ""
+    numbers = {
+        "n_fell": bounds.left_out.mean.n_fell,
+        "n_rose": bounds.left_out.mean.n_rose,
+        "p_small": bounds.left_out.mean.p_small,
+        "p_large": bounds.left_out.mean.p_large,
+        "p_small_at_worst": bounds.worst.mean.p_small,
+        "p_large_at_best": bounds.best.mean.p_large,
+        "failing": [float(is_failing) for is_failing in bounds.is_failing],
+    }
+    outcome = bounds.outcome
+    if outcome == PASS:
+        sentence = f"PASS: {runs}, a loss of {names.margin} or more is excluded{mean}."
+        return Claim(CHECK_PASSES, PASS, sentence, True, detail, "", numbers)
+    if outcome == FAIL:
+        place = mean if bounds.is_mean_failing else f" on {_failing_tasks(bounds, names.tasks)}"
+        sentence = f"FAIL: {runs}, a loss of more than {names.margin} is shown{place}."
+        return Claim(CHECK_FAILS, FAIL, sentence, True, detail, "", numbers)
+    sentence = f"UNDECIDED: {runs}, {_why_undecided(bounds, names, mean)}."
+    return Claim(CHECK_PASSES, UNDECIDED, sentence, False, detail, "", numbers)
+
+
+def loss_claim(bounds: Bounds) -> Claim:
+    """Say beside a verdict whether some loss is shown; "" where that goes without saying."""
+    mean = bounds.left_out.mean
+    if not mean.is_judged or bounds.outcome == FAIL or not bounds.has_all_tasks:
+        return description("")
+    numbers = {"p_loss": mean.p_loss, "p_loss_at_best": bounds.best.mean.p_loss}
+    if bounds.is_loss_shown:
+        within = "A loss is shown, within the margin." if bounds.outcome == PASS else "Some loss is shown."
+        return Claim(CHECK_SHOWS_LOSS, "loss", within, True, "", "", numbers)
+    sentence = "" if bounds.outcome == PASS else "No loss is shown."
+    return Claim(CHECK_SHOWS_LOSS, "no loss shown", sentence, False, "", "", numbers)
+
+
+def why_not_judged(loss: Loss) -> str:
+    """Say what a loss has too few of to be judged: items, items of a task, or clusters."""
+    if loss.n < MIN_N:
+        return f"{count_of(loss.n, 'shared item is', 'shared items are')} too few to judge by"
+    if np.min(loss.mean.degrees) <= 0:
+        return "a task has too few shared items to judge the mean by"
+    return f"the {loss.n:,} shared items come in too few clusters to judge by"
+
+
+def _failing_tasks(bounds: Bounds, tasks: Sequence[str]) -> str:
+    failing = [task for task, is_failing in zip(tasks, bounds.is_failing, strict=True) if is_failing]
+    return failing[0] if len(failing) == 1 else f"{len(failing)} of {len(tasks)} tasks"
+
+
+def _why_undecided(bounds: Bounds, names: Names, mean: str) -> str:
+    if names.missing_tasks:
+        missing = names.missing_tasks
+        some = missing[0] if len(missing) == 1 else f"{missing[0]} and {count_of(len(missing) - 1, 'further task')}"
+        return f"{some} {'is' if len(missing) == 1 else 'are'} missing from the new run"
+    if bounds.is_open_by_absence:
+        return f"{count_of(names.n_absent, 'item lacks a score', 'items lack scores')} in one run"
+    if not bounds.left_out.mean.is_judged:
+        return why_not_judged(bounds.left_out.mean)
+    return f"a loss of {names.margin} is neither shown nor excluded{mean}"
