@@ -53,7 +53,7 @@ GAP_OTHER = Assertion(
     0.025,
     1,
     FAMILY,
-    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8%"),
+    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
 )
 GAP_WITHIN = Assertion(
     "no gap beyond the margin",

@@ -32,8 +32,8 @@ def test_two_tables_of_outputs_are_two_models(user):
     write_csv(user.folder / "alpha.csv", outputs_of(32))
     write_csv(user.folder / "beta.csv", outputs_of(24))
     said = said_by(user.flipscope("audit", "alpha.csv", "beta.csv"))
-    assert "alpha answers 0.80 right" in said and "beta answers 0.60 right" in said
-    assert "alpha scores higher than beta on the same 40 items" in said and "+20.0 pp" in said
+    assert "alpha: 80% right" in said and "beta: 60% right" in said
+    assert "alpha scores higher than beta on the same 40 items" in said and "+20.0 points" in said
 
 
 @pytest.mark.slow
@@ -50,8 +50,8 @@ def test_two_tables_of_scores_are_two_models(whole_user):
 @pytest.mark.slow
 def test_two_inspect_logs_of_two_commits(whole_user):
     shutil.copytree(RUNS / "inspect", whole_user.folder, dirs_exist_ok=True)
-    assert "0.75 right" in said_by(whole_user.flipscope("audit", "old.eval"))
-    assert "0.60 right" in said_by(whole_user.flipscope("audit", "new.eval"))
+    assert ": 75% right" in said_by(whole_user.flipscope("audit", "old.eval"))
+    assert ": 60% right" in said_by(whole_user.flipscope("audit", "new.eval"))
     said = said_by(whole_user.flipscope("check", "old.eval", "new.eval", "--margin", "2pp"), code=1)
     assert said.startswith("FAIL") and "loss +15.0 pp" in said and "15 items fell, 0 rose" in said
     said = said_by(whole_user.flipscope("audit", "old.eval", "new.eval"))
@@ -63,7 +63,7 @@ def test_two_inspect_logs_of_two_commits(whole_user):
 def test_two_lm_eval_sample_files_with_their_results(whole_user):
     shutil.copytree(RUNS / "lm_eval", whole_user.folder, dirs_exist_ok=True)
     said = said_by(whole_user.flipscope("audit", "alpha", "beta"))
-    assert "alpha answers 0.80 right" in said and "beta answers 0.70 right" in said
+    assert "alpha: 80% right" in said and "beta: 70% right" in said
     assert "alpha scores higher than beta on the same 100 items" in said and "+10.0 pp" in said
     assert "results file" not in said
 
@@ -79,7 +79,7 @@ def test_two_lm_eval_sample_files_without_results_are_two_models_and_it_is_said(
         path.parent.mkdir(exist_ok=True)
         shutil.copy(samples, path)
     said = said_by(whole_user.flipscope("audit", *names))
-    assert "alpha answers 0.80 right" in said and "beta answers 0.70 right" in said
+    assert "alpha: 80% right" in said and "beta: 70% right" in said
     assert "have no results file beside them" in said and "noise floor" not in said
 
 
@@ -106,7 +106,7 @@ def test_twenty_questions_to_a_server_without_log_probabilities(quiz_user):
         ran = quiz_user.flipscope("run", "quiz.toml")
         assert "done. 80 calls, 0 reused, 0 failed" in said_by(ran)
     said = said_by(quiz_user.flipscope("stats", "Quiz"))
-    assert "mymodel answers 0.75 right" in said
+    assert "mymodel: 75% right" in said
     # Of each item two other orders are compared with its own: 2 of 20 items change in both.
     assert "0.10 [" in said and "pairs of variants get different answers, read by written answer and nothing else" in said
 
@@ -119,7 +119,7 @@ def test_a_fifth_of_the_calls_fails(quiz_user):
         assert "80 calls, 0 reused, 16 failed" in said_by(ran, code=3)
         server.is_refused = lambda item: False
         said = said_by(quiz_user.flipscope("stats", "Quiz"))
-        assert "mymodel answers 0.75 right" in said and "of 16 items" in said and "20.0 % unread" in said
+        assert "mymodel: 75% right" in said and "of 16 items" in said and "20.0% unread" in said
         again = quiz_user.flipscope("run", "quiz.toml")
         assert "64 reused, 0 failed" in said_by(again)
     assert "20 questions" in said_by(quiz_user.flipscope("stats", "Quiz"))

@@ -96,7 +96,7 @@ def test_two_tables_of_outputs(somebody):
     with dashboard(somebody) as address, browser() as page:
         drop(page, address, *files)
         said = main_text(page)
-        assert "alpha answers 0.80 right" in said and "beta answers 0.60 right" in said and "+20.0 pp" in said
+        assert "alpha: 80% right" in said and "beta: 60% right" in said and "+20.0 points" in said
         look_at(page, "The answer is 48.")
         share(page, "The answer is 48.")
 
@@ -123,7 +123,7 @@ def test_two_lm_eval_sample_files(somebody, has_results):
     with dashboard(somebody) as address, browser() as page:
         drop(page, address, *files)
         said = main_text(page)
-        assert "alpha answers 0.80 right" in said and "beta answers 0.70 right" in said
+        assert "alpha: 80% right" in said and "beta: 70% right" in said
         assert ("have no results file beside them" in said) != has_results
         page.get_by_text(re.compile("alpha scores higher than beta")).first.wait_for()
         look_at(page, "It is 14")
@@ -150,7 +150,7 @@ def test_twenty_questions_to_a_server_without_log_probabilities(somebody, fails)
             ask_beside(somebody, server, QUIZ, {"quiz.jsonl": [row_of(item) for item in range(20)]})
             page.goto(f"{address}/studies")
             page.get_by_text("Quiz").first.wait_for()
-            page.get_by_text(re.compile(r"Accuracy 0\.75 \[.*\] of " + ("16" if fails else "20"))).first.wait_for()
+            page.get_by_text(re.compile(r"Accuracy 75% \[.*\] of " + ("16" if fails else "20"))).first.wait_for()
             said = main_text(page)
             assert ("16 failed" in said) == fails
             page.goto(f"{address}/flips")
@@ -206,6 +206,6 @@ def test_fifteen_paraphrases_by_two_reviewers(somebody):
                 page.get_by_role("button", name="See what your 15 verdicts changed").wait_for()
         with browser() as page:
             page.goto(f"{address}/paraphrase_review?part=Agreement&source={source}")
-            page.get_by_text("On 15 pairs judged by two or more, 80 % of the judgements agree").first.wait_for()
+            page.get_by_text("On 15 pairs judged by two or more, 80% of the judgements agree").first.wait_for()
             assert "People differ on 3 of the pairs" in main_text(page)
             share(page, "On 15 pairs judged by two or more")

@@ -391,7 +391,6 @@ def test_the_public_agents_file_gives_its_published_numbers(shared_data, store):
     assert "29% [" in audit(store, study_id).text()  # the floor of outcomes
 
 
-
 def test_failed_calls_widen_the_headline_of_a_log(store, tmp_path):
     """Of 100 samples 10 failed: the score may be any between all of them wrong and all right."""
     rows = [sample(i, float(i < 60), answer="x") for i in range(100)]

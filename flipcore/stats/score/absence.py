@@ -1,7 +1,7 @@
 """Scores that are absent, as of calls that failed: how much they could move a mean.
 
-Calls fail on hard questions more often than on easy ones. With 7 % lost there, 56 % was printed
-where 47 % is true, and the interval missed it in .54 of studies. So where absence matters, limits
+Calls fail on hard questions more often than on easy ones. With 7% lost there, 56% was printed
+where 47% is true, and the interval missed it in .54 of studies. So where absence matters, limits
 hold for the lowest and the highest score that the absent ones could have had.
 """
 

@@ -36,7 +36,7 @@ KINDS = {HARDEST: 55, "edit": 55, "new numbers": 34}  # entries a set
 TEMPLATED = "new numbers among entries of one template"
 SHARES = (10, 30)  # percent
 SIZES = {**KINDS, TEMPLATED: 150}
-_SAID = re.compile(r"[Aa]t most (\d+) %")
+_SAID = re.compile(r"[Aa]t most (\d+)%")
 
 
 @lru_cache(maxsize=8)
@@ -122,7 +122,7 @@ def _cells() -> list[Cell]:
     for kind, n in KINDS.items():
         size = f"{n} v {n} questions"
         for share in SHARES:
-            world, draw = f"copied holdout, {share}%, {kind}", partial(sets, kind, share)
+            world, draw = f"copied holdout, {share} %, {kind}", partial(sets, kind, share)
             percent = 100 * n_copies(kind, share) / n
             n_runs = N_RUNS if (kind, share) == (HARDEST, min(SHARES)) else N_SLOW
             cells.append(Cell(SETS_EQUIVALENT, world, size, passes_fewer(draw, percent), n_runs=n_runs))
@@ -140,7 +140,7 @@ def _templated() -> list[Cell]:
     return [
         Cell(
             SETS_EQUIVALENT,
-            f"copied holdout, {share}%, {TEMPLATED}",
+            f"copied holdout, {share} %, {TEMPLATED}",
             "150 v 150 problems",
             passes_fewer(partial(sets, TEMPLATED, share), share),
             n_runs=N_SLOW,

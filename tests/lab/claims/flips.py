@@ -283,7 +283,7 @@ _PLANTED: tuple[tuple[str, World, tuple[int, ...], str], ...] = (
     ("A- .30, both .10", parts(0.02, 0.3, 0.1), (40, 150), OF_REFERENCE),
     ("A+ .30, A- .30, both .05", parts(0.3, 0.3, 0.05), (40, 150), OF_BOTH),
     ("both .30, A+ .05", parts(0.05, 0.02, 0.3), (40, 150), GENUINE),
-    ("A+ .30, both .10, 4% lost there", _lost_where(0.6, 0.2, 0.2, False), (40, 150), ARTIFACT),
+    ("A+ .30, both .10, 4 % lost there", _lost_where(0.6, 0.2, 0.2, False), (40, 150), ARTIFACT),
 )
 _SIX: tuple[tuple[str, World, tuple[int, ...]], ...] = (
     ("one part as large as both", _six((0.15, 0.05, 0.15)), (15, 40)),

@@ -125,7 +125,7 @@ def _memory() -> list[Cell]:
     return [
         *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds for n, m in sizes),
         gap(NO_MEMORY, RANDOM, "memory that survives rewriting, at the margin", 1_319, 120),
-        *(gap(GAP_OTHER, OTHER, "wrong keys in the control, 8%", n, n) for n in (150, 500)),
+        *(gap(GAP_OTHER, OTHER, "wrong keys in the control, 8 %", n, n) for n in (150, 500)),
         *(gap(GAP_WITHIN, RANDOM, "wrong keys hide memory that rewriting breaks", n, n) for n in (150, 500)),
         *(gap(NO_MEMORY, RANDOM, "nothing read", n, n, "planted") for n in (150, 500, 1_319)),
     ]

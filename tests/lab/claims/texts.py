@@ -130,12 +130,14 @@ CELLS: tuple[Cell, ...] = (
     no_difference("identical sets of unequal size", "150 v 20 texts", _texts(150, 20), n_runs=N_SLOW),
     no_difference("source-paired sets", "80 pairs of texts, rho .9", _texts(80, 80, rho=0.9), n_runs=N_SLOW),
     *(
-        Cell(SETS_EQUIVALENT, f"copied holdout, {share}%", size, passes_fewer(_copied(n, share / 100, m), share), n_runs=N_SLOW)
+        Cell(
+            SETS_EQUIVALENT, f"copied holdout, {share} %", size, passes_fewer(_copied(n, share / 100, m), share), n_runs=N_SLOW
+        )
         for size, n, m in (("150 v 150 texts", 150, 150), ("400 v 50 texts", 400, 50))
         for share in (10, 30)
     ),
-    no_difference("copied holdout, 30%", "150 v 150 texts", _copied(150, 0.3), "planted", N_SLOW),
-    no_difference("copied holdout, 10%", "150 v 150 texts", _copied(150, 0.1), "planted", N_SLOW),
+    no_difference("copied holdout, 30 %", "150 v 150 texts", _copied(150, 0.3), "planted", N_SLOW),
+    no_difference("copied holdout, 10 %", "150 v 150 texts", _copied(150, 0.1), "planted", N_SLOW),
     no_difference("identical sets", "80 v 80 texts, neighbours", _copied(80, 0.0), n_runs=N_SLOW),
     no_difference("source-paired sets", "80 pairs of texts, neighbours", _beside(80, 0, True), n_runs=N_SLOW),
     no_difference("templated entries", "30 x 5 v 30 x 5 texts, neighbours", _beside(150, 5, False), n_runs=N_SLOW),
