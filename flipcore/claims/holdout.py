@@ -38,7 +38,7 @@ _NULL = (
     "templates of unequal size",
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
-_COPIED = tuple(f"copied holdout, {share}%, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
+_COPIED = tuple(f"copied holdout, {share} %, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
 _HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED)
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
 SETS_DIFFER_BEYOND = Assertion(

@@ -25,6 +25,7 @@ _WRAPPERS = tuple(
 )
 _LEAST_ITEMS = 20  # of an object with a value an item: fewer may be settings
 _SHARED_KEYS = 0.8  # of the items of two maps by item
+_FEWEST_ROWS = 5  # of a list inside: fewer are the options of one item
 _DEEPEST = 4  # levels down to a list of rows
 _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
@@ -260,7 +261,7 @@ def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
         for value in inner.values():
             if isinstance(value, dict) and depth < _DEEPEST:
                 waiting.append((value, depth + 1))
-            elif depth and _are_rows(value) and len(value) > max(1, len(longest)):
+            elif depth and _are_rows(value) and len(value) > max(_FEWEST_ROWS - 1, len(longest)):
                 longest = value
     return longest
 

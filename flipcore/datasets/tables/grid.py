@@ -204,8 +204,9 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
             best = (name,)
     if best:
         for task in tasks:
-            # ids that count within a task
-            if profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best) and not _crosses(profile, best, task):
+            # Ids count within a task. A column called task is never a system, even where it crosses every id.
+            is_apart = bool(_ALWAYS_TASKS & set(words_of(task))) or not _crosses(profile, best, task)
+            if is_apart and profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best):
                 best = (*best, task)
         return best
     texts = [
@@ -217,6 +218,9 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
         and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
     ]
     return tuple(texts[:1])
+
+
+_ALWAYS_TASKS = {"task", "dataset", "benchmark"}
 
 
 def _is_specific(name: str) -> bool:
