@@ -225,11 +225,16 @@ def test_one_task_that_loses_far_more_fails_all_by_its_name(folder):
 
 def test_one_shared_item_is_a_sentence_without_limits(folder, capsys):
     old = {"woods": [1], "lakes": scores_of(200, 150)}
-    for tasks in (old, {"woods": [1]}):
-        code, check = check_tasks(folder, tasks, tasks)
-        said = capsys.readouterr()[0] + (folder / "check.md").read_text() + json.dumps(check, ensure_ascii=False)
-        assert code == 2 and "1 shared item is too few to judge by" in said
-        assert not any(text in said for text in ("[–", "– pp", "– to", "NaN"))
+    code, check = check_tasks(folder, old, old)
+    said = capsys.readouterr()[0] + (folder / "check.md").read_text() + json.dumps(check, ensure_ascii=False)
+    assert code == 2 and "1 shared item is too few to judge by" in said
+    assert not any(text in said for text in ("[–", "– pp", "– to", "NaN"))
+
+
+def test_a_table_of_one_row_is_refused_with_a_sentence(folder, capsys):
+    files = [table_of_tasks(folder, name, {"woods": [1]}) for name in ("old", "new")]
+    assert command.main(["check", *files, "--margin", "5pp"]) == 3
+    assert "The table has 1 row of bare scores" in capsys.readouterr()[1]
 
 
 def test_tasks_on_different_scales_are_refused_with_a_sentence(folder, capsys):

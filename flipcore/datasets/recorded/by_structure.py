@@ -110,7 +110,8 @@ def with_structure(recording: Recording, reading: TableReading) -> Recording:
 
 def _item(recording: Recording, reading: TableReading) -> str:
     """The words for the item: as before, if the rows come to the same items by them."""
-    items = reading.grid.items
+    # questions of several tasks stand apart by their task already
+    items = tuple(name for name in reading.grid.items if name != recording.tasks) or reading.grid.items
     before = recording.item
     if reading.grid.open_item[0]:
         return reading.grid.open_item[1]  # the first of both readings, until the question is answered
