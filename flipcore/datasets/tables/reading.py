@@ -234,8 +234,8 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) ->
     has_id = any(name in found.columns and names(name, "id") for name in grid.items)
     if found.n_rows < LEAST_ITEMS and not (roles.output or roles.prompts or has_id):
         return (
-            f"The table has {found.n_rows} row{'' if found.n_rows == 1 else 's'} of bare scores; that is a summary, and no score has an error bar from "
-            f"it.{columns} Give the table with a row per question."
+            f"The table has {found.n_rows} row{'' if found.n_rows == 1 else 's'} of bare scores; that is a summary, and no score "
+            f"has an error bar from it.{columns} Give the table with a row per question."
         )
     models = [name for name in found.names if names(name, "model") and found[name].n_distinct == found.n_rows > 1]
     if models and not roles.output and not roles.prompts and not grid.items and all(found[n].is_numeric for n in roles.graders):
