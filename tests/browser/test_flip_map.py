@@ -123,7 +123,7 @@ def test_a_click_is_sent_once_however_many_came_before_it(page, address):
 def test_a_difference_is_one_panel_with_signs(page, address):
     show(page, address, compare="difference")
     press(page, "ArrowRight", "ArrowDown")
-    assert "First token minus written answer" in told(page) and re.search(r"[+−]\d+ pp", told(page))
+    assert "First token minus written answer" in told(page) and re.search(r"[+−]\d+ points", told(page))
     assert "flips under the reference alone" in page.locator(".legend").inner_text()
 
 

@@ -105,8 +105,8 @@ def test_two_inspect_logs_of_two_commits(somebody):
     with dashboard(somebody) as address, browser() as page:
         drop(page, address, RUNS / "inspect" / "old.eval", RUNS / "inspect" / "new.eval")
         said = main_text(page)
-        assert re.search(r"commit \w{7} answers 0\.75 right", said) and re.search(r"commit \w{7} answers 0\.60 right", said)
-        assert "+15.0 pp" in said
+        assert re.search(r"commit \w{7}: 75% right", said) and re.search(r"commit \w{7}: 60% right", said)
+        assert "+15.0 points" in said
         look_at(page, "It is 12")
         share(page, "It is 12")
 
@@ -155,7 +155,7 @@ def test_twenty_questions_to_a_server_without_log_probabilities(somebody, fails)
             assert ("16 failed" in said) == fails
             page.goto(f"{address}/flips")
             page.get_by_text(re.compile("of pairs of variants get different answers")).first.wait_for()
-            assert ("0.10 [" if not fails else "0.12 [") in main_text(page)
+            assert ("10% [" if not fails else "12% [") in main_text(page)
             box = page.locator(".flipmap .scroller").bounding_box()
             page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 12)
             page.get_by_text("Right answer:", exact=False).wait_for()
@@ -175,14 +175,14 @@ def test_a_holdout_of_two_tables(somebody):
             page.get_by_text("first, recorded").first.wait_for()
             ask_beside(somebody, server, HOLDOUT, rows)
             page.goto(f"{address}/studies")
-            page.get_by_text(re.compile(r"\+20\.0 pp")).first.wait_for()
+            page.get_by_text(re.compile(r"\+20\.0 points")).first.wait_for()
             page.locator("a", has_text="Open").first.click()
             page.get_by_text("How much of this score to trust?").first.wait_for()
             page.wait_for_url(re.compile("study="))
             study_id = re.search("study=([0-9a-f]+)", page.url)[1]
             page.goto(f"{address}/holdout?sets=study:{study_id}&part=Inflation")  # as the card's link does
-            page.get_by_text(re.compile(r"\+20\.0 pp")).first.wait_for()
-            share(page, re.compile(r"\+20\.0 pp"))
+            page.get_by_text(re.compile(r"\+20\.0 points")).first.wait_for()
+            share(page, re.compile(r"\+20\.0 points"))
 
 
 def test_fifteen_paraphrases_by_two_reviewers(somebody):
