@@ -145,6 +145,7 @@ CALLS = {
     "audit_outputs.named_outputs": lambda s: audit_outputs.named_outputs(s, S),
     "audit_outputs.lengths": lambda s: audit_outputs.lengths(s, S),
     "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
+    "scores.with_failed_calls": lambda s: scores.with_failed_calls(scores.scores(s, S, ["regex", "first_token"]), s, S),
     "scores.settings": lambda s: scores.settings(s, S),
     "scores.graders": lambda s: scores.graders(s, S, [{"scorer": "regex"}]),
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
