@@ -47,7 +47,7 @@ def test_two_filters_of_one_text_are_the_worst_finding_and_lead_to_the_items(tmp
     assert first.claim.is_made and "flexible-extract scores higher than strict-match" in first.claim.text
     assert len(first.items) == 30 and "Unpaired" in first.claim.detail
     (lost,) = about(found, "unreadable")
-    assert "finds no answer in 1.00" in lost.claim.text and "of the texts (40 of 40)" in lost.claim.text
+    assert "finds no answer in 100%" in lost.claim.text and "of the texts (40 of 40)" in lost.claim.text
     assert "reads 40 of these 40, 30 of them right" in lost.claim.detail
     assert about(found, "reported score") == []
     assert [one.rank for one in found.findings] == sorted((one.rank for one in found.findings), reverse=True)

@@ -328,7 +328,7 @@ def test_published_outputs_have_the_score_that_their_authors_published(shared_da
     for (way, task), score in published.items():
         path = shared_data / "bbh_outputs" / f"code-davinci-002-{way}" / f"{task}_few_shot_template_0-255000.json"
         assert command.main(["audit", str(path)]) == 0
-        assert f"answers {score} right" in capsys.readouterr()[0]
+        assert f": {float(score):.0%} right" in capsys.readouterr()[0]
 
 
 def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once(log, tmp_path, capsys):

@@ -58,6 +58,8 @@ def graders_of(reading: TableReading, before: str, taken: Sequence[str]) -> str:
     found = [name for name in reading.roles.graders if name not in taken]
     if not found:
         return before
+    if before and sum(name.endswith(f".{before}") for name in found) > 1:
+        return before  # an object per model holds this score of each
     inside = [name for name in found if before and name.startswith(f"{before}.")]
     if len(inside) == 1:
         found[found.index(inside[0])] = before  # an object of one score is read as it

@@ -70,7 +70,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
     for name in profile.names:
         column = profile[name]
         last = name.rpartition(".")[2]
-        is_numbered_prompt = names(last, "prompt") and column.is_integer
+        is_numbered_prompt = names(last, "prompt") and column.is_integer and not _MEASURED & set(words_of(last))
         is_id = (
             is_numbered_prompt
             or last_names(last, "id")
@@ -250,10 +250,15 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+# `output_token_method` says how tokens were counted, and names no system
+_MEASURED = {"token", "tokens", "time", "latency", "cost", "duration", "count"}
+
+
 def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
     column = profile[name]
     if (
         name in roles.taken
+        or _MEASURED & set(words_of(name)[:-1])
         or name in roles.errors
         or not 2 <= column.n_distinct <= MOST_LEVELS
         or column.is_list

@@ -250,6 +250,6 @@ def test_the_public_tables_give_their_numbers(shared_data, store):
     _, study_id, _ = scores_of(store, shared_data / "crossed" / "ticket-multi-model-x-prompt.csv")
     text = whole_study(store, study_id).text()
     assert (
-        "questions ± 0.071, questions and wordings ± 0.113" in text
-        and "questions ± 0.057, questions and wordings ± 0.096" in text
+        "questions ± 7.1 points, questions and prompts ± 11.3 points" in text
+        and "questions ± 5.7 points, questions and prompts ± 9.6 points" in text
     )
