@@ -61,7 +61,7 @@ def test_the_zoom_goes_out_to_a_screenful_and_back_to_the_same_item(page, addres
     press(page, "0")
     assert n_rows(page) == 12 and "5 items a row" in page.locator(".whole .size").inner_text()
     press(page, "ArrowDown", "ArrowUp")
-    assert "(5 items)" in told(page) and re.search(r"\d+ % of pairs flip", told(page))
+    assert "(5 items)" in told(page) and re.search(r"\d+% of pairs flip", told(page))
     press(page, "Enter")  # a bin comes nearer
     assert n_rows(page) == 60
     press(page, "ArrowDown", "ArrowDown")

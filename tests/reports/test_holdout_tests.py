@@ -113,7 +113,7 @@ def test_what_the_pocket_model_read_decides_which_holdout_it_may_be_asked_about(
     own_margin = holdout_report(opened, twin.study_id)
     assert own_margin.tests["difficulty"].state == "undecided" and not own_margin.claim.is_made
     alike = own_margin.as_dict()["tests"]["semantic"]["sentence"]
-    assert re.search(r"; at most \d+ % are close copies\.$", alike)  # no way to "equivalent" leaves the limit out
+    assert re.search(r"; at most \d+% are close copies\.$", alike)  # no way to "equivalent" leaves the limit out
     whole = whole_study(opened, twin.study_id)
     ways = {
         "stats": whole.text(),
