@@ -33,7 +33,7 @@ def hostile_store(tmp_path_factory):
     rows = [
         {
             "id": i,
-            "v": v,
+            "variant": v,
             "prompt": f"{v} {text}\nA. {text} tin\nB. {i} oak",
             "response": f"B {text}",
             "model": name,
