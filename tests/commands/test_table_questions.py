@@ -63,3 +63,13 @@ def test_a_key_that_ends_it_claims_nothing(monkeypatch, capsys):
     monkeypatch.setattr(questions, "_is_terminal", lambda: True)
     assert command.main(["audit", str(TABLES / "percent_mixed.csv")]) == 4
     assert "Mean score" not in capsys.readouterr().out
+
+
+def test_runs_and_the_one_system_of_a_table_are_what_the_first_line_says(tmp_path, capsys):
+    rows = [f"q{i},m-9,{int((i + run) % 4 > 0)},{run}" for i in range(30) for run in (1, 2)]
+    table = tmp_path / "winter.csv"
+    table.write_text("\n".join(["frage,system,punkte,lauf", *rows]) + "\n")
+    assert command.main(["audit", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Read as 30 questions (frage) × 2 runs (lauf); scores: punkte")
+    assert "m-9: 77% right" in said and "no column tells apart" not in said

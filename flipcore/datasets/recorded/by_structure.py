@@ -89,7 +89,7 @@ def with_structure(recording: Recording, reading: TableReading) -> Recording:
         changes |= {"target": "", "answers": "text"}
     if reading.grid.regrade and not recording.scorer and len(recording.scores) == 1:
         changes |= {"scorer": reading.grid.regrade, "sample": ""}
-    if reading.grid.run and not (recording.sample or recording.prompt) and reading.grid.run != recording.variant:
+    if reading.grid.run and not recording.sample and reading.grid.run != recording.variant:
         changes["sample"] = reading.grid.run
     contexts = [name for name in reading.grid.content if name in reading.roles.contexts]
     if contexts and recording.prompt and "," not in recording.prompt:

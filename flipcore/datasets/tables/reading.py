@@ -82,7 +82,7 @@ class TableReading:
     n_runs: int = 1
     n_clusters: tuple[int, ...] = ()
     arms: tuple[str, ...] = ()
-    scores: Mapping[tuple[str, str], float] = None  # type: ignore[assignment]
+    scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     coding: Coding | None = None
     model: str = ""
     model_column: str = ""  # that names one model in every row
@@ -90,7 +90,7 @@ class TableReading:
     notes: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     refusal: str = ""
-    missing: Mapping[str, int] = None  # type: ignore[assignment]
+    missing: Mapping[str, int] = field(default_factory=dict)
     n_copies: int = 0
     alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
     letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
@@ -279,8 +279,7 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
     n_runs = 1
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(found.n_rows / max(1, n_told)))
-    constant = [name for name in found.names if names(name.rpartition(".")[2], "model") and found[name].is_constant]
-    named = [name for name in constant if name not in roles.taken]
+    named = [name for name in found.names if name not in roles.taken and _names_one_model(found, name)]
     model = found[named[0]].values[0] if named and not conditions and found[named[0]].values else ""
     coding = roles.agreements[0].coding if roles.agreements else None
     return replace(
@@ -298,6 +297,15 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
         letters=_letters(found, reading, coding),
         missing={name: found.n_rows - found[name].n_filled for name in roles.graders},
     )
+
+
+def _names_one_model(found: Profile, name: str) -> bool:
+    """Whether every row names the same model: in a column called like one, or a word in `system`."""
+    column, last = found[name], name.rpartition(".")[2]
+    if not column.is_constant or not column.values:
+        return False
+    is_word = " " not in column.values[0].strip()  # a text there is a system prompt
+    return names(last, "model") or (last.lower() == "system" and is_word)
 
 
 def _alike(found: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
