@@ -186,11 +186,6 @@ def scale_words(cells: ScoreCells) -> str:
     return "" if (low, high) == UNIT or math.isinf(high - low) else f" on a scale from {low:g} to {high:g}"
 
 
-def interval_text(one: Estimate) -> str:
-    """ "[0.75, 0.89]"."""
-    return f"[{number_text(one.low)}, {number_text(one.high)}]"
-
-
 def score_text(value: float, is_share: bool, digits: int = 0) -> str:
     """Return "87%" of a share of right answers, "3.42" of a grade; `digits` are the decimals of a percentage."""
     return percent_text(value, digits) if is_share else number_text(value)
@@ -205,7 +200,8 @@ def limits_text(estimate: Estimate, is_share: bool) -> str:
     """Return "80 to 92%" of a share of right answers, "3.10 to 3.60" of a grade."""
     if not is_share:
         return f"{number_text(estimate.low)} to {number_text(estimate.high)}"
-    return f"{estimate.limits_percent()[1:-1].replace(', ', ' to ')}%"
+    digits = estimate.percent_digits
+    return f"{number_text(100 * estimate.low, digits)} to {percent_text(estimate.high, digits)}"
 
 
 def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0) -> str:
@@ -238,7 +234,12 @@ def detail(bar: ErrorBar) -> str:
     return f"{design_text(bar)}. {at} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
 
 
-_PART_NAMES = {"questions": "which questions were asked", "wordings": "how they were asked", "reruns": "chance between reruns"}
+_PART_NAMES = {
+    "questions": "which questions were asked",
+    "wordings": "how they were asked",
+    "question × wording": "which prompt suits which question",
+    "reruns": "chance between reruns",
+}
 
 
 def share_words(parts: Mapping[str, Estimate]) -> str:
@@ -260,7 +261,7 @@ def _share(one: Estimate) -> str:
 def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True) -> str:
     """Return how far `n_calls` more calls would narrow the half-width, the best use first.
 
-    "100 more calls would narrow the score by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
+    "100 more calls would narrow the ± by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
     gains = sorted(((now - design.half_width, name) for name, design in more.items()), reverse=True)
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
     words: list[str] = []

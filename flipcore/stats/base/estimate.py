@@ -61,13 +61,8 @@ class Estimate:
         shown = self.percent_digits if digits is None else digits
         if not self.has_interval:
             return percent_text(self.value, shown)
-        return f"{percent_text(self.value, shown)} {self.limits_percent(shown)}{self._shortness()}"
-
-    def limits_percent(self, digits: int | None = None) -> str:
-        """Return the limits of a share in percent: "[80, 92]"."""
-        shown = self.percent_digits if digits is None else digits
         low, high = (number_text(100 * limit, shown) for limit in (self.low, self.high))
-        return f"[{low}, {high}]"
+        return f"{percent_text(self.value, shown)} [{low}, {high}]{self._shortness()}"
 
     @property
     def percent_digits(self) -> int:
