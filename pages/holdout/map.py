@@ -287,15 +287,15 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
     """The entry, what the survey said of it and its nearest entries, of the other set first."""
     item = comparison.items[row]
     st.markdown(
-        f"**{'Retro' if comparison.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
+        f"**{'Holdout' if comparison.labels[row] else 'Benchmark'} entry** {plain(item.item_id.split('@')[0])}"
         f"{f' · {plain(item.category)}' if item.category else ''}"
     )
     st.text(comparison.texts[row])
     if pair := counts.get(item.item_id):
         st.caption(f"Survey: {pair[0]} of {pair[1]} answers picked it as the odd one out; one in three is chance.")
-    own, other = ("retro", "target") if comparison.labels[row] else ("target", "retro")
+    own, other = ("holdout", "benchmark") if comparison.labels[row] else ("benchmark", "holdout")
     for title, rows, cosines in (
-        (f"Nearest in the {other} set", comparison.across[0][row], comparison.across[1][row]),
+        (f"Nearest in the {other}", comparison.across[0][row], comparison.across[1][row]),
         (f"Nearest in its own set ({own})", *comparison.nearest_own(row)),
     ):
         st.markdown(f"**{title}**")

@@ -67,9 +67,9 @@ def test_one_click_after_another_opens_the_entry_with_its_neighbours(page):
     assert len(rows) == 2
     for _ in range(2):
         for row in rows:
-            answer = page.get_by_text("Nearest in the retro set").first
+            answer = page.get_by_text("Nearest in the holdout").first
             click_point(page, ".st-key-entry-map", lambda row=row: page.evaluate(POINTS, [row])[0], answer)
-            said(page, "Nearest in the retro set")
+            said(page, "Nearest in the holdout")
             let_go(page)
 
 

@@ -56,7 +56,7 @@ def test_a_point_on_the_map_is_read_with_its_neighbours(page, address):
         page, ".st-key-entry-map", lambda: page.evaluate(_POINT), page.get_by_text(re.compile("^(Target|Retro) entry")).first
     )
     # points lie on one another: the click may take an entry of either set
-    for said in (r"^(Target|Retro) entry", r"Nearest in the (target|retro) set", r"Nearest in its own set"):
+    for said in (r"^(Benchmark|Holdout) entry", r"Nearest in the (benchmark|holdout)", r"Nearest in its own set"):
         page.get_by_text(re.compile(said)).first.wait_for()
     assert no_fault(page)
 

@@ -1,5 +1,6 @@
 """The tabs Map and Look inside: an answer in a sentence, what was chosen, and no traceback for small or odd sets."""
 
+import threading
 import time
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_a_chosen_entry_is_read_with_its_neighbours_in_both_sets(store):
     target, retro = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, target, retro, store, entries_chosen=chosen(target, retro, rows=[3]))
     assert "**Benchmark entry** made/animals3" in words(app)
-    assert "Nearest in the retro set" in words(app) and "Nearest in its own set (target)" in words(app)
+    assert "Nearest in the holdout" in words(app) and "Nearest in its own set (benchmark)" in words(app)
     assert [len(table.value) for table in app.dataframe[:2]] == [5, 5]
 
 
@@ -100,8 +101,10 @@ def test_every_colour_draws(store, colour):
 
 
 def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
+    is_shown = threading.Event()  # the first picture, before the map of UMAP comes
+
     def slow(units, *drawing):
-        time.sleep(0.5)
+        is_shown.wait(30)
         return np.asarray(units[:, :2], dtype=np.float32)
 
     monkeypatch.setattr(map_jobs, "umap_places", slow)
@@ -109,6 +112,7 @@ def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
     assert (
         "principal components" in app.get("progress")[0].proto.text and "component 1" in app.get("plotly_chart")[0].proto.spec
     )
+    is_shown.set()
     time.sleep(1.0)
     app.run()
     assert not app.get("progress") and "UMAP: near is alike" in app.get("plotly_chart")[0].proto.spec

@@ -5,6 +5,7 @@ what it does not use; where two readings are possible and the score depends on i
 with their scores and the words of `--map` that choose them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -251,9 +252,18 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) ->
     return ""
 
 
+_WON = re.compile(r"\W*([AB12]\s*[<>=]+\s*[AB12])\W*")
+
+
+def _says_who_won(found: Profile, name: str) -> bool:
+    """Whether a column holds nothing but "A>B", "[[B>>A]]" and "A=B"."""
+    values = found[name].values
+    return bool(values) and found[name].n_distinct <= len(values) and all(_WON.fullmatch(value) for value in values)
+
+
 def _pair_of_models(found: Profile) -> tuple[str, str] | None:
     """The two columns of models or outputs that a row compares, with a column that says who won."""
-    if not any(names(name, "pairwise") for name in found.names):
+    if not any(names(name, "pairwise") or _says_who_won(found, name) for name in found.names):
         return None
     ends: dict[tuple[str, ...], dict[str, str]] = {}
     for name in found.names:

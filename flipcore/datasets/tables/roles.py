@@ -66,7 +66,8 @@ def part_of(name: str) -> str:
     ):
         return ""
     ending = (words_of(last) or ("",))[-1]
-    if len(ending) < 2 or ending.isdigit():
+    # `response_model` names who answered, and is no response
+    if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
         return ""
     has = {kind: any(names(word, kind) for word in words) for kind in ("output", "target", "prompt", "answer", "model")}
     has["target"] |= "correct" in words and (has["answer"] or "option" in words or "choice" in words)
