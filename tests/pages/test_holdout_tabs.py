@@ -28,7 +28,7 @@ pytestmark = [
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     st.cache_resource.clear()
-    monkeypatch.setattr(map_jobs, "umap_places", lambda units: np.asarray(units[:, :2], dtype=np.float32))
+    monkeypatch.setattr(map_jobs, "umap_places", lambda units, *_, **__: np.asarray(units[:, :2], dtype=np.float32))
     monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "")
     store = Store.open(tmp_path / "flips.duckdb")
     yield store
@@ -103,7 +103,7 @@ def test_every_colour_draws(store, colour):
 def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
     is_shown = threading.Event()  # the first picture, before the map of UMAP comes
 
-    def slow(units, *drawing):
+    def slow(units, *drawing, **named):
         is_shown.wait(30)
         return np.asarray(units[:, :2], dtype=np.float32)
 
@@ -119,7 +119,7 @@ def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
 
 
 def test_without_umap_the_components_are_shown_with_a_sentence(store, monkeypatch):
-    def missing(units, *drawing):
+    def missing(units, *drawing, **named):
         raise BadInput("UMAP is not there.")
 
     monkeypatch.setattr(map_jobs, "umap_places", missing)
