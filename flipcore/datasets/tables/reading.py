@@ -5,7 +5,6 @@ what it does not use; where two readings are possible and the score depends on i
 with their scores and the words of `--map` that choose them.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -130,7 +129,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     shape = _shape(found, words)
     if shape:
         found = profile(reshape(table, shape))
-    roles = _as_said(find_roles(found), words, found)
+    roles = _as_said(_of_each_model(find_roles(found), found, table.names), words, found)
     grid = find_grid(found, roles)
     grid = _grid_as_said(found, grid, words)
     n_copies = _n_copies(found, grid)
@@ -174,6 +173,13 @@ def _shape(found: Profile, words: Mapping[str, str]) -> Shape:
 
 def _listed(word: str) -> tuple[str, ...]:
     return tuple(part for part in word.split(",") if part)
+
+
+def _of_each_model(roles: Roles, found: Profile, before: Sequence[str]) -> Roles:
+    """The roles of a table whose rows came apart: what each model has of its own is no part of a question."""
+    own = [name for name in roles.contexts if name not in before]
+    contexts = tuple(name for name in roles.contexts if name in before)
+    return replace(roles, contexts=contexts, output=roles.output or next(iter(own), ""))
 
 
 def _as_said(roles: Roles, words: Mapping[str, str], found: Profile) -> Roles:
@@ -252,18 +258,9 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) ->
     return ""
 
 
-_WON = re.compile(r"\W*([AB12]\s*[<>=]+\s*[AB12])\W*")
-
-
-def _says_who_won(found: Profile, name: str) -> bool:
-    """Whether a column holds nothing but "A>B", "[[B>>A]]" and "A=B"."""
-    values = found[name].values
-    return bool(values) and found[name].n_distinct <= len(values) and all(_WON.fullmatch(value) for value in values)
-
-
 def _pair_of_models(found: Profile) -> tuple[str, str] | None:
     """The two columns of models or outputs that a row compares, with a column that says who won."""
-    if not any(names(name, "pairwise") or _says_who_won(found, name) for name in found.names):
+    if not any(names(name, "pairwise") for name in found.names):
         return None
     ends: dict[tuple[str, ...], dict[str, str]] = {}
     for name in found.names:

@@ -264,6 +264,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             continue  # it counts rows
         if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
             continue  # one number above 1 in every row is a setting or a remark, whatever it is called
+        if last.lower() in _WHO and not column.is_verdict:
+            continue  # annotator 7 is somebody, and no grade
         is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
         if names(last, "people") and not names(last, "about") and not names(last, "id"):
@@ -293,6 +295,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         unnamed_scores=tuple(name for name in unnamed if name not in scores),
     )
     return replace(roles, sentinel=_sentinels(profile, roles))
+
+
+_WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler", "labeller"}
 
 
 def _is_named_entry(name: str) -> bool:

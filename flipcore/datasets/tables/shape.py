@@ -43,7 +43,7 @@ def find_shape(profile: Profile) -> Shape:
     lists = _lists(profile)
     if lists:
         return Shape(lists=lists)
-    models = _models_with_affixes(profile) or _models_beside_key(profile)
+    models = _models_of_objects(profile) or _models_with_affixes(profile) or _models_beside_key(profile)
     return Shape(models=models)
 
 
@@ -129,6 +129,23 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
             if (column, is_first) in affixes:
                 affixes[column, is_first].add("")
     return affixes
+
+
+def _models_of_objects(profile: Profile) -> tuple[str, ...]:
+    """Columns that hold an object of the same keys each, with an output and its score in it: a model per column."""
+    keys: dict[str, list[str]] = {}
+    for name in profile.names:
+        column, _, key = name.partition(".")
+        if key:
+            keys.setdefault(column, []).append(key)
+    alike: dict[frozenset[str], list[str]] = {}
+    for column, inner in keys.items():
+        alike.setdefault(frozenset(inner), []).append(column)
+    for inner, columns in alike.items():
+        has_score = any(names(key, "score") for key in inner)
+        if len(columns) > 1 and len(inner) > 1 and has_score and all(_is_stem(column) for column in columns):
+            return tuple(columns)
+    return ()
 
 
 def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
