@@ -19,6 +19,7 @@ from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import names, stems, words_of
+from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 2
 MOST_ARMS = 60
@@ -88,6 +89,7 @@ class TableReading:
     model_column: str = ""  # that names one model in every row
     unused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # rows that count nowhere, and why
     questions: tuple[Question, ...] = ()
     refusal: str = ""
     missing: Mapping[str, int] = field(default_factory=dict)
@@ -143,7 +145,9 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         return replace(reading, refusal=refusal)
     reading = _counted(found, reading)
     reading = _scored(found, reading)
-    reading = replace(reading, unused=_unused(found, reading), notes=_notes(found, reading, table.n_broken))
+    left_out = _left_out(found, reading, table.n_broken)
+    reading = replace(reading, unused=_unused(found, reading), left_out=left_out)
+    reading = replace(reading, notes=_notes(found, reading))
     questions = [question for question in _questions(found, reading) if not _is_answered(question, words)]
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
 
@@ -401,19 +405,27 @@ def _unused(found: Profile, reading: TableReading) -> tuple[str, ...]:
     return tuple(name for name in found.names if name not in used and name not in constant)
 
 
-def _notes(found: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
-    """What was seen on the way that a reader should know."""
-    roles, grid, notes = reading.roles, reading.grid, []
+def _left_out(found: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
+    """The rows that count nowhere, with the reason."""
+    said = []
     if n_broken:
-        notes.append(f"{n_broken:,} rows could not be read.")
-    if reading.has_long_key:
-        notes.append(f"{roles.target} holds long texts, which no output repeats word for word; they make no score.")
+        said.append(f"{count_of(n_broken, 'row')} that could not be read")
     if reading.n_copies:
-        notes.append(f"{reading.n_copies:,} rows repeat another word for word, as a resumed file does; they are left out.")
-    for name, value in roles.sentinel:
+        repeat = "repeats" if reading.n_copies == 1 else "repeat"
+        said.append(f"{count_of(reading.n_copies, 'row')} that {repeat} another word for word")
+    for name, value in reading.roles.sentinel:
         sql = found.table.sql(name)
         n = found.table.rows(f"SELECT count(*) FROM {found.table.relation} WHERE TRY_CAST({sql} AS DOUBLE) = {value}")[0][0]
-        notes.append(f"{name}: {n:,} of {found.n_rows:,} rows hold {value:g}, which is no grade; they are left out.")
+        said.append(f"{count_of(n, 'row')} of {found.n_rows:,} with {name} {value:g}, which is no grade")
+    return tuple(said)
+
+
+def _notes(found: Profile, reading: TableReading) -> tuple[str, ...]:
+    """What was seen on the way that a reader should know."""
+    roles, grid = reading.roles, reading.grid
+    notes = [f"Left out: {one}." for one in reading.left_out]
+    if reading.has_long_key:
+        notes.append(f"{roles.target} holds long texts, which no output repeats word for word; they make no score.")
     for name, n_missing in reading.missing.items():
         if n_missing and name not in roles.people:
             notes.append(f"{name}: {n_missing:,} of {found.n_rows:,} rows hold no score.")

@@ -141,9 +141,9 @@ def _models_of_objects(profile: Profile) -> tuple[str, ...]:
     alike: dict[frozenset[str], list[str]] = {}
     for column, inner in keys.items():
         alike.setdefault(frozenset(inner), []).append(column)
-    for inner, columns in alike.items():
-        has_score = any(names(key, "score") for key in inner)
-        if len(columns) > 1 and len(inner) > 1 and has_score and all(_is_stem(column) for column in columns):
+    for shared, columns in alike.items():
+        has_score = any(names(key, "score") for key in shared)
+        if len(columns) > 1 and len(shared) > 1 and has_score and all(_is_stem(column) for column in columns):
             return tuple(columns)
     return ()
 

@@ -265,3 +265,12 @@ def test_ten_thousand_columns_get_a_sentence(tmp_path):
     path.write_text(",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" * 10_000) + "\n", encoding="utf-8")
     with pytest.raises(BadInput, match="has 10,000 columns; a table of outputs or scores has at most 2,000"):
         read_table(path)
+
+
+def test_the_sentence_says_which_rows_count_nowhere(tmp_path):
+    rows = [f"{i},m,{-1 if i % 20 == 0 else i % 2}" for i in range(1, 61)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,model,correct", *rows, rows[0]]), encoding="utf-8")
+    reading = read_table(tmp_path / "t.csv")
+    assert reading.n_items == 60
+    assert "1 row that repeats another word for word" in sentence(reading)
+    assert reading.notes[0] == "Left out: 1 row that repeats another word for word."
