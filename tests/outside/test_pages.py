@@ -26,6 +26,8 @@ NOT_RUN = {
     ".venv/bin/python -m flipcore run STUDY.toml --on ": "needs Ray; tests/runs/cluster run where it is installed",
     "python3 -m venv served": "fetches torch, 2 GB; tests/models/test_third_party_server.py asks it where it is installed",
     "served/bin/": "needs the environment above; tests/models/test_third_party_server.py asks it where it is installed",
+    ".venv/bin/pip install -r requirements-tools.txt": "fetches other tools; tests/lab/test_outside_tools.py calls them where they are",
+    ".venv/bin/python -m tests.lab.outside_tools": "ten minutes; tests/lab/test_outside_tools.py tries each of its parts",
     ".venv/bin/pip install gguf": "fetches a package; tests/models/test_third_party_server.py asks it where it is installed",
 }
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && "  # run in CI, where IS_WHOLE

@@ -1,0 +1,325 @@
+"""Size and power of Flipscope's tests beside those of other tools, in worlds with a known truth.
+
+    pip install -r requirements-tools.txt
+    python -m tests.lab.outside_tools                 print both tables
+    python -m tests.lab.outside_tools --write         write them to docs/outside-tools.md
+
+Two questions. Is model B better than model A on the same items, some of them in clusters? And how
+many outputs are right, where a judge reads all and people some of them? Each tool is called as its
+own documentation calls it, with the clusters where it takes any, at a two-sided .05.
+"""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from flipcore.stats.audit.labelled import columns_that_tell
+from flipcore.stats.base.guarded import guarded_t
+from flipcore.stats.score.corrected import corrected
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "outside-tools.md"
+START, END = "<!-- tables -->", "<!-- end of tables -->"
+ALPHA = 0.05
+SEED = 20261128
+N_RUNS = 1_000
+N_RESAMPLES = 1_000  # of evalsig's cluster bootstrap, whose default is 10,000
+
+Draw = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Scores of two models on the same rows, and the cluster of each row."""
+
+    model_a: np.ndarray
+    model_b: np.ndarray
+    clusters: np.ndarray
+
+
+@dataclass(frozen=True)
+class World:
+    """A way of drawing a pair; `is_null` says that neither model is better."""
+
+    name: str
+    draw: Callable[[Draw], Pair]
+    is_null: bool
+
+
+# Worlds of two models.
+
+
+def _independent(draw: Draw, n_items: int, gain: float, differ: float) -> Pair:
+    """Draw right and wrong where a share `differ` of the items differs, `gain` in favour of B."""
+    place = draw.random(n_items)
+    rose, fell = place < (differ + gain) / 2, (place >= (differ + gain) / 2) & (place < differ)
+    model_a = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(n_items) < 0.7))
+    return Pair(model_a, model_a + rose - fell, np.arange(n_items))
+
+
+def _passages(draw: Draw, n_clusters: int, size: int, gain: float, spread: float) -> Pair:
+    """Draw items of passages: B's gain in logits differs from passage to passage by `spread`."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    item = draw.normal(0.0, 1.0, clusters.size) + draw.normal(0.0, 1.0, n_clusters)[clusters]
+    lead = gain / 2 + draw.normal(0.0, spread, n_clusters)[clusters] / 2
+    right_a = draw.random(clusters.size) < 1 / (1 + np.exp(-(item - lead)))
+    right_b = draw.random(clusters.size) < 1 / (1 + np.exp(-(item + lead)))
+    return Pair(right_a.astype(float), right_b.astype(float), clusters)
+
+
+def _few_differ(draw: Draw, n_clusters: int, size: int, rises: float, falls: float) -> Pair:
+    """Draw items of which few differ, alike in all clusters."""
+    place = draw.random(n_clusters * size)
+    rose, fell = place < rises, (place >= rises) & (place < rises + falls)
+    model_a = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(place.size) < 0.7))
+    return Pair(model_a, model_a + rose - fell, np.repeat(np.arange(n_clusters), size))
+
+
+def _reruns(draw: Draw, n_items: int, n_runs: int, spread: float) -> Pair:
+    """Draw answers of two models asked `n_runs` times each; a row per answer, a cluster per item."""
+    hardness = draw.normal(0.8, 1.5, n_items)
+    lead = draw.normal(0.0, spread, n_items) / 2
+    chances = [1 / (1 + np.exp(-(hardness + sign * lead))) for sign in (-1, 1)]
+    rows = [(draw.random((n_items, n_runs)) < chance[:, None]).astype(float) for chance in chances]
+    return Pair(rows[0].ravel(), rows[1].ravel(), np.repeat(np.arange(n_items), n_runs))
+
+
+def _lost_clusters(draw: Draw, n_clusters: int, size: int, share: float) -> Pair:
+    """Draw two equal models: B gains a little everywhere and loses a few clusters whole."""
+    is_lost = np.repeat(draw.random(n_clusters) < share, size)
+    gain = share / (1 - share)
+    usual = _independent(draw, is_lost.size, gain, differ=0.2)
+    model_a = np.where(is_lost, 1.0, usual.model_a)
+    model_b = np.where(is_lost, 0.0, usual.model_b)
+    return Pair(model_a, model_b, np.repeat(np.arange(n_clusters), size))
+
+
+WORLDS = [
+    World("200 questions, 20% differ", lambda draw: _independent(draw, 200, 0.0, 0.2), True),
+    World("200 questions, 3% differ", lambda draw: _independent(draw, 200, 0.0, 0.03), True),
+    World("60 questions × 5 runs", lambda draw: _reruns(draw, 60, 5, 1.5), True),
+    World("12 passages × 10, gains vary", lambda draw: _passages(draw, 12, 10, 0.0, 1.5), True),
+    World("20 passages × 10, gains vary", lambda draw: _passages(draw, 20, 10, 0.0, 1.5), True),
+    World("57 subjects × 25, gains vary", lambda draw: _passages(draw, 57, 25, 0.0, 1.0), True),
+    World("57 subjects × 25, 2% lost whole", lambda draw: _lost_clusters(draw, 57, 25, 0.02), True),
+    World("200 questions, +9 points", lambda draw: _independent(draw, 200, 0.09, 0.2), False),
+    World("20 passages × 10, +0.8 logit", lambda draw: _passages(draw, 20, 10, 0.8, 0.0), False),
+    World("40 passages × 5, +0.6 logit", lambda draw: _passages(draw, 40, 5, 0.6, 0.5), False),
+    World("57 × 25, 15% rise, 10% fall", lambda draw: _few_differ(draw, 57, 25, 0.15, 0.10), False),
+]
+
+
+# Tools: whether B is better, at a two-sided .05.
+
+
+def _by_flipscope(pair: Pair) -> bool:
+    clusters = pair.clusters if np.unique(pair.clusters).size < pair.clusters.size else None
+    test = guarded_t(pair.model_b - pair.model_a, (-1.0, 1.0), clusters)
+    return bool(test.p_above < ALPHA / 2)
+
+
+def _by_statsmodels(pair: Pair) -> bool:
+    import statsmodels.api as sm
+
+    differences = pair.model_b - pair.model_a
+    if not differences.any():
+        return False
+    found = sm.OLS(differences, np.ones(differences.size)).fit(
+        cov_type="cluster", cov_kwds={"groups": pair.clusters}, use_t=True
+    )
+    return bool(found.pvalues[0] < ALPHA and found.params[0] > 0)
+
+
+def _by_errorbars(pair: Pair) -> bool:
+    from errorbars.compare import paired_compare
+
+    found = paired_compare(pair.model_b, pair.model_a, clusters=pair.clusters)
+    return bool((found.p_value_clustered or 1.0) < ALPHA and found.mean_diff > 0)
+
+
+def _by_evalsig(pair: Pair) -> bool:
+    from evalsig.inference.cluster_bootstrap import cluster_bootstrap_ci
+    from evalsig.inference.mcnemar import mcnemar_test
+
+    # The two tests that its `compare` chooses for 0/1 scores with and without clusters.
+    if np.unique(pair.clusters).size == pair.clusters.size:
+        found = mcnemar_test(pair.model_a, pair.model_b)
+    else:
+        found = cluster_bootstrap_ci(pair.model_a, pair.model_b, pair.clusters, n_resamples=N_RESAMPLES, rng=0)
+    return bool(found.p_value < ALPHA and found.delta > 0)
+
+
+def _by_standard_errors(pair: Pair) -> bool:
+    """Compare two scores by the standard errors that a harness prints beside them."""
+    means = pair.model_b.mean() - pair.model_a.mean()
+    n = pair.model_a.size
+    error = np.sqrt((pair.model_a.var(ddof=1) + pair.model_b.var(ddof=1)) / n)
+    return bool(means > 1.96 * error)
+
+
+TOOLS: Mapping[str, Callable[[Pair], bool]] = {
+    "Flipscope": _by_flipscope,
+    "statsmodels, cluster-robust t": _by_statsmodels,
+    "errorbars": _by_errorbars,
+    "evalsig": _by_evalsig,
+    "printed standard errors": _by_standard_errors,
+}
+
+
+# A judge on all outputs, people on some of them.
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judge's verdict per output, people's for those with a label (NaN elsewhere), and the truth."""
+
+    judge: np.ndarray
+    people: np.ndarray
+    clusters: np.ndarray
+    truth: float
+
+
+def _judged(draw: Draw, n_outputs: int, n_labels: int, size: int = 1, only_passed: bool = False) -> Judged:
+    """Draw a judge that passes 60% of the wrong outputs and fails 5% of the right ones."""
+    n_clusters = n_outputs // size
+    clusters = np.repeat(np.arange(n_clusters), size)
+    # A beta of these two numbers has the mean .715; clusters of one item need none of it.
+    chance = draw.beta(2.86, 1.14, n_clusters)[clusters] if size > 1 else np.full(n_outputs, 0.715)
+    is_right = draw.random(n_outputs) < chance
+    judge = np.where(is_right, draw.random(n_outputs) < 0.95, draw.random(n_outputs) < 0.6)
+    if size > 1:
+        labelled = np.isin(clusters, draw.permutation(n_clusters)[: n_labels // size])
+    else:
+        among = np.flatnonzero(judge) if only_passed else np.arange(n_outputs)
+        labelled = np.isin(np.arange(n_outputs), draw.permutation(among)[:n_labels])
+    people = np.where(labelled, is_right.astype(float), np.nan)
+    return Judged(judge.astype(float), people, clusters, 0.715)
+
+
+JUDGED_WORLDS: Mapping[str, Callable[[Draw], Judged]] = {
+    "4,000 outputs, 600 labels": lambda draw: _judged(draw, 4_000, 600),
+    "400 outputs, 60 labels": lambda draw: _judged(draw, 400, 60),
+    "400 outputs, 20 labels": lambda draw: _judged(draw, 400, 20),
+    "40 passages × 10, labels of 12 passages": lambda draw: _judged(draw, 400, 120, size=10),
+    "4,000 outputs, 600 labels of passed ones": lambda draw: _judged(draw, 4_000, 600, only_passed=True),
+}
+
+
+def _limits_of_flipscope(world: Judged) -> tuple[float, float] | None:
+    is_labelled = ~np.isnan(world.people)
+    groups = [
+        (int((is_labelled & (world.judge == value)).sum()), int((~is_labelled & (world.judge == value)).sum()))
+        for value in (0.0, 1.0)
+    ]
+    # Clusters are labelled whole, so whether labels are a random part is asked of rows alone.
+    is_clustered = np.unique(world.clusters).size < world.clusters.size
+    if not is_clustered and columns_that_tell({"judge": groups}):
+        return None
+    estimate = corrected(world.judge, world.people, world.clusters).estimate
+    return None if np.isnan(estimate.low) else (estimate.low, estimate.high)
+
+
+def _limits_of_truescore(world: Judged) -> tuple[float, float] | None:
+    from truescore.correct import ppi_estimate
+
+    index = np.flatnonzero(~np.isnan(world.people))
+    is_clustered = np.unique(world.clusters).size < world.clusters.size
+    found = ppi_estimate(
+        world.judge, world.people[index], index, alpha=ALPHA, clusters=world.clusters if is_clustered else None
+    )
+    return found.low, found.high
+
+
+def _limits_of_judge(world: Judged) -> tuple[float, float] | None:
+    mean = float(world.judge.mean())
+    error = 1.96 * np.sqrt(mean * (1 - mean) / world.judge.size)
+    return mean - error, mean + error
+
+
+CORRECTIONS: Mapping[str, Callable[[Judged], tuple[float, float] | None]] = {
+    "Flipscope": _limits_of_flipscope,
+    "truescore": _limits_of_truescore,
+    "the judge alone": _limits_of_judge,
+}
+
+
+# Tables.
+
+
+def pair_rows(n_runs: int) -> list[list[str]]:
+    """Return a row per world: its name and the share of runs in which each tool calls B better."""
+    rows = []
+    for number, world in enumerate(WORLDS):
+        draw = np.random.default_rng([SEED, number])
+        pairs = [world.draw(draw) for _ in range(n_runs)]
+        what = "equal" if world.is_null else "B better"
+        shares = []
+        for is_better in TOOLS.values():
+            shares.append(f"{np.mean([is_better(pair) for pair in pairs]):.3f}")
+        rows.append([what, world.name, *shares])
+    return rows
+
+
+def judged_rows(n_runs: int) -> list[list[str]]:
+    """Return a row per world: the share of intervals that hold the truth, and their mean width."""
+    rows = []
+    for number, (name, draw_world) in enumerate(JUDGED_WORLDS.items()):
+        draw = np.random.default_rng([SEED, 100 + number])
+        worlds = [draw_world(draw) for _ in range(n_runs)]
+        cells = []
+        for limits_of in CORRECTIONS.values():
+            cells.append(_covered(worlds, limits_of))
+        rows.append([name, *cells])
+    return rows
+
+
+def _covered(worlds: list[Judged], limits_of: Callable[[Judged], tuple[float, float] | None]) -> str:
+    n_held, widths, n_refused = 0, [], 0
+    for world in worlds:
+        limits = limits_of(world)
+        if limits is None:
+            n_refused += 1
+            continue
+        n_held += limits[0] <= world.truth <= limits[1]
+        widths.append(limits[1] - limits[0])
+    refused = f"refused {n_refused / len(worlds):.3f}" if n_refused else ""
+    if not widths:
+        return refused
+    held = f"{n_held / len(widths):.3f} (± {50 * np.mean(widths):.1f} points)"
+    return f"{held}, {refused}" if refused else held
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def tables(n_runs: int) -> str:
+    """Return both tables in Markdown."""
+    pairs = _table(["Truth", "World", *TOOLS], pair_rows(n_runs))
+    judged = _table(["World", *CORRECTIONS], judged_rows(n_runs))
+    return f"{pairs}\n\n{judged}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=N_RUNS)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    found = tables(options.runs)
+    print(found)
+    if options.write:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{START}\n{found}\n{END}{after}", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

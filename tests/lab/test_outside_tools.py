@@ -1,0 +1,69 @@
+"""The worlds in which other tools stand beside this one hold the truth that their names state."""
+
+import numpy as np
+import pytest
+
+from tests.lab.outside_tools import CORRECTIONS, JUDGED_WORLDS, PAGE, TOOLS, WORLDS, Pair, judged_rows, pair_rows
+
+MODULES = {"errorbars": "errorbars", "evalsig": "evalsig", "truescore": "truescore"}
+
+
+def _needs(tool: str) -> None:
+    if tool in MODULES:
+        pytest.importorskip(MODULES[tool], reason=f"{tool} is not installed: requirements-tools.txt")
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+def test_models_are_equal_where_a_world_says_so(world):
+    draw = np.random.default_rng(3)
+    gains = np.array([np.mean(np.subtract(pair.model_b, pair.model_a)) for pair in map(world.draw, [draw] * 400)])
+    error = gains.std(ddof=1) / np.sqrt(gains.size)
+    assert (abs(gains.mean()) < 4 * error) == world.is_null
+
+
+@pytest.mark.parametrize("name", JUDGED_WORLDS)
+def test_the_judge_is_wrong_and_the_truth_is_known(name):
+    draw = np.random.default_rng(4)
+    worlds = [JUDGED_WORLDS[name](draw) for _ in range(100)]
+    assert abs(np.mean([world.judge.mean() for world in worlds]) - 0.850) < 0.01
+    if "passed" not in name:
+        assert abs(np.nanmean(np.concatenate([world.people for world in worlds])) - 0.715) < 0.02
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_finds_a_large_gain_and_no_loss(tool):
+    _needs(tool)
+    draw = np.random.default_rng(5)
+    model_a, model_b = (draw.random((2, 300)) < np.array([[0.4], [0.8]])).astype(float)
+    clusters = np.repeat(np.arange(60), 5)
+    assert TOOLS[tool](Pair(model_a, model_b, clusters))
+    assert not TOOLS[tool](Pair(model_b, model_a, clusters))
+
+
+@pytest.mark.parametrize("tool", CORRECTIONS)
+def test_a_correction_holds_the_truth_or_refuses(tool):
+    _needs(tool)
+    world = JUDGED_WORLDS["4,000 outputs, 600 labels"](np.random.default_rng(6))
+    low, high = CORRECTIONS[tool](world)
+    assert (low < world.truth < high) == (tool != "the judge alone")
+
+
+def test_labels_of_passed_outputs_are_refused_here():
+    world = JUDGED_WORLDS["4,000 outputs, 600 labels of passed ones"](np.random.default_rng(7))
+    assert CORRECTIONS["Flipscope"](world) is None
+
+
+def test_the_page_has_a_row_per_world():
+    rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    named = [cell.strip("| ") for row in rows for cell in row[:2]]
+    assert [world.name for world in WORLDS if world.name not in named] == []
+    assert [name for name in JUDGED_WORLDS if name not in named] == []
+
+
+def test_rows_are_shares_per_tool():
+    for module in MODULES.values():
+        pytest.importorskip(module)
+    rows = pair_rows(2)
+    assert {len(row) for row in rows} == {2 + len(TOOLS)}
+    assert all(0 <= float(cell) <= 1 for row in rows for cell in row[2:])
+    assert {len(row) for row in judged_rows(2)} == {1 + len(CORRECTIONS)}
