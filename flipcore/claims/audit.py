@@ -333,11 +333,12 @@ def readouts_differ(pairs: Sequence[ReadoutPair], places: Sequence[Place], other
 
 
 def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
-    """The template of each item where the items say one (`source_id`); None where every item is its own."""
-    if "source_id" not in log.items:
+    """The cluster of each item; None where every item is its own."""
+    if "family" not in log.items:
         return None
-    sources = log.items.set_index("item_id")["source_id"].reindex(items)
-    return None if sources.isna().all() else sources.where(sources.notna(), pd.Series(items, index=items)).to_numpy()
+    own_ids = pd.Series(items, index=items)
+    clusters = log.items.set_index("item_id")["family"].reindex(items).fillna(own_ids)
+    return None if clusters.nunique() == len(clusters) else clusters.to_numpy()
 
 
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.copies import CrossNeighbours, compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
 from flipcore.stats.holdout.difficulty import AFTER, BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
-from flipcore.stats.holdout.entries import entry_text, one_per_source, paired_rows, source_groups
+from flipcore.stats.holdout.entries import entry_text, one_per_source, origins, paired_rows, source_groups
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, HoldoutVerdict, joined
@@ -413,7 +413,8 @@ def all_conditions(
     store: Store, sets: Sets, accuracies: Callable[[str], pd.DataFrame] | None = None, boosted: bool = True
 ) -> list[Condition]:
     """What the studies of these sets measured; of equal conditions the newest study's. `accuracies` gives a study's answers."""
-    sources = {item.item_id: item.source_id for item in (*sets.target, *sets.retro)}
+    known = origins(sets.target, sets.retro)
+    sources = {item.item_id: known.get(item.item_id) for item in (*sets.target, *sets.retro)}
     by_label: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = accuracies(study_id) if accuracies else holdout.accuracies(store, study_id)

@@ -30,6 +30,7 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics
 from flipcore.text.counts import count_of
+from flipcore.text.same_question import joined_clusters, question_key
 
 # What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
 # that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
@@ -190,12 +191,14 @@ class ReadScores:
     def __init__(self, corrections: Mapping[str, str]) -> None:
         self.corrections, self.is_whole = corrections, True
         self.versions: set[tuple[str, int]] = set()  # items that were asked in another way too
+        self.asked: dict[tuple[str, int], int] = {}  # each item's question and prompt, as a hash
         self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
 
     def add(self, record: LogRecord, model: str, document: Document, axis: str) -> None:
         if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
             self.versions.add((document.task, document.number))
             return
+        self._note_question(record, document)
         role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
         for one in record.readouts:
             is_judged = one.is_correct is not None or one.score is not None
@@ -205,6 +208,14 @@ class ReadScores:
                 self.rows.append((*at, one.name, one.score, one.is_correct))
         if len(self.rows) > MOST_ITEMS:
             self.is_whole, self.rows = False, []
+
+    def _note_question(self, record: LogRecord, document: Document) -> None:
+        """Keeps what an item asks, so that one question under many ids is one cluster."""
+        item = document.task, document.number
+        key = question_key(record.question.strip() or record.prompt, record.options, "\n".join(_right(record)))
+        if key is not None:
+            asked = hash((key, record.prompt or record.question, record.system))
+            self.asked[item] = min(asked, self.asked.get(item, asked))
 
     def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
         """What `store.queries.scores` will say of them, a dictionary a row."""
@@ -217,6 +228,9 @@ class ReadScores:
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
             row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
             rows.append(row | {"score": value, "family": unit, "has_versions": (task, number) in self.versions})
+        keys = [self.asked.get((task, number)) for _, task, number, *_ in self.rows]
+        for row, cluster in zip(rows, joined_clusters([row["family"] for row in rows], keys), strict=True):
+            row["family"] = cluster
         return rows
 
 

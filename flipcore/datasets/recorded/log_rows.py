@@ -16,6 +16,7 @@ from flipcore.datasets.recorded.log_documents import ItemIds, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
+from flipcore.text.same_question import NO_QUESTION
 
 UNNAMED = "model not named in the log"
 
@@ -137,7 +138,7 @@ class Builder:
         kind = self.joining.kinds.get(document.task, "text")
         kind = "text" if kind == "choice" and len(record.options) < 2 else kind
         options = unique_options(record.options) if kind == "choice" else ()
-        question = record.question.strip() or record.prompt.strip() or "(no question in the log)"
+        question = record.question.strip() or record.prompt.strip() or NO_QUESTION
         item = Item.make(
             dataset=document.task,
             key=document.key(record),

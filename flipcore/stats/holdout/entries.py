@@ -1,11 +1,12 @@
 """The entries of two sets: the text that is compared, and which entries were made from one source and must stay together."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from flipcore.core.records import Item
+from flipcore.text.same_question import item_key
 
 
 def entry_text(item: Item) -> str:
@@ -21,16 +22,36 @@ def entry_text(item: Item) -> str:
 
 def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
     """A name for each item of target + retro: an entry and what was written from it, over any number of steps, share one."""
+    above = origins(target, retro)
+    return [_root(item.item_id, above) for item in (*target, *retro)]
+
+
+def origins(target: Sequence[Item], retro: Sequence[Item]) -> dict[str, str]:
+    """Return what each entry goes back to: what it was written from, or the same question before it.
+
+    Equal questions within a set are one. Across the sets they stay two: an entry of the holdout
+    that repeats one of the benchmark undeclared is a finding.
+    """
     above = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
+    for items in (target, retro):
+        first_of: dict[tuple[str, ...], str] = {}
+        for item in items:
+            key = item_key(item)
+            if key is None:
+                continue
+            first, own = (_root(one, above) for one in (first_of.setdefault(key, item.item_id), item.item_id))
+            if first != own:
+                above[own] = first
+    return above
 
-    def root(item_id: str) -> str:
-        chain = {item_id}
-        while item_id in above and above[item_id] not in chain:
-            item_id = above[item_id]
-            chain.add(item_id)
-        return item_id
 
-    return [root(item.item_id) for item in (*target, *retro)]
+def _root(item_id: str, above: Mapping[str, str]) -> str:
+    """Where an entry goes back to, over any number of steps."""
+    chain = {item_id}
+    while item_id in above and above[item_id] not in chain:
+        item_id = above[item_id]
+        chain.add(item_id)
+    return item_id
 
 
 def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...], str]:

@@ -12,6 +12,7 @@ from flipcore.stats.memory.gap_decision import Families, Sides, are_split, excha
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
+from flipcore.text.same_question import joined_clusters, question_key
 
 FEW_FAMILIES = 0.8  # below so many families an item, single items are no longer independent
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -69,11 +70,16 @@ def members(
     guess = {item: 1 / n for item, n in zip(ids, sizes, strict=True) if n}
     origins = items["family"].tolist() if "family" in items else ids  # the item that each was made from, else itself
     sources = [None if source == item else source for source, item in zip(origins, ids, strict=True)]
-    family = {
-        item: family_of(question, meta, source)
-        for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
-    }
+    names = [family_of(*row) for row in zip(items["question"], items["meta"], sources, strict=True)]
+    keys = [
+        question_key(question, _listed(options)) for question, options in zip(items["question"], items["options"], strict=True)
+    ]
+    family = dict(zip(ids, joined_clusters(names, keys), strict=True))
     return Members(control, guess, family, (pairs or Pairs()).among(set(ids)), frozenset(newer))
+
+
+def _listed(options: Sequence[str] | None) -> tuple[str, ...]:
+    return () if options is None else tuple(options)
 
 
 def family_of(question: str, meta: object, source_id: object) -> str:

@@ -6,6 +6,7 @@ from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import CONTINUATION
 from flipcore.core.study import FILES_OF_REPORTED, REMARKS, Study
 from flipcore.extractors import EXTRACTORS
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
@@ -21,9 +22,9 @@ FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN sources t USING 
 WHERE s.study_id = $study_id AND coalesce(t.is_open, true) GROUP BY ALL
 """
 _ITEMS = f"""
-SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id,
+SELECT i.item_id, q.question, q.options, q.target, q.category, family_of.family,
        coalesce(q.meta->>'$.task', '') AS task
-FROM study_items i JOIN items q USING (item_id)
+FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS}
 WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 """
 

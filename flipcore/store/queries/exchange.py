@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.visible import OPEN
 
@@ -12,7 +13,7 @@ WITH first AS (
     SELECT model, item_id, axis, variant_id, sample, extractor, arg_min(call_id, position) AS call_id
     FROM readout_sources WHERE study_id = $study_id GROUP BY ALL)
 SELECT r.model, r.item_id, i.role, q.dataset, q.kind, q.question, q.options, q.category,
-       coalesce(q.source_id, r.item_id) AS family, r.axis, s.key AS variant,
+       family_of.family, r.axis, s.key AS variant,
        r.variant_id, v.system, v.parts, v.option_order, v.labels, v.target, r.sample, r.extractor, r.status, r.answer, r.value,
        r.is_correct, r.span_start, r.span_end, r.reason, r.probabilities, r.label_mass,
        c.call_id, c.status AS call_status, c.text, c.reasoning, c.finish_reason, c.tokens, c.top_logprobs,
@@ -22,6 +23,7 @@ JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN study_variants s USING (study_id, item_id, axis, variant_id) JOIN variants v USING (variant_id)
 LEFT JOIN first l USING (model, item_id, axis, variant_id, sample, extractor)
 LEFT JOIN completions c ON c.call_id = l.call_id
+{JOIN_CLUSTERS}
 WHERE r.study_id = $study_id AND {OPEN}
 ORDER BY r.model, i.position, r.axis, s.position, r.sample, r.extractor
 """

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from flipcore.core.records import IDENTITY
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.visible import HIDDEN, OPEN
@@ -133,10 +134,10 @@ def output(store: Store, study_id: str, call_id: str) -> dict:
 
 _READ = f"""
 SELECT r.model, r.item_id, r.variant_id, r.sample, r.extractor, i.role, r.status, r.answer, r.is_correct, s.call_id, v.target, q.kind,
-       coalesce(q.source_id, r.item_id) AS family, c.text
+       family_of.family, c.text
 FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
 JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id) JOIN items q USING (item_id)
-JOIN completions c USING (call_id)
+JOIN completions c USING (call_id) {JOIN_CLUSTERS}
 WHERE s.study_id = $study_id AND s.position = 0 AND s.call_id IN (SELECT unnest($calls)) AND r.status <> 'absent' AND {IS_ANSWER} AND {OPEN}
 QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.variant_id, r.sample, r.extractor ORDER BY r.axis) = 1
 ORDER BY r.model, r.extractor, r.item_id, r.variant_id, r.sample

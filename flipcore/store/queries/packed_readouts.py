@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from flipcore.store import packing
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.packing import Mark
 from flipcore.store.queries.paraphrase_states import CountedPairs
@@ -17,9 +18,10 @@ from flipcore.store.queries.readout_rows import COLUMNS, RIGHTS, category, texts
 from flipcore.store.visible import SIGHT, Sight
 
 _ROWS = f"""
-SELECT p.model, p.item_id, i.role, q.kind, coalesce(q.source_id, p.item_id) AS family,
+SELECT p.model, p.item_id, i.role, q.kind, family_of.family,
        {", ".join(f"p.{one}" for one in packing.COLUMNS[2:])}
 FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
+{JOIN_CLUSTERS}
 WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked OR p.model IN (SELECT unnest($locked_models)))
 ORDER BY p.model, i.position, p.item_id
 """

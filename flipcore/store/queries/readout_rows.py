@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.queries.paraphrase_states import CountedPairs
@@ -30,9 +31,10 @@ _BATCH = 65_536  # readouts whose texts are held at once
 
 _PLACES = f"""
 SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position, v.compared_with, v.material_id,
-       coalesce(q.source_id, i.item_id) AS family
+       family_of.family
 FROM study_items i JOIN study_variants v USING (study_id, item_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
+{JOIN_CLUSTERS}
 WHERE i.study_id = $study_id AND {SIGHT} AND ($everything OR {COMPARABLE})
 ORDER BY i.position, v.axis, v.position, i.item_id, v.variant_id
 """

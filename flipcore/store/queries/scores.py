@@ -7,16 +7,18 @@ from typing import Any
 import pandas as pd
 
 from flipcore.core.wordings import COMBINED
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.visible import OPEN, OPENED
 
 _SCORES = f"""
 SELECT r.model, r.item_id, i.role, r.sample, r.extractor, CASE WHEN r.is_correct IS NULL THEN r.value
-       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, coalesce(q.source_id, r.item_id) AS family, has_versions
+       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, family_of.family, has_versions
 FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 JOIN (SELECT item_id, count(DISTINCT key) > 1 AS has_versions FROM study_variants WHERE study_id = $study_id GROUP BY item_id)
      USING (item_id)
+{JOIN_CLUSTERS}
 WHERE r.study_id = $study_id AND v.key = 'base' AND r.extractor IN (SELECT unnest($scorers)) AND {OPEN}
 QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.sample, r.extractor ORDER BY r.axis) = 1
 ORDER BY r.model, i.position, r.item_id, r.sample
@@ -29,8 +31,8 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
-_NEVER_READ = f"""SELECT i.item_id, i.role, coalesce(q.source_id, i.item_id) AS family
-FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id AND {OPEN}
+_NEVER_READ = f"""SELECT i.item_id, i.role, family_of.family
+FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS} WHERE i.study_id = $study_id AND {OPEN}
 AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item_id = i.item_id) ORDER BY i.position"""
 
 

@@ -10,6 +10,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.store import packing
 from flipcore.store.archives import archives, check_here
+from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.pack_tables import forget
 from flipcore.store.queries import packed_readouts
@@ -95,8 +96,8 @@ def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], t
 
 
 _ITEMS = f"""
-SELECT q.*, role, position, confirmatory, coalesce(source_id, item_id) AS family
-FROM study_items i JOIN items q USING (item_id) WHERE study_id = $study_id AND {OPENED} ORDER BY position
+SELECT q.*, role, position, confirmatory, family_of.family
+FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS} WHERE study_id = $study_id AND {OPENED} ORDER BY position
 """
 
 

@@ -1,0 +1,55 @@
+"""Questions that are asked under several ids: known by their text, they count as one cluster."""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from flipcore.core.records import Item
+
+NO_QUESTION = "(no question in the log)"  # stands for a question that a log does not show
+
+
+def question_key(
+    question: str, options: Sequence[str] = (), right: str = ""
+) -> tuple[str, ...] | None:
+    """Return what two items share where they ask the same; None where no question is known.
+
+    Case, spaces and the order of the options make no difference. `right` is the right answer in
+    words: equal texts with other answers depend on something that they do not show.
+    """
+    text = _plain(question)
+    if not text or text == _plain(NO_QUESTION):
+        return None
+    return (text, _plain(right), *sorted(map(_plain, options)))
+
+
+def item_key(item: Item) -> tuple[str, ...] | None:
+    """Return the `question_key` of an item."""
+    right = item.target or ""
+    if item.options and right.isdecimal() and int(right) < len(item.options):
+        right = item.options[int(right)]
+    return question_key(item.question, item.options, right)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def joined_clusters(clusters: Iterable[str], keys: Iterable[Hashable | None]) -> list[str]:
+    """Return each item's cluster, where clusters with a question in common are one.
+
+    The first name of all that are joined stands for them. A key of None joins nothing.
+    """
+    names = list(clusters)
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.get(name, name) != name:
+            name = parent[name]
+        return name
+
+    first_of: dict[Hashable, str] = {}
+    for name, key in zip(names, keys, strict=True):
+        if key is None:
+            continue
+        first, second = sorted((root(first_of.setdefault(key, name)), root(name)))
+        parent[second] = first
+    return [root(name) for name in names]
