@@ -353,7 +353,7 @@ class Asking:
             self.count(error, 0, completion)
             self._in_flight.end(call.call_id, completion, error)
 
-        completion_rows = [rows.completion_row(call, completion, backend.simulated)]
+        completion_rows = [rows.completion_row(call, completion, simulated=backend.simulated)]
         self.storing.add([("completions", completion_rows), ("purchases", purchases), *self._links([call.call_id])], safe)
 
     async def _reserved(self, call: Call) -> float | None:

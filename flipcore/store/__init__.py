@@ -1,1 +1,2 @@
-"""One DuckDB file: the schema, the one connection, the one writer, and every question that is asked of it."""
+"""One DuckDB file: the schema, the one connection, the one writer, and every question that is asked
+of it."""

@@ -1,11 +1,14 @@
-"""The log of acts: who did what, when, on what. Its rows are written with what they tell of, in one transaction, and only added.
+"""The log of acts: who did what, when, on what. Its rows are written with what they tell of, in one
+transaction, and only added.
 
-Each row holds a hash of itself and of the one before, so that whoever changes or removes one by hand leaves a trace (`problem`). Count
-and head of the chain also stand outside the file, in the user's own folder, so that a tail that was cut off shows. It is no signature:
-who can write both and knows this module can write another whole chain.
+Each row holds a hash of itself and of the one before, so that whoever changes or removes one by
+hand leaves a trace (`problem`). Count and head of the chain also stand outside the file, in the
+user's own folder, so that a tail that was cut off shows. It is no signature: who can write both and
+knows this module can write another whole chain.
 
-There is none where access is off, nor of what the owner's own threads store: runs that were started, readouts, the demo. What the
-owner does by hand (delete, merge) is told of under no name."""
+There is none where access is off, nor of what the owner's own threads store: runs that were
+started, readouts, the demo. What the owner does by hand (delete, merge) is told of under no
+name."""
 
 import datetime as dt
 import hashlib
@@ -29,7 +32,10 @@ from flipcore.store.rows import now
 _HEAD = "acts"  # of store_info: number and link of the last row
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _COLUMNS = ("act_id", "who", "level", "act", "target", "n_rows", "created_at")
-_ROWS = "SELECT act_id, who, level, act, target, n_rows, epoch_us(created_at), number, link FROM acts WHERE origin = ''"
+_ROWS = (
+    "SELECT act_id, who, level, act, target, n_rows, epoch_us(created_at), number, link FROM acts "
+    "WHERE origin = ''"
+)
 Part = tuple[str, list[dict]]
 MOST_TARGET_CHARS = 200
 
@@ -66,13 +72,15 @@ def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:
 
 
 def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
-    """Rows as they are to be written, each with its place and its link; called by the writer, in their transaction."""
+    """Rows as they are to be written, each with its place and its link; called by the writer, in
+    their transaction."""
     number, link = _head(connection) or (0, _of_earlier(connection))
     linked = []
     for row in rows:
-        values = [
-            (row[name] - _EPOCH) // dt.timedelta(microseconds=1) if name == "created_at" else row[name] for name in _COLUMNS
-        ]
+        # Times are chained as microseconds, which is how the file gives them back.
+        microseconds = (row["created_at"] - _EPOCH) // dt.timedelta(microseconds=1)
+        chained_row = row | {"created_at": microseconds}
+        values = [chained_row[name] for name in _COLUMNS]
         number, link = number + 1, _link(link, number + 1, values)
         linked.append(row | {"number": number, "link": link, "origin": ""})
     _keep_head(connection, number, link)
@@ -80,15 +88,15 @@ def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
 
 
 def keep_outside(connection: DuckDBPyConnection, path: Path) -> None:
-    """Keeps count and head of the chain outside the file at `path`; ends that the chain does not hold any more stay there beside it.
-    Where nothing can be kept, the next act keeps its own."""
+    """Keep count and head of the chain outside the file at `path`; ends that the chain does not
+    hold any more stay there beside it. Where nothing can be kept, the next act keeps its own."""
     if head := _head(connection):
         with suppress(FlipscopeError):
             write(_outside(path), json.dumps([*_cut_off(connection, path), head]))
 
 
 def forget_outside(path: Path) -> None:
-    """Before the links of a chain that holds are made anew."""
+    """Forget the ends kept outside, before the links of a chain that holds are made again."""
     _outside(path).unlink(missing_ok=True)
 
 
@@ -100,65 +108,93 @@ def _outside(path: Path) -> Path:
 def _cut_off(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, str]]:
     """The ends of the chain, (count, link), that were kept outside and that it does not hold."""
     try:
-        heads = [(int(number), str(link)) for number, link in json.loads(_outside(path).read_bytes())]
+        heads = [
+            (int(number), str(link)) for number, link in json.loads(_outside(path).read_bytes())
+        ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError):
         return [(0, "")]  # it was changed by hand
     sql = "SELECT 1 FROM acts WHERE (number, link) = ($number, $link) AND origin = ''"
-    return [one for one in heads if not connection.execute(sql, {"number": one[0], "link": one[1]}).fetchall()]
+    return [
+        head
+        for head in heads
+        if not connection.execute(sql, {"number": head[0], "link": head[1]}).fetchall()
+    ]
 
 
 def problem(connection: DuckDBPyConnection, path: Path) -> str:
-    """What is wrong with the log of acts, as a sentence; "" where every row is as it was written."""
+    """Return a sentence on what is wrong with the log of acts; "" where every row is as it was
+    written."""
     head, link, place = _head(connection), _of_earlier(connection), 0
-    for *values, number, own in connection.execute(f"{_ROWS} AND number IS NOT NULL ORDER BY number").fetchall():
+    for *values, number, stored_link in connection.execute(
+        f"{_ROWS} AND number IS NOT NULL ORDER BY number"
+    ).fetchall():
         place += 1
         link = _link(link, place, values)
         if number != place:
             return f"Row {place:,} of the log of acts was removed."
-        if own != link:
+        if stored_link != link:
             before = "it, or the rows of an earlier release before it," if place == 1 else "it"
-            return f"Row {place:,} of the log of acts does not fit the one before: {before} was changed or put in."
+            return (
+                f"Row {place:,} of the log of acts does not fit the one before: {before} was"
+                " changed or put in."
+            )
     if head != ((place, link) if place else None):
-        return f"The log of acts ends at row {place:,}, and row {head[0] if head else 0:,} was the last that was written."
+        return (
+            f"The log of acts ends at row {place:,}, and row {head[0] if head else 0:,} was the"
+            " last that was written."
+        )
     for number, _ in _cut_off(connection, path):
         return (
-            f"The log of acts held {number:,} rows when {_outside(path)} was written, which this file does not hold any more: it was "
-            "replaced by an older one, or its last rows were removed."
+            f"The log of acts held {number:,} rows when {_outside(path)} was written, which this"
+            " file does not hold any more: it was replaced by an older one, or its last rows were"
+            " removed."
         )
     return ""
 
 
 def chain_again(connection: DuckDBPyConnection) -> None:
-    """After a name was replaced by a number in rows whose chain held: their links are those of the rows as they are now."""
+    """Make the links again of rows whose chain held before a name in them was replaced."""
     link, links, number = _of_earlier(connection), [], 0
-    for *values, number, _ in connection.execute(f"{_ROWS} AND number IS NOT NULL ORDER BY number").fetchall():
+    for *values, number, _ in connection.execute(
+        f"{_ROWS} AND number IS NOT NULL ORDER BY number"
+    ).fetchall():
         link = _link(link, number, values)
         links.append((link, number))
-    for one in links:
-        connection.execute("UPDATE acts SET link = ? WHERE number = ? AND origin = ''", one)
+    for link_and_number in links:
+        connection.execute(
+            "UPDATE acts SET link = ? WHERE number = ? AND origin = ''", link_and_number
+        )
     if links:
         _keep_head(connection, number, link)
 
 
 def _head(connection: DuckDBPyConnection) -> tuple[int, str] | None:
-    rows = connection.execute("SELECT value FROM store_info WHERE key = $key", {"key": _HEAD}).fetchall()
+    rows = connection.execute(
+        "SELECT value FROM store_info WHERE key = $key", {"key": _HEAD}
+    ).fetchall()
     return tuple(json.loads(rows[0][0])) if rows else None
 
 
 def _keep_head(connection: DuckDBPyConnection, number: int, link: str) -> None:
     value = json.dumps([number, link])
-    connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": _HEAD, "value": value})
+    connection.execute(
+        "INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": _HEAD, "value": value}
+    )
 
 
 def _of_earlier(connection: DuckDBPyConnection) -> str:
-    """What the chain begins with: the rows of an earlier release, which had none."""
+    """Return the link that the chain begins with, over the rows of a release that had no chain."""
     link = ""
-    for *values, _, _ in connection.execute(f"{_ROWS} AND number IS NULL ORDER BY act_id").fetchall():
+    for *values, _, _ in connection.execute(
+        f"{_ROWS} AND number IS NULL ORDER BY act_id"
+    ).fetchall():
         link = _link(link, 0, values)
     return link
 
 
 def _link(before: str, number: int, values: list[Any]) -> str:
-    return hashlib.sha256(json.dumps([before, number, *values], ensure_ascii=True).encode("ascii")).hexdigest()
+    return hashlib.sha256(
+        json.dumps([before, number, *values], ensure_ascii=True).encode("ascii")
+    ).hexdigest()

@@ -16,7 +16,8 @@ CLUSTERS = f"""
 WITH of_study AS (
     SELECT i.item_id, coalesce(q.source_id, i.item_id) AS source,
            if(trim(q.question) IN ('', '{NO_QUESTION}'), i.item_id,
-              coalesce(k.key, i.item_id) || coalesce(q.options[TRY_CAST(q.target AS INTEGER) + 1], q.target, '')) AS key
+              coalesce(k.key, i.item_id)
+                  || coalesce(q.options[TRY_CAST(q.target AS INTEGER) + 1], q.target, '')) AS key
     FROM study_items i JOIN items q USING (item_id)
     LEFT JOIN questions.keys k ON k.item_id = i.item_id AND k.is_own AND k.variant_id = ''
     WHERE i.study_id = $study_id),

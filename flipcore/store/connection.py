@@ -1,4 +1,5 @@
-"""The one place that opens the database. The process that opens the file owns it; its sessions read through cursors."""
+"""The one place that opens the database. The process that opens the file owns it; its sessions read
+through cursors."""
 
 import logging
 import os
@@ -16,6 +17,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import acting, leave, listen, require_read
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
@@ -26,7 +28,8 @@ from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows that are held at once
 BESIDE = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
-_STEP_MB = 256  # of a large import's log before it is worked into the file; DuckDB's own 16 take a fifth more time
+# Of a large import's log before it is worked into the file; DuckDB's own 16 take a fifth more time.
+_STEP_MB = 256
 
 
 def default_path() -> Path:
@@ -36,8 +39,8 @@ def default_path() -> Path:
 
 
 class Store:
-    """An open database file. Reads take a cursor each, so any thread may read; all writing goes through `writer`. Every query asks
-    whether the person who acts may read."""
+    """An open database file. Reads take a cursor each, so any thread may read; all writing goes
+    through `writer`. Every query asks whether the person who acts may read."""
 
     def __init__(self, connection, path: Path) -> None:
         self._connection, self.path = connection, path
@@ -52,12 +55,14 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> "Store":
-        """Opens (and if need be creates) the file. Raises StoreHeld when another process has it, BadInput for no database."""
+        """Open (and if need be creates) the file. Raises StoreHeld when another process has it,
+        BadInput for no database."""
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
         if left := leftovers([path.parent], [path.parent / name for name in BESIDE]):
             logging.getLogger(__name__).warning(
-                "%s: left half written by a process that ended meanwhile. Nothing uses it: delete it, and do again what it was for.",
+                "%s: left half written by a process that ended meanwhile. Nothing uses it: delete"
+                " it, and do again what it was for.",
                 ", ".join(map(str, left)),
             )
         try:
@@ -67,21 +72,22 @@ class Store:
         except duckdb.Error as error:
             if is_of_disk(error):
                 raise NotStored(
-                    f"{path} could not be opened: {str(error).splitlines()[0]}. Nothing in it was changed. Make room on its disk, "
-                    "then open it again."
+                    f"{path} could not be opened: {str(error).splitlines()[0]}. Nothing in it was"
+                    " changed. Make room on its disk, then open it again."
                 ) from error
             if isinstance(error, duckdb.IOException):
                 raise _lock_error(path, str(error)) from error
             raise BadInput(
-                f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
-                "FLIPSCOPE_DB, or move this one away."
+                f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another"
+                " file with FLIPSCOPE_DB, or move this one away."
             ) from error
         store = cls(connection, path)
         store.look_for_archives()
         return store
 
     def cursor(self) -> DuckDBPyConnection:
-        """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read results."""
+        """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read
+        results."""
         require_read()
         cursor = self._connection.cursor()
         attach(cursor, self._there)
@@ -92,21 +98,37 @@ class Store:
         return self._connection.cursor()
 
     def look_for_archives(self) -> None:
-        """Reads which studies stand in files beside this one. One whose files are not there, or are not what was put there, is named,
-        and not read: its answers would be others, and a file that is cut would fail every query."""
+        """Read which studies stand in files beside this one. One whose files are not there, or are
+        not what was put there, is named, and not read: its answers would be others, and a file that
+        is cut would fail every query."""
         with self._connection.cursor() as cursor:
             self.archives = archives(cursor)
-            faults = {one.study_id: problem_at_opening(cursor, one) for one in self.archives.values()}
-            self.archives, self._faults = archives(cursor), {study: what for study, what in faults.items() if what}
-            for what in self._faults.values():
-                logging.getLogger(__name__).warning("%s The study is not read until it is put back.", what)
-            self._there = [one for one in self.archives.values() if one.study_id not in self._faults]
-            open_folders(cursor, [one.folder for one in self._there])
+            faults = {
+                archive.study_id: problem_at_opening(cursor, archive)
+                for archive in self.archives.values()
+            }
+            self.archives, self._faults = (
+                archives(cursor),
+                {study: sentence for study, sentence in faults.items() if sentence},
+            )
+            for sentence in self._faults.values():
+                logging.getLogger(__name__).warning(
+                    "%s The study is not read until it is put back.", sentence
+                )
+            self._there = [
+                archive
+                for archive in self.archives.values()
+                if archive.study_id not in self._faults
+            ]
+            open_folders(cursor, [archive.folder for archive in self._there])
 
     def check_there(self, study_id: str) -> None:
-        """Raises BadInput for a study whose archive is not what and where it was put: without its answers it would look empty."""
+        """Raise BadInput for a study whose archive is not what and where it was put: without its
+        answers it would look empty."""
         if study_id in self._faults:
-            raise BadInput(f"{self._faults[study_id]} Put back what was archived, and open Flipscope again.")
+            raise BadInput(
+                f"{self._faults[study_id]} Put back what was archived, and open Flipscope again."
+            )
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
         with self.cursor() as cursor, warnings.catch_warnings():
@@ -123,11 +145,13 @@ class Store:
             return cursor.execute(sql, params or None).fetchall()
 
     def rows_of(self, sql: str, **params) -> list[dict]:
-        """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
+        """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB
+        wants pytz for them."""
         return list(self.stream(sql, **params))
 
     def stream(self, sql: str, **params) -> Iterator[dict]:
-        """The rows of a query as dictionaries, a batch at a time, so that a large answer takes little memory."""
+        """The rows of a query as dictionaries, a batch at a time, so that a large answer takes
+        little memory."""
         with self.cursor() as cursor:
             query = cursor.execute(sql, params or None)
             names = [column[0] for column in query.description]
@@ -145,15 +169,17 @@ class Store:
             return sum(self._revisions.values())
 
     def touch(self, study_ids) -> None:
-        """Called by the writer after a commit; "" touches every study (verdicts, paraphrases)."""
+        """Raise the revisions of studies after a commit; "" touches every study (verdicts,
+        paraphrases)."""
         with self._lock:
             for study_id in study_ids:
                 self._revisions[study_id] += 1
 
     @contextmanager
     def memory_bound(self, megabytes: int) -> Iterator[None]:
-        """DuckDB holds no more than this in memory meanwhile; the rest waits on the disk. Where another query needs more at this
-        moment, nothing is bound. What is written goes to the file itself in larger steps."""
+        """Bound what DuckDB holds in memory meanwhile; the rest waits on the disk. Where
+        another query needs more at this moment, nothing is bound. What is written goes to the file
+        itself in larger steps."""
         cursor = self.cursor()
         try:
             with suppress(duckdb.Error):
@@ -167,11 +193,12 @@ class Store:
             cursor.close()
 
     def told(self, act: str, target: str) -> None:
-        """Stores in the log of acts that the person who acts did this, where access is on. For what is no row of a table."""
+        """Store in the log of acts that the person who acts did this, where access is on. For what
+        is no row of a table."""
         self.writer.add_together(act_row(acting(), act, target)).result(60)
 
     def close(self) -> None:
-        """Waits until everything that was handed to the writer is safe, then lets go of the file."""
+        """Wait until everything that was handed to the writer is safe, then lets go of the file."""
         leave(self)
         for stop in self.before_closing:
             stop()
@@ -180,16 +207,16 @@ class Store:
 
 
 def _lock_error(path: Path, message: str) -> StoreHeld | BadInput:
-    who = re.search(r"\(PID (\d+)\)", message)
+    holder_id = re.search(r"\(PID (\d+)\)", message)
     if "lock" not in message.lower():
         return BadInput(
-            f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose another file with "
-            "FLIPSCOPE_DB."
+            f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose"
+            " another file with FLIPSCOPE_DB."
         )
-    holder = f"process {who[1]}" if who else "another process"
+    holder = f"process {holder_id[1]}" if holder_id else "another process"
     held = f"{path} is held by {holder}"
     return StoreHeld(
         f"{held}, probably an open dashboard: look there, hand it a study with "
-        "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB.",
+        f"`{command('run')}`, or choose another file with FLIPSCOPE_DB.",
         holder=held,
     )

@@ -1,4 +1,5 @@
-"""What is stored of a study as Parquet or CSV for other tools. CSV cells that a spreadsheet would run as a formula are neutralised."""
+"""Export of a study as Parquet or CSV for other tools. CSV cells that a spreadsheet would
+run as a formula are neutralised."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +18,9 @@ from flipcore.text.tables import FORMULA
 
 
 def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
-    """Writes <study>-readouts, <study>-items and, where they hold something, the other tables of the study; the paths. Raises
-    BadInput for an unknown study or format, AccessDenied for whoever may write to no folder."""
+    """Write <study>-readouts, <study>-items and, where they hold something, the other tables of
+    the study; the paths. Raises BadInput for an unknown study or format, AccessDenied for whoever
+    may write to no folder."""
     require(Permission.PUBLISH)
     if format not in ("parquet", "csv"):
         raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
@@ -30,20 +32,31 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     for name, frame in _frames(store, study_id):
         path = folder / f"{study_id}-{name}.{format}"
         with whole_file(path) as draft:
-            frame.to_parquet(draft, index=False) if format == "parquet" else safe(frame).to_csv(draft, index=False)
+            if format == "parquet":
+                frame.to_parquet(draft, index=False)
+            else:
+                safe(frame).to_csv(draft, index=False)
         paths.append(path)
     return paths
 
 
 def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Readouts with all that is stored of them, losses and rewrites among them (`in_flips` marks those that flips are made of),
-    items, the declaration, each other table with a column `study_id`, and the completions that were read, with their prompts."""
-    readouts, whole = studies.readouts(store, study_id, everything=True), studies.rows_of(store, study_id, "readouts")
+    """Readouts with all that is stored of them, losses and rewrites among them (`in_flips` marks
+    those that flips are made of), items, the declaration, each other table with a column
+    `study_id`, and the completions that were read, with their prompts.
+    """
+    readouts = studies.readouts(store, study_id, everything=True)
+    all_columns = studies.rows_of(store, study_id, "readouts")
     key = [name for name in tables()["readouts"].key if name in readouts]
     of_flips = as_texts(studies.readouts(store, study_id))
-    readouts["in_flips"] = pd.MultiIndex.from_frame(readouts[key]).isin(pd.MultiIndex.from_frame(of_flips[key]))
-    more = [name for name in whole if name not in readouts]
-    yield "readouts", readouts.merge(whole[key + more], on=key, how="left", validate="one_to_one")
+    readouts["in_flips"] = pd.MultiIndex.from_frame(readouts[key]).isin(
+        pd.MultiIndex.from_frame(of_flips[key])
+    )
+    more = [name for name in all_columns if name not in readouts]
+    yield (
+        "readouts",
+        readouts.merge(all_columns[key + more], on=key, how="left", validate="one_to_one"),
+    )
     yield "items", studies.study_items(store, study_id)
     yield "study", studies.rows_of(store, study_id, "studies")
     for table in tables().values():
@@ -57,16 +70,20 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def neutral(cell: Any) -> Any:
-    """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything else as it is."""
+    """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything
+    else as it is."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def as_meant(cell: str) -> str:
-    """What `neutral` was given."""
+    """Return the text that `neutral` was given."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a formula."""
+    """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a
+    formula."""
     texts = ("object", "str", "category")
-    return frame.apply(lambda column: column.astype(object).map(neutral) if str(column.dtype) in texts else column)
+    return frame.apply(
+        lambda column: column.astype(object).map(neutral) if str(column.dtype) in texts else column
+    )

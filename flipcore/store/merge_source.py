@@ -1,7 +1,9 @@
-"""Reads a database file from elsewhere in a process of its own: base tables, by name and column, and nothing else.
+"""Reads a database file from elsewhere in a process of its own: base tables, by name and column,
+and nothing else.
 
-A database file can hold views and macros that read other files, and a damaged one can end the process that opens it. So the file
-is copied, a child process opens the copy without access to anything else, and its tables come back as Arrow files.
+A database file can hold views and macros that read other files, and a damaged one can end the
+process that opens it. So the file is copied, a child process opens the copy without access to
+anything else, and its tables come back as Arrow files.
 """
 
 import json
@@ -30,36 +32,49 @@ _MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
 
 @contextmanager
 def read_tables(path: Path) -> Iterator[dict[str, Path]]:
-    """Table -> an Arrow file of those of its columns that this version knows. Raises BadInput with a sentence that names the
-    file and says what is wrong with it."""
+    """Table -> an Arrow file of those of its columns that this version knows. Raises BadInput with
+    a sentence that names the file and says what is wrong with it."""
     _check(path)
     with tempfile.TemporaryDirectory(prefix="flipscope-merge-") as folder:
         copy = Path(folder) / "copy.duckdb"
         try:
             shutil.copyfile(path, copy)
-            if (log := path.with_name(f"{path.name}.wal")).is_file():  # what was written since the last checkpoint
+            # What was written since the last checkpoint.
+            if (log := path.with_name(f"{path.name}.wal")).is_file():
                 shutil.copyfile(log, copy.with_name(f"{copy.name}.wal"))
         except OSError as error:
             raise BadInput(
-                f"{path.name} could not be copied ({error}). Check the file and the disk, then merge again."
+                f"{path.name} could not be copied ({error}). Check the file and the disk, then"
+                " merge again."
             ) from error
         _read_apart(copy, Path(folder), path.name)
-        yield {name: Path(folder) / f"{name}.arrow" for name in tables() if (Path(folder) / f"{name}.arrow").is_file()}
+        yield {
+            name: Path(folder) / f"{name}.arrow"
+            for name in tables()
+            if (Path(folder) / f"{name}.arrow").is_file()
+        }
 
 
 def _check(path: Path) -> None:
     if not path.is_file():
-        raise BadInput(f"There is no file {path}. Give the path of a database that another machine wrote.")
+        raise BadInput(
+            f"There is no file {path}. Give the path of a database that another machine wrote."
+        )
     with path.open("rb") as stream:
         start = stream.read(12)
     if start[8:12] != _MAGIC:
-        raise BadInput(f"{path.name} is not a database that can be read. Give a file that Flipscope wrote.")
+        raise BadInput(
+            f"{path.name} is not a database that can be read. Give a file that Flipscope wrote."
+        )
 
 
 def _read_apart(copy: Path, folder: Path, name: str) -> None:
-    """Runs `write_tables` in a child, so that a file that ends its reader ends nothing else."""
-    columns_by_table = {one.name: list(one.names) for one in tables().values()}
-    code = "import sys, json; from flipcore.store.merge_source import write_tables; write_tables(*json.loads(sys.argv[1]))"
+    """Run `write_tables` in a child, so that a file that ends its reader ends nothing else."""
+    columns_by_table = {table.name: list(table.names) for table in tables().values()}
+    code = (
+        "import sys, json; from flipcore.store.merge_source import write_tables;"
+        " write_tables(*json.loads(sys.argv[1]))"
+    )
     arguments = json.dumps([str(copy), str(folder), columns_by_table])
     try:
         child = subprocess.run(
@@ -68,26 +83,39 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
             timeout=LONGEST_READ_S,
             cwd=Path(__file__).resolve().parents[2],
             encoding="utf-8",
-            env={key: value for key, value in os.environ.items() if key in _ENVIRONMENT},  # no key for a stranger's file
+            # No key for a stranger's file.
+            env={key: value for key, value in os.environ.items() if key in _ENVIRONMENT},
         )
     except subprocess.TimeoutExpired as error:
-        raise BadInput(f"{name} could not be read within {LONGEST_READ_S} s. Nothing of it was taken over.") from error
+        raise BadInput(
+            f"{name} could not be read within {LONGEST_READ_S} s. Nothing of it was taken over."
+        ) from error
     if child.stdout:
         raise BadInput(f"{name} {child.stdout} Nothing of it was taken over.")
     if child.returncode != 0:
-        raise BadInput(f"{name} is damaged: reading it ended with code {child.returncode}. Nothing of it was taken over.")
+        raise BadInput(
+            f"{name} is damaged: reading it ended with code {child.returncode}. Nothing of it was"
+            " taken over."
+        )
 
 
 def write_tables(copy: str, folder: str, columns_by_table: dict[str, list[str]]) -> None:
-    """In the child: writes an Arrow file a table, or says the end of a sentence that begins with the file's name."""
+    """In the child: writes an Arrow file a table, or says the end of a sentence that begins with
+    the file's name."""
     try:
         _write(copy, Path(folder), columns_by_table)
     except Exception as error:  # whatever a file from elsewhere provokes becomes a sentence
-        why = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-        sentence = f"is not a database that can be read ({why})."
+        reason = (
+            str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        )
+        sentence = f"is not a database that can be read ({reason})."
         if isinstance(error, OSError):
-            sentence = f"could not be unpacked in {folder} ({why}). Make room there, then merge again."
-        sys.stdout.buffer.write((why if isinstance(error, BadInput) else sentence).encode("utf-8", "replace"))
+            sentence = (
+                f"could not be unpacked in {folder} ({reason}). Make room there, then merge again."
+            )
+        sys.stdout.buffer.write(
+            (reason if isinstance(error, BadInput) else sentence).encode("utf-8", "replace")
+        )
 
 
 def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> None:
@@ -99,28 +127,32 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
     connection.execute("SET lock_configuration = true")
     base = dict(
         connection.execute(
-            "SELECT table_name, sql FROM system.main.duckdb_tables() WHERE database_name = 'other' AND schema_name = 'main'"
+            "SELECT table_name, sql FROM system.main.duckdb_tables() WHERE database_name = 'other' "
+            "AND schema_name = 'main'"
         ).fetchall()
     )
     _check_version(connection, base)
     for table, columns in columns_by_table.items():
         if table == "store_info" or table not in base:
             continue
-        there = {
+        existing_columns = {
             name
             for (name,) in connection.execute(
-                "SELECT column_name FROM system.main.duckdb_columns() WHERE database_name = 'other' AND schema_name = 'main' "
-                "AND table_name = $table",
+                "SELECT column_name FROM system.main.duckdb_columns() "
+                "WHERE database_name = 'other' AND schema_name = 'main' AND table_name = $table",
                 {"table": table},
             ).fetchall()
         }
         if " GENERATED " in (base[table] or "").upper():
             raise BadInput(f"has a computed column in {table}, which no Flipscope wrote.")
-        names = ", ".join(f'"{name}"' for name in columns if name in there)
+        names = ", ".join(f'"{name}"' for name in columns if name in existing_columns)
         if not names:
             raise BadInput(f"has a table {table} without any column of it.")
         reader = connection.sql(f'SELECT {names} FROM other.main."{table}"').to_arrow_reader(_BATCH)
-        with pa.OSFile(str(folder / f"{table}.part"), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as writer:
+        with (
+            pa.OSFile(str(folder / f"{table}.part"), "wb") as sink,
+            pa.ipc.new_file(sink, reader.schema) as writer,
+        ):
             for batch in reader:
                 writer.write_batch(batch)
         (folder / f"{table}.part").rename(folder / f"{table}.arrow")
@@ -129,7 +161,11 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
 def _check_version(connection, base: dict[str, str]) -> None:
     rows: list[tuple] = []
     if "store_info" in base:
-        rows = connection.execute('SELECT "value" FROM other.main.store_info WHERE "key" = \'schema\'').fetchall()
+        rows = connection.execute(
+            'SELECT "value" FROM other.main.store_info WHERE "key" = \'schema\''
+        ).fetchall()
     version = str(rows[0][0]) if rows else "unknown"
     if not version.isdigit() or not 1 <= int(version[:9]) <= SCHEMA_VERSION:
-        raise BadInput(f"has schema {version[:40]}; this version merges up to schema {SCHEMA_VERSION}.")
+        raise BadInput(
+            f"has schema {version[:40]}; this version merges up to schema {SCHEMA_VERSION}."
+        )

@@ -1,6 +1,8 @@
-"""Which studies' packed readouts hold (`flipcore.store.packing`): the tables, and the one rule that takes a mark away.
+"""The tables of packed readouts (`flipcore.store.packing`): the tables, and the one rule that
+takes a mark away.
 
-Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of them.
+Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of
+them.
 """
 
 from collections.abc import Collection
@@ -11,7 +13,9 @@ from duckdb import DuckDBPyConnection
 
 from flipcore.core.records import digest
 
-SOURCES = ("readouts", "study_variants")  # tables whose rows packs are made from; the others that they need never change a row
+# Tables whose rows packs are made from; the others that they need never change a row.
+SOURCES = ("readouts", "study_variants")
+# The hash of this text says which release made the packs, so the text stays as it is.
 _TABLES = """
 CREATE SCHEMA packed;
 CREATE TABLE packed.shapes (shape TEXT);
@@ -27,11 +31,12 @@ CREATE TABLE packed.rows (
     reasons      INTEGER[],
     numbers      DOUBLE[], label_masses DOUBLE[] -- NULL where no readout of the row has one
 );
-"""
+"""  # noqa: E501
 
 
 def prepare(connection: DuckDBPyConnection) -> None:
-    """Makes the tables of packs, where they are not there yet; those of a release that packed otherwise go."""
+    """Make the tables of packs, where they are not there yet; those of a release that packed
+    otherwise go."""
     shape = digest(_TABLES)
     with suppress(duckdb.Error):  # no such table, or one of another kind
         if connection.execute("SELECT shape FROM packed.shapes").fetchall() == [(shape,)]:
@@ -42,7 +47,8 @@ def prepare(connection: DuckDBPyConnection) -> None:
 
 
 def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None) -> None:
-    """The packs of these studies (of all: None) hold no longer, and are removed; called in the transaction that changes their readouts."""
+    """Remove the packs of these studies (None: of all), which hold no longer; called in the
+    transaction that changes their readouts."""
     if study_ids is None:
         marks = connection.execute("DELETE FROM packed.marks RETURNING study_id").fetchall()
     elif study_ids:
@@ -50,11 +56,12 @@ def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None
         marks = connection.execute(sql, {"ids": sorted(study_ids)}).fetchall()
     else:
         return
-    for (study_id,) in marks:  # only then: a run that writes every 100 ms need not look for rows that are not there
+    # Only then: a run that writes every 100 ms need not look for rows that are not there.
+    for (study_id,) in marks:
         forget(connection, study_id)
 
 
 def forget(connection: DuckDBPyConnection, study_id: str) -> None:
-    """Removes what is packed of a study, also where its mark is gone already."""
+    """Remove what is packed of a study, also where its mark is gone already."""
     for table in ("marks", "rows"):
         connection.execute(f"DELETE FROM packed.{table} WHERE study_id = $id", {"id": study_id})

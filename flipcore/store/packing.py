@@ -1,11 +1,14 @@
-"""Packed readouts: what pages read of a large study, a row a model and item instead of one a readout.
+"""Packed readouts: what pages read of a large study, a row a model and item instead of one a
+readout.
 
-A row's lists hold, for every readout that flips may be made of, its status, the number of its answer, and the little else that
-`queries.studies.readouts` returns; `layout` says which axis, variant, sample and extractor each place of the lists is. Texts stand
-once, in the mark of the study. Which paraphrases stand and which items may be seen is decided when they are read, not here.
+A row's lists hold, for every readout that flips may be made of, its status, the number of its
+answer, and the little else that `queries.studies.readouts` returns; `layout` says which axis,
+variant, sample and extractor each place of the lists is. Texts stand once, in the mark of the
+study. Which paraphrases stand and which items may be seen is decided when they are read, not here.
 
-A study's packs hold while its mark is there. The writer takes it away in the transaction that changes readouts or variants
-(`flipcore.store.pack_tables`), and the readouts themselves are read then. Packs are made in the background once a study has ended.
+A study's packs hold while its mark is there. The writer takes it away in the transaction that
+changes readouts or variants (`flipcore.store.pack_tables`), and the readouts themselves are read
+then. Packs are made in the background once a study has ended.
 """
 
 import json
@@ -36,26 +39,41 @@ CHUNK = 1_500_000  # readouts that are packed at once
 STATUSES = ("ok", "unreadable", "cut", "absent")
 LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
 NUMBERS = ("position", "sample", "place")  # the others are texts
-COLUMNS = ("model", "item_id", "layout", "variants", "materials", "states", "answers", "reasons", "numbers", "label_masses")
-# readouts that flips may be made of, whatever stands of their paraphrases and whoever may see their items
+COLUMNS = (
+    "model",
+    "item_id",
+    "layout",
+    "variants",
+    "materials",
+    "states",
+    "answers",
+    "reasons",
+    "numbers",
+    "label_masses",
+)
+# readouts that flips may be made of, whatever stands of their paraphrases and whoever may see their
+# items
 _READOUTS = f"""
-SELECT r.model, r.item_id, r.axis, v.key, v.position, v.compared_with, v.material_id, r.variant_id, r.sample, r.extractor, r.status,
+SELECT r.model, r.item_id, r.axis, v.key, v.position, v.compared_with, v.material_id, r.variant_id,
+    r.sample, r.extractor, r.status,
        r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
-WHERE r.study_id = $study_id AND r.item_id BETWEEN $low AND $high AND v.item_id BETWEEN $low AND $high
+WHERE r.study_id = $study_id AND r.item_id BETWEEN $low AND $high AND v.item_id BETWEEN $low
+    AND $high
   AND {COMPARABLE} AND {IS_ANSWER}
 ORDER BY r.model, r.item_id, r.axis, v.position, r.variant_id, r.sample, r.extractor
 """
 
 
 def rule_params() -> dict[str, Any]:
-    """What decides which readouts may be compared, besides their own rows."""
+    """Return what decides, besides their own rows, which readouts may be compared."""
     return comparable_params() | answer_params()
 
 
 def rule() -> str:
-    """The hash of that: packs of another rule, as of a release or with plug-ins that are not here, do not hold."""
+    """Return the hash of `rule_params`: packs of another rule, as of a release or with plug-ins
+    that are not here, do not hold."""
     return digest(json.dumps(rule_params(), sort_keys=True), *COLUMNS, *LAYOUT)
 
 
@@ -68,8 +86,11 @@ class Texts:
     def codes(self, column: pa.ChunkedArray) -> np.ndarray:
         """The place of each value; -1 for none."""
         coded = column.combine_chunks().dictionary_encode()
-        own = np.array([self.places.setdefault(one, len(self.places)) for one in coded.dictionary.to_pylist()] + [-1], np.int32)
-        return own[coded.indices.fill_null(-1).to_numpy()]
+        places = []
+        for text in coded.dictionary.to_pylist():
+            places.append(self.places.setdefault(text, len(self.places)))
+        # A missing text has the index -1, which finds the last place.
+        return np.array([*places, -1], np.int32)[coded.indices.fill_null(-1).to_numpy()]
 
     @property
     def texts(self) -> list[Any]:
@@ -78,22 +99,25 @@ class Texts:
 
 @dataclass
 class Packer:
-    """Packs the readouts of one study, a chunk of items after the other; `layouts`, `answers` and `reasons` grow meanwhile."""
+    """Packs the readouts of one study, a chunk of items after the other; `layouts`, `answers` and
+    `reasons` grow meanwhile."""
 
     layouts: Texts = field(default_factory=Texts)
     answers: Texts = field(default_factory=Texts)
     reasons: Texts = field(default_factory=Texts)
 
     def pack(self, table: pa.Table) -> pa.Table:
-        """The rows of a chunk, in its order: a row a model and item. Raises ValueError for a status that is not known."""
+        """The rows of a chunk, in its order: a row a model and item. Raises ValueError for a status
+        that is not known."""
         rows = [table[name].combine_chunks().dictionary_encode() for name in ("model", "item_id")]
-        starts = _starts(*(one.indices.to_numpy() for one in rows))
+        starts = _starts(*(column.indices.to_numpy() for column in rows))
         variants = table["variant_id"].combine_chunks().dictionary_encode().indices.to_numpy()
         axes = table["axis"].combine_chunks().dictionary_encode().indices.to_numpy()
         row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         firsts = _starts(row, axes, variants)[:-1]  # the first readout of each variant
         place = (
-            np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(row)))) - np.searchsorted(firsts, starts[:-1])[row]
+            np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(row))))
+            - np.searchsorted(firsts, starts[:-1])[row]
         )
         status = pc.index_in(table["status"], pa.array(STATUSES)).combine_chunks()
         if status.null_count:
@@ -101,13 +125,19 @@ class Packer:
         right = pc.fill_null(table["is_correct"].cast(pa.int8()), 2).combine_chunks().to_numpy()
         states = (status.to_numpy() + 4 * right).astype(np.uint8)
         of_variants = np.append(np.searchsorted(firsts, starts[:-1]), len(firsts))
-        ids, materials = (table[name].combine_chunks().take(pa.array(firsts)) for name in ("variant_id", "material_id"))
+        ids, materials = (
+            table[name].combine_chunks().take(pa.array(firsts))
+            for name in ("variant_id", "material_id")
+        )
         of_rows = pa.array(starts[:-1])
         arrays: dict[str, Any] = {}
-        for name, one in zip(("model", "item_id"), rows, strict=True):
-            arrays[name] = one.dictionary.take(one.indices.take(of_rows))
+        for name, column in zip(("model", "item_id"), rows, strict=True):
+            arrays[name] = column.dictionary.take(column.indices.take(of_rows))
         arrays["layout"] = self._layouts(table, place, starts)
-        arrays |= {"variants": _lists(of_variants, ids), "materials": _lists(of_variants, materials)}
+        arrays |= {
+            "variants": _lists(of_variants, ids),
+            "materials": _lists(of_variants, materials),
+        }
         arrays["states"] = _lists(starts, states)
         arrays["answers"] = _lists(starts, self.answers.codes(table["answer"]))
         arrays["reasons"] = _lists(starts, self.reasons.codes(table["reason"]))
@@ -118,32 +148,37 @@ class Packer:
     def _layouts(self, table: pa.Table, place: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """The number of each row's layout: rows whose places are the same have the same."""
         parts = [table[name].combine_chunks().dictionary_encode() for name in LAYOUT[:-1]]
-        codes = np.stack([*(one.indices.to_numpy() for one in parts), place]).astype(np.int64)
+        codes = np.stack([*(part.indices.to_numpy() for part in parts), place]).astype(np.int64)
         lengths = np.diff(starts)
         within = np.arange(len(place)) - np.repeat(starts[:-1], lengths)
+        # A row's layout is known by a random sum over its codes, so that rows are compared by two
+        # numbers; that no two layouts share one is looked at below.
         noise = np.random.Generator(np.random.PCG64(0)).integers(1, 2**62, size=(len(codes), 2)) | 1
-        mixed = sum((code + 1) * odd[0] + (code * within) * odd[1] for code, odd in zip(codes, noise, strict=True))
+        mixed = sum(
+            (code + 1) * odd[0] + (code * within) * odd[1]
+            for code, odd in zip(codes, noise, strict=True)
+        )
         keys = np.stack([np.add.reduceat(mixed, starts[:-1]), lengths])
         _, first, of_row = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         same = codes[:, np.repeat(starts[first][of_row], lengths) + within]
         if (same != codes).any():
             raise ValueError("two layouts have one hash")
         numbers = []
-        for one in first:
-            rows = slice(starts[one], starts[one + 1])
-            lists = [part.dictionary.take(part.indices[rows.start : rows.stop]).to_pylist() for part in parts]
-            text = json.dumps([*lists, place[rows].tolist()], ensure_ascii=False)
+        for row in first:
+            start, end = starts[row], starts[row + 1]
+            lists = [part.dictionary.take(part.indices[start:end]).to_pylist() for part in parts]
+            text = json.dumps([*lists, place[start:end].tolist()], ensure_ascii=False)
             numbers.append(self.layouts.places.setdefault(text, len(self.layouts.places)))
         return np.asarray(numbers, dtype=np.int32)[of_row]
 
 
 def _starts(*codes: np.ndarray) -> np.ndarray:
-    """Where a new run begins in any of these, and the end."""
+    """Return the places where a new run begins in any of these, and the end."""
     n = len(codes[0])
     is_new = np.zeros(n, dtype=bool)
     is_new[:1] = True
-    for one in codes:
-        is_new[1:] |= one[1:] != one[:-1]
+    for column in codes:
+        is_new[1:] |= column[1:] != column[:-1]
     return np.append(np.flatnonzero(is_new), n)
 
 
@@ -155,21 +190,29 @@ def _lists(starts: np.ndarray, values: Any) -> pa.ListArray:
 
 def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
     """The lists of each row, NULL where a row has no value at all."""
-    n = np.add.reduceat(values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), starts[:-1])
+    n = np.add.reduceat(
+        values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), starts[:-1]
+    )
     if not n.any():
         return pa.nulls(len(n), pa.list_(pa.float64()))
-    return pc.if_else(pa.array(n > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64())))
+    return pc.if_else(
+        pa.array(n > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64()))
+    )
 
 
 def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterator[pa.Table]:
     """The packs of a study, some thousand items after the other; they are not stored by this."""
-    own = {"id": study_id}
-    rows = cursor.execute("SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", own).fetchall()
+    study_params = {"id": study_id}
+    rows = cursor.execute(
+        "SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", study_params
+    ).fetchall()
     items = [item for (item,) in rows]
-    n = cursor.execute("SELECT count(*) FROM readouts WHERE study_id = $id", own).fetchall()[0][0]
+    n = cursor.execute(
+        "SELECT count(*) FROM readouts WHERE study_id = $id", study_params
+    ).fetchall()[0][0]
     step = max(1, int(CHUNK * len(items) / max(n, 1)))
-    for at in range(0, len(items), step):
-        part = items[at : at + step]
+    for start in range(0, len(items), step):
+        part = items[start : start + step]
         params = {"study_id": study_id, "low": part[0], "high": part[-1], **rule_params()}
         table = cursor.sql(_READOUTS, params=params).to_arrow_table()
         if len(table):
@@ -177,7 +220,8 @@ def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterato
 
 
 def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bool:
-    """Packs a study; whether its packs hold now. They do not where its readouts changed meanwhile, or where it was stopped."""
+    """Pack a study; whether its packs hold now. They do not where its readouts changed meanwhile,
+    or where it was stopped."""
     packer, before, n = Packer(), store.writer.n_changes(study_id), 0
     writer = store.writer
 
@@ -187,7 +231,10 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
     def add(connection: DuckDBPyConnection, rows: pa.Table) -> None:
         connection.register("incoming", rows)
         try:
-            connection.execute(f"INSERT INTO packed.rows SELECT $id, {', '.join(COLUMNS)} FROM incoming", {"id": study_id})
+            connection.execute(
+                f"INSERT INTO packed.rows SELECT $id, {', '.join(COLUMNS)} FROM incoming",
+                {"id": study_id},
+            )
         finally:
             connection.unregister("incoming")
 
@@ -195,7 +242,10 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
         if writer.n_changes(study_id) != before:
             return False
         lists = [packer.layouts.texts, packer.answers.texts, packer.reasons.texts]
-        connection.execute("INSERT INTO packed.marks VALUES (?, ?, ?, ?, ?, ?, ?)", [study_id, rule(), token_hex(8), n, *lists])
+        connection.execute(
+            "INSERT INTO packed.marks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [study_id, rule(), token_hex(8), n, *lists],
+        )
         return True
 
     writer.transact(clear, Permission.READ, changes=()).result()
@@ -210,7 +260,8 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
 
 @dataclass(frozen=True)
 class Mark:
-    """What a study's packs refer to: `layouts` as JSON of the columns of LAYOUT, and the texts of answers and reasons."""
+    """The texts that a study's packs refer to: `layouts` as JSON of the columns of LAYOUT, and the
+    texts of answers and reasons."""
 
     token: str
     layouts: list[str]
@@ -225,19 +276,23 @@ def mark(store: Store, study_id: str) -> Mark | None:
 
 
 def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
-    """The same as a cursor sees it, for who reads packs in its transaction."""
-    sql = "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id AND rule = $rule"
+    """Return the study's mark as a cursor sees it, for whoever reads packs in its transaction."""
+    sql = (
+        "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id "
+        "AND rule = $rule"
+    )
     rows = cursor.execute(sql, {"id": study_id, "rule": rule()}).fetchall()
     return Mark(*rows[0]) if rows else None
 
 
 def holds(store: Store, study_id: str) -> bool:
-    """Whether the study's packs are those of its readouts as they are."""
+    """Return whether the study's packs are those of its readouts as they are."""
     return mark(store, study_id) is not None
 
 
 class _Thread:
-    """Packs large studies of one store that have ended, one after the other, until the store is closed."""
+    """Packs large studies of one store that have ended, one after the other, until the store is
+    closed."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._queue = store, queue.SimpleQueue[str]()
@@ -280,7 +335,8 @@ _THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
 
 
 def want(store: Store, study_id: str) -> None:
-    """Has the study packed in the background, where it is large, has ended, and its packs do not hold."""
+    """Have the study packed in the background, where it is large, has ended, and its packs do not
+    hold."""
     with _LOCK:
         thread = _THREADS.get(store)
     if thread is None and _is_due(store, study_id):

@@ -1,4 +1,5 @@
-"""What only imports ask of the store: how far one came, what it stored, and bases repeated under every axis."""
+"""Queries that only imports ask: how far one came, what it stored, and bases repeated under
+every axis."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -16,20 +17,31 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
-BATCH, BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
+# Rows, and characters of prompts and texts, after which a batch is stored.
+BATCH, BATCH_CHARS = 6_000, 20_000_000
 MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
 
 
 def import_mark(store: Store, study_id: str) -> int:
-    """How many rows of an import are stored for certain; 0 for one that never began, or whose study was deleted since."""
-    sql = "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies WHERE study_id = $study_id)"
+    """Return how many rows of an import are stored for certain; 0 for one that never began, or
+    whose study was deleted since."""
+    sql = (
+        "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies "
+        "WHERE study_id = $study_id)"
+    )
     answer_rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
     return int(answer_rows[0][0]) if answer_rows else 0
 
 
-def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], n_seen: int, waiting: Future | None) -> Future:
-    """Hands a batch of an import to the writer, safe with its mark of `n_seen` rows or not at all, once the batch before it,
-    `waiting`, is stored, so that few wait in memory."""
+def store_marked(
+    store: Store,
+    study_id: str,
+    tables: Mapping[str, list[dict]],
+    n_seen: int,
+    waiting: Future | None,
+) -> Future:
+    """Hand a batch of an import to the writer, safe with its mark of `n_seen` rows or not at all,
+    once the batch before it, `waiting`, is stored, so that few wait in memory."""
     if waiting:
         waiting.result()
     mark = {"key": f"import {study_id}", "value": str(n_seen)}
@@ -38,10 +50,12 @@ def store_marked(store: Store, study_id: str, tables: Mapping[str, list[dict]], 
 
 _SUMS = """
 SELECT (SELECT count(*) FROM study_calls WHERE study_id = $study_id),
-       (SELECT sum(md5_number_lower(concat_ws(chr(31), c.call_id, c.status, c.text, coalesce(c.reasoning, ''),
+       (SELECT sum(md5_number_lower(concat_ws(chr(31), c.call_id, c.status, c.text,
+           coalesce(c.reasoning, ''),
                                               coalesce(CAST(c.tokens AS VARCHAR), ''))))
         FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id),
-       (SELECT sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id, CAST(sample AS VARCHAR),
+       (SELECT sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
+           CAST(sample AS VARCHAR),
                                               extractor, CAST(position AS VARCHAR), call_id)))
         FROM readout_sources WHERE study_id = $study_id)
 """
@@ -61,7 +75,9 @@ class Sums:
         """Take in a batch; `n_calls` are those of its rows, before two of one id became one."""
         self.n_calls, self.n_outputs = self.n_calls + n_calls, self.n_outputs + n_outputs
         for row in tables["completions"]:
-            self.of_outputs += _number(row["call_id"], row["status"], row["text"], row["reasoning"], row["tokens"] or "")
+            self.of_outputs += _number(
+                row["call_id"], row["status"], row["text"], row["reasoning"], row["tokens"] or ""
+            )
         for row in tables["readout_sources"]:
             self.of_sources += _number(
                 row["model"],
@@ -75,10 +91,14 @@ class Sums:
             )
 
     def agree(self, store: Store, study_id: str) -> bool:
-        """Whether the store holds what was handed to it. False asks for a second reading."""
+        """Return whether the store holds what was handed to it. False asks for a second reading."""
         store.writer.flush()
         (totals,) = store.rows(_SUMS, study_id=study_id)
-        return tuple(int(value or 0) for value in totals) == (self.n_calls, self.of_outputs, self.of_sources)
+        return tuple(int(value or 0) for value in totals) == (
+            self.n_calls,
+            self.of_outputs,
+            self.of_sources,
+        )
 
 
 def _number(*parts: str) -> int:
@@ -89,22 +109,26 @@ def _number(*parts: str) -> int:
 
 def import_state(store: Store, study_id: str) -> tuple[str, str]:
     """(state, message) of an import that was begun."""
-    return store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id)[0]
+    return store.rows(
+        "SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id
+    )[0]
 
 
 _ELSEWHERE = """
-SELECT * EXCLUDE (created_at, request) FROM completions WHERE revision IN (SELECT unnest($revisions))
+SELECT * EXCLUDE (created_at, request) FROM completions
+    WHERE revision IN (SELECT unnest($revisions))
 AND call_id IN (SELECT call_id FROM study_calls WHERE study_id <> $study_id)
 """
 
 
 def stored_elsewhere(store: Store, study_id: str, revisions: list[str]) -> Iterator[Completion]:
-    """What other studies hold of the same files."""
+    """Return the completions that other studies hold of the same files."""
     return map(rows.completion_of, store.stream(_ELSEWHERE, study_id=study_id, revisions=revisions))
 
 
 def add_answers(store: Store, path: Path) -> None:
-    """Completions from a Parquet file with the columns of their table; a run finds them stored. One whose call is here stays."""
+    """Store completions from a Parquet file with the columns of their table; a run finds them
+    stored. One whose call is here stays."""
     answers = pyarrow.parquet.read_table(path)
 
     def add(connection: DuckDBPyConnection) -> None:
@@ -118,21 +142,25 @@ def add_answers(store: Store, path: Path) -> None:
 def completions_at(store: Store, call_ids: list[str]) -> dict[str, Completion]:
     """The stored completions of some calls."""
     answer_rows = store.stream(
-        "SELECT * EXCLUDE (created_at, request) FROM completions WHERE call_id IN (SELECT unnest($call_ids))", call_ids=call_ids
+        "SELECT * EXCLUDE (created_at, request) FROM completions "
+        "WHERE call_id IN (SELECT unnest($call_ids))",
+        call_ids=call_ids,
     )
     return {row["call_id"]: rows.completion_of(row) for row in answer_rows}
 
 
 _SOURCES = """
-SELECT model, item_id, axis, variant_id, sample, extractor, list(call_id ORDER BY position) FROM readout_sources
+SELECT model, item_id, axis, variant_id, sample, extractor, list(call_id ORDER BY position)
+    FROM readout_sources
 WHERE study_id = $study_id AND item_id IN (SELECT unnest($item_ids)) GROUP BY ALL
 """
 
 
 def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, tuple[str, ...]]:
-    """(model, item, axis, variant, sample, extractor) -> the calls it was read from, of some items."""
+    """(model, item, axis, variant, sample, extractor) -> the calls it was read from, of some
+    items."""
     answer_rows = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
-    return {key: tuple(call_ids) for *key_parts, call_ids in answer_rows for key in [tuple(key_parts)]}
+    return {tuple(key): tuple(call_ids) for *key, call_ids in answer_rows}
 
 
 _ASTRAY = """
@@ -142,12 +170,14 @@ DELETE FROM {table} t USING (
         SELECT call_id FROM readout_sources WHERE study_id = $study_id
         GROUP BY call_id HAVING count(DISTINCT (model, item_id, variant_id, sample)) > 1))
 ) s
-WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = (s.model, s.item_id, s.variant_id, s.sample)
+WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = (s.model, s.item_id,
+    s.variant_id, s.sample)
 """
 
 
 def remove_astray(store: Store, study_id: str) -> None:
-    """Removes the readouts of an import whose texts an earlier release lost, so that reading its files again leaves none behind."""
+    """Remove the readouts of an import whose texts an earlier release lost, so that reading its
+    files again leaves none behind."""
 
     def remove(connection) -> None:
         for table in ("readouts", "readout_sources"):
@@ -157,48 +187,61 @@ def remove_astray(store: Store, study_id: str) -> None:
 
 
 _OTHERS = """
-SELECT DISTINCT c.model, s.item_id, c.revision FROM readout_sources s JOIN completions c USING (call_id)
-WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision ORDER BY ALL
+SELECT DISTINCT c.model, s.item_id, c.revision FROM readout_sources s JOIN completions c
+    USING (call_id)
+WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision
+    ORDER BY ALL
 """
 
 
-def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> dict[tuple[str, str], str]:
-    """(model, item) whose answers in this study came from elsewhere than from this revision -> from which."""
+def other_revisions(
+    store: Store, study_id: str, models: list[str], revision: str
+) -> dict[tuple[str, str], str]:
+    """(model, item) whose answers in this study came from elsewhere than from this revision -> from
+    which."""
     rows = store.rows(_OTHERS, study_id=study_id, models=models, revision=revision)
-    return {(model, item): other for model, item, other in rows}
+    return {(model, item): other_revision for model, item, other_revision in rows}
 
 
-def other_calls(store: Store, study_id: str, models: list[str], call_ids: Collection[str]) -> tuple[int, int]:
+def other_calls(
+    store: Store, study_id: str, models: list[str], call_ids: Collection[str]
+) -> tuple[int, int]:
     """(calls of these models in the study but these, how many of them failed)."""
     sql = """SELECT call_id, status FROM study_calls JOIN completions USING (call_id)
              WHERE study_id = $study_id AND model IN (SELECT unnest($models))"""
-    others = [status for call_id, status in store.rows(sql, study_id=study_id, models=models) if call_id not in call_ids]
-    return len(others), sum(status != "ok" for status in others)
+    statuses = [
+        status
+        for call_id, status in store.rows(sql, study_id=study_id, models=models)
+        if call_id not in call_ids
+    ]
+    return len(statuses), sum(status != "ok" for status in statuses)
 
 
 _AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"
 _BASES = """
 SELECT DISTINCT b.item_id, b.variant_id FROM study_variants b
-JOIN study_variants v ON v.study_id = b.study_id AND v.item_id = b.item_id AND v.axis = $axis AND v.key <> 'base'
+JOIN study_variants v ON v.study_id = b.study_id AND v.item_id = b.item_id AND v.axis = $axis
+    AND v.key <> 'base'
 WHERE b.study_id = $study_id AND b.axis = $own AND b.key = 'base'
 """
 _COPIES = ("study_variants", "readouts", "readout_sources")
 
 
-def repeat_bases(store: Store, study_id: str, own: str) -> None:
-    """Under every other axis of an import, the log's own prompt is the base of the items that were changed there."""
+def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
+    """Make the log's own prompt the base, under every other axis, of the items changed there."""
     store.writer.flush()
-    axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own)]
+    axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own_axis)]
 
     def repeat(connection) -> None:
         for axis in axes:
-            params = {"study_id": study_id, "axis": axis, "own": own}
+            params = {"study_id": study_id, "axis": axis, "own": own_axis}
             for table in _COPIES:
                 names = tables()[table].names
                 values = ", ".join("$axis" if name == "axis" else f"t.{name}" for name in names)
                 connection.execute(
-                    f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table} t JOIN ({_BASES}) b "
-                    "USING (item_id, variant_id) WHERE t.study_id = $study_id AND t.axis = $own ON CONFLICT DO NOTHING",
+                    f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table} t "
+                    f"JOIN ({_BASES}) b USING (item_id, variant_id) WHERE t.study_id = $study_id "
+                    "AND t.axis = $own ON CONFLICT DO NOTHING",
                     params,
                 )
 
@@ -209,37 +252,50 @@ def repeat_bases(store: Store, study_id: str, own: str) -> None:
 _UNOFFERED = """
 SELECT v.variant_id, v.item_id, i.dataset, p.parts AS original, w.parts AS paraphrase
 FROM study_variants v JOIN items i USING (item_id) JOIN variants w USING (variant_id)
-JOIN study_variants b ON (b.study_id, b.item_id, b.axis, b.key) = (v.study_id, v.item_id, v.axis, v.compared_with)
+JOIN study_variants b ON (b.study_id, b.item_id, b.axis, b.key) = (v.study_id, v.item_id, v.axis,
+    v.compared_with)
 JOIN variants p ON p.variant_id = b.variant_id
-WHERE v.study_id = $study_id AND v.axis = $axis AND v.key <> 'base' AND v.material_id IS NULL ORDER BY v.item_id, v.position
+WHERE v.study_id = $study_id AND v.axis = $axis AND v.key <> 'base' AND v.material_id IS NULL
+    ORDER BY v.item_id, v.position
 """
 _OFFERED = """
-UPDATE study_variants v SET material_id = o.pair_id FROM (SELECT unnest($variants) AS variant_id, unnest($pairs) AS pair_id) o
+UPDATE study_variants v SET material_id = o.pair_id
+    FROM (SELECT unnest($variants) AS variant_id, unnest($pairs) AS pair_id) o
 WHERE v.study_id = $study_id AND v.axis = $axis AND v.variant_id = o.variant_id
 """
 
 
 def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
-    """Makes what a recording calls paraphrases pairs of Review, each prompt beside the one that it is compared with, so that people judge
-    them and the gate opens as it does for a study that asked them; how many are new. Their source is the recording's `name`."""
+    """Make what a recording calls paraphrases pairs of Review, each prompt beside the one that it
+    is compared with, so that people judge them and the gate opens as it does for a study that asked
+    them; how many are new. Their source is the recording's `name`.
+    """
     store.writer.flush()
     pair_of: dict[str, str] = {}
     pairs: dict[str, dict] = {}
     for row in store.rows_of(_UNOFFERED, study_id=study_id, axis=PARAPHRASE):
-        before, after = ("".join(text for _, text in json.loads(row[one])) for one in ("original", "paraphrase"))
-        pair = {
+        original = "".join(text for _, text in json.loads(row["original"]))
+        paraphrase = "".join(text for _, text in json.loads(row["paraphrase"]))
+        pair_id = f"{row['dataset']}/{digest(row['dataset'], name, original, paraphrase)}"
+        pairs[pair_id] = {
+            "pair_id": pair_id,
             "dataset": row["dataset"],
             "item_id": row["item_id"],
-            "original": before,
-            "paraphrase": after,
+            "original": original,
+            "paraphrase": paraphrase,
             "generator": name,
+            "change": PARAPHRASE,
+            "created_at": rows.now(),
         }
-        pair_id = f"{row['dataset']}/{digest(row['dataset'], name, before, after)}"
-        pairs[pair_id] = {"pair_id": pair_id, **pair, "change": PARAPHRASE, "created_at": rows.now()}
         pair_of[row["variant_id"]] = pair_id
 
     def offer(connection: DuckDBPyConnection) -> None:
-        params = {"study_id": study_id, "axis": PARAPHRASE, "variants": list(pair_of), "pairs": list(pair_of.values())}
+        params = {
+            "study_id": study_id,
+            "axis": PARAPHRASE,
+            "variants": list(pair_of),
+            "pairs": list(pair_of.values()),
+        }
         connection.execute(_OFFERED, params)
 
     if pairs:

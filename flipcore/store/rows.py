@@ -40,7 +40,11 @@ def _row(table: str, values: Mapping[str, Any]) -> dict:
 def item_row(item: Item) -> dict:
     """A row of `items`."""
     published = dt.date.fromisoformat(item.published) if item.published else None
-    return _row("items", vars(item) | {"options": list(item.options), "meta": dict(item.meta), "published": published})
+    return _row(
+        "items",
+        vars(item)
+        | {"options": list(item.options), "meta": dict(item.meta), "published": published},
+    )
 
 
 def item_of(row: Mapping[str, Any]) -> Item:
@@ -48,23 +52,40 @@ def item_of(row: Mapping[str, Any]) -> Item:
     return Item(**{**row, "options": tuple(row["options"]), "meta": json.loads(row["meta"])})
 
 
-def study_row(study: Study, state: str, message: str = "", plugins: Sequence[Mapping[str, str]] = (), **times: Any) -> dict:
-    """A row of `studies`; `plugins` are those of other packages, a row each of kind, name, package and version; `times` are n_calls,
-    started_at and ended_at, as far as they are known."""
-    own = {
+def study_row(
+    study: Study,
+    state: str,
+    message: str = "",
+    plugins: Sequence[Mapping[str, str]] = (),
+    **times: Any,
+) -> dict:
+    """A row of `studies`; `plugins` are those of other packages, a row each of kind, name, package
+    and version; `times` are n_calls, started_at and ended_at, as far as they are known."""
+    declared = {
         "study_id": study.study_id,
         "name": study.name,
         "toml": study.to_toml(),
         "code_version": __version__,
         "plugins": list(plugins),
     }
-    return _row("studies", own | {"state": state, "message": message, "created_at": now()} | times)
+    return _row(
+        "studies", declared | {"state": state, "message": message, "created_at": now()} | times
+    )
 
 
 def variant_row(variant: Variant) -> dict:
     """A row of `variants`."""
-    own = {"variant_id": variant.variant_id, "option_order": list(variant.order), "labels": list(variant.labels)}
-    return _row("variants", vars(variant) | own | {"system": variant.prompt.system, "parts": variant.prompt.parts})
+    prompt_columns = {
+        "variant_id": variant.variant_id,
+        "option_order": list(variant.order),
+        "labels": list(variant.labels),
+    }
+    return _row(
+        "variants",
+        vars(variant)
+        | prompt_columns
+        | {"system": variant.prompt.system, "parts": variant.prompt.parts},
+    )
 
 
 def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]:
@@ -72,43 +93,59 @@ def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]
     return [
         _row(
             "study_variants",
-            vars(v) | {"study_id": study_id, "variant_id": v.variant_id, "position": i, "params": dict(v.params)},
+            vars(v)
+            | {
+                "study_id": study_id,
+                "variant_id": v.variant_id,
+                "position": i,
+                "params": dict(v.params),
+            },
         )
         for i, v in enumerate(variants)
     ]
 
 
-def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
+def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:  # noqa: FBT001
     """A row of `completions`."""
     top = completion.top_logprobs
-    own = {"request": call.request.declared(), "top_logprobs": None if top is None else dict(top), "simulated": simulated}
-    return _row("completions", vars(call) | vars(completion) | own | {"created_at": now()})
+    call_columns = {
+        "request": call.request.declared(),
+        "top_logprobs": None if top is None else dict(top),
+        "simulated": simulated,
+    }
+    return _row("completions", vars(call) | vars(completion) | call_columns | {"created_at": now()})
 
 
 def completion_of(row: dict) -> Completion:
-    """A stored row as the record that extractors read; an older file may hold the reasoning inside the text."""
-    tokens, top = row["tokens"], row["top_logprobs"]
+    """A stored row as the record that extractors read; an older file may hold the reasoning inside
+    the text."""
+    top, spread = row["top_logprobs"], row.get("spread")
     completion = Completion(
-        row["call_id"],
-        row["status"],
-        row["text"],
-        finish_reason(row["finish_reason"]),
-        None if tokens is None else tuple((text, logprob) for text, logprob in json.loads(tokens)),
-        None if top is None else json.loads(top),
-        row["n_tokens_in"],
-        row["n_tokens_out"],
-        row["cost_usd"],
-        row["latency_s"],
-        row["n_attempts"],
-        row["error"],
-        row["raw_reply"],
-        row.get("reasoning") or "",
-        row.get("n_lost") or 0,
-        row.get("n_tokens_reasoning"),
-        None if row.get("spread") is None else tuple((mean, sd) for mean, sd in json.loads(row["spread"])),
-        row.get("other_model") or "",
+        call_id=row["call_id"],
+        status=row["status"],
+        text=row["text"],
+        finish_reason=finish_reason(row["finish_reason"]),
+        tokens=_pairs(row["tokens"]),
+        top_logprobs=None if top is None else json.loads(top),
+        n_tokens_in=row["n_tokens_in"],
+        n_tokens_out=row["n_tokens_out"],
+        cost_usd=row["cost_usd"],
+        latency_s=row["latency_s"],
+        n_attempts=row["n_attempts"],
+        error=row["error"],
+        raw_reply=row["raw_reply"],
+        reasoning=row.get("reasoning") or "",
+        n_lost=row.get("n_lost") or 0,
+        n_tokens_reasoning=row.get("n_tokens_reasoning"),
+        spread=_pairs(spread),
+        other_model=row.get("other_model") or "",
     )
     return separate_reasoning(completion)
+
+
+def _pairs(text: str | None) -> tuple[tuple[Any, Any], ...] | None:
+    """Return a stored JSON list of pairs as tuples."""
+    return None if text is None else tuple((first, second) for first, second in json.loads(text))
 
 
 def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict], list[dict]]:
@@ -117,8 +154,12 @@ def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict]
     key = tables()["readouts"].key
     for r in readouts:
         low, high = r.reading.span or (None, None)
-        values = vars(r) | vars(r.reading) | {"study_id": study_id, "span_start": low, "span_end": high}
+        values = (
+            vars(r) | vars(r.reading) | {"study_id": study_id, "span_start": low, "span_end": high}
+        )
         rows.append(_row("readouts", values))
         place = {name: values[name] for name in key}
-        sources += [place | {"position": i, "call_id": call_id} for i, call_id in enumerate(r.source_ids)]
+        sources += [
+            place | {"position": i, "call_id": call_id} for i, call_id in enumerate(r.source_ids)
+        ]
     return rows, sources

@@ -13,7 +13,8 @@ SHOWN_BY_ALL, NO_NUMBER = "shown by every study", "changes no number"
 
 @dataclass(frozen=True)
 class Column:
-    """`kind` is DuckDB's name of the type; `default` is SQL, None where there is none; `rule` is its comment, "" for none."""
+    """`kind` is DuckDB's name of the type; `default` is SQL, None where there is none; `rule` is
+    its comment, "" for none."""
 
     name: str
     kind: str
@@ -24,8 +25,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table without one; `rules` are in
-    its comment; `sql` is DuckDB's own wording of its statement."""
+    """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table
+    without one; `rules` are in its comment; `sql` is DuckDB's own wording of its statement."""
 
     name: str
     columns: tuple[Column, ...]
@@ -50,9 +51,13 @@ class Table:
         return {}
 
     def among(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """The names of the columns that are among `names`, and of those that hold JSON; remembered, for a million rows ask."""
+        """The names of the columns that are among `names`, and of those that hold JSON; remembered,
+        for a million rows ask."""
         if names not in self._among:
-            self._among[names] = [one for one in self.names if one in names], [one for one in self.json_names if one in names]
+            self._among[names] = (
+                [name for name in self.names if name in names],
+                [name for name in self.json_names if name in names],
+            )
         return self._among[names]
 
     @property
@@ -60,12 +65,18 @@ class Table:
         """The columns that a later row with a known key changes; () where the first row stays."""
         if not {LAST_ROW, LAST_VALUE} & set(self.rules):
             return ()
-        return tuple(one.name for one in self.columns if one.name not in self.key and one.rule != FIRST_VALUE)
+        return tuple(
+            column.name
+            for column in self.columns
+            if column.name not in self.key and column.rule != FIRST_VALUE
+        )
 
 
 def schema_sql() -> str:
-    """The statements that create every table which is not there yet. The comments are for this module, not for a file."""
-    return "".join(line for line in _text(SCHEMA_SQL).splitlines(True) if not line.startswith("COMMENT ON "))
+    """The statements that create every table which is not there yet. The comments are for this
+    module, not for a file."""
+    lines = _text(SCHEMA_SQL).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("COMMENT ON "))
 
 
 def tables() -> dict[str, Table]:
@@ -89,18 +100,22 @@ def _tables(path: Path) -> dict[str, Table]:
             "SELECT table_name, coalesce(comment, ''), sql FROM duckdb_tables() ORDER BY table_oid"
         ).fetchall()
         columns = connection.execute(
-            "SELECT table_name, column_name, data_type, is_nullable, column_default, coalesce(comment, '') FROM duckdb_columns() "
-            "WHERE NOT internal ORDER BY table_oid, column_index"
+            "SELECT table_name, column_name, data_type, is_nullable, column_default, "
+            "coalesce(comment, '') FROM duckdb_columns() WHERE NOT internal "
+            "ORDER BY table_oid, column_index"
         ).fetchall()
         keys = dict(
             connection.execute(
-                "SELECT table_name, constraint_column_names FROM duckdb_constraints() WHERE constraint_type = 'PRIMARY KEY'"
+                "SELECT table_name, constraint_column_names FROM duckdb_constraints() "
+                "WHERE constraint_type = 'PRIMARY KEY'"
             ).fetchall()
         )
     by_table: dict[str, list[Column]] = {}
     for table, *column in columns:
         by_table.setdefault(table, []).append(Column(*column))
     return {
-        name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; ")), sql)
+        name: Table(
+            name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; ")), sql
+        )
         for name, rule, sql in rules
     }

@@ -1,4 +1,5 @@
-"""Group commit: one thread writes what has arrived about every 100 ms and tells each sender when its rows are safe."""
+"""Group commit: one thread writes what has arrived about every 100 ms and tells each sender when
+its rows are safe."""
 
 import errno
 import json
@@ -30,16 +31,26 @@ from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, ta
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
 COLLISIONS = 5  # attempts at a transaction that meets another one
-# Free beside the log of what was committed: DuckDB works that log into the file, and shuts the file where it cannot.
+# Free beside the log of what was committed: DuckDB works that log into the file, and shuts the file
+# where it cannot.
 ROOM_BYTES = 16_000_000
-_DISK = ("could not write", "could not truncate", "fsync", "no space left", "file too large", "disk quota", "i/o error")
+_DISK = (
+    "could not write",
+    "could not truncate",
+    "fsync",
+    "no space left",
+    "file too large",
+    "disk quota",
+    "i/o error",
+)
 
 Part = tuple[str, list[dict]]  # a table and rows for it
 
 
 @dataclass
 class _Batch:
-    """Rows that are written together or not at all, or an `action` on the connection that is a transaction of its own."""
+    """Rows that are written together or not at all, or an `action` on the connection that is a
+    transaction of its own."""
 
     parts: list[Part]
     future: Future
@@ -52,8 +63,8 @@ class _Batch:
 
 
 class Writer:
-    """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries the error: NotStored with
-    a sentence where the disk or a value is at fault."""
+    """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries
+    the error: NotStored with a sentence where the disk or a value is at fault."""
 
     def __init__(self, store) -> None:
         self._store = store
@@ -63,12 +74,15 @@ class Writer:
         self._thread.start()
 
     def add(self, table: str, rows: list[dict]) -> Future:
-        """Queue rows for a table. A row with a known key is kept once, or changes what schema.sql says of its table."""
+        """Queue rows for a table. A row with a known key is kept once, or changes what schema.sql
+        says of its table."""
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
-        """Queue rows of several tables that are safe together or not at all, and what the log of acts says of them. Raises
-        AccessDenied, and queues nothing, where the person who acts may not write them, BadInput for a study that is archived."""
+        """Queue rows of several tables that are safe together or not at all, and what the log of
+        acts says of them. Raises AccessDenied, and queues nothing, where the person who acts may
+        not write them, BadInput for a study that is archived.
+        """
         future: Future = Future()
         filled = [(table, rows) for table, rows in parts if rows]
         check_hot(self._store.archives, filled)
@@ -87,10 +101,13 @@ class Writer:
         on: str = "",
         changes: Collection[str] | None = None,
     ) -> Future:
-        """Queue a function of the connection as one transaction, after all that was queued before; the future holds what it
-        returns. Whatever changes the file goes through here or `add`, so that nothing collides. `act` and what it was done `on`
-        go to the log of acts with it. `changes` names the studies whose readouts or variants it changes, and is to be left out
-        where that is not known. Raises AccessDenied where the person who acts lacks what it `needs`."""
+        """Queue a function of the connection as one transaction, after all that was queued before;
+        the future holds what it returns. Whatever changes the file goes through here or `add`, so
+        that nothing collides. `act` and what it was done `on` go to the log of acts with it.
+        `changes` names the studies whose readouts or variants it changes, and is to be left out
+        where that is not known. Raises AccessDenied where the person who acts lacks what it
+        `needs`.
+        """
         rows = act_row(require(needs), act, on)
 
         def whole(connection: Any) -> Any:
@@ -103,7 +120,7 @@ class Writer:
             return outcome
 
         future: Future = Future()
-        self._queue.put(_Batch([], future, whole, bool(rows)))
+        self._queue.put(_Batch([], future, action=whole, is_told=bool(rows)))
         return future
 
     def n_changes(self, study_id: str) -> int:
@@ -116,18 +133,20 @@ class Writer:
         self._n_changes.update([None] if study_ids is None else study_ids)
 
     def flush(self, timeout: float | None = 60) -> None:
-        """Returns when everything that was queued before is safe; raises NotStored when the disk does not keep up."""
+        """Return when everything that was queued before is safe; raises NotStored when the disk
+        does not keep up."""
         future: Future = Future()
         self._queue.put(_Batch([], future))
         try:
             future.result(timeout)
         except TimeoutError as error:
             raise NotStored(
-                f"{self._store.path} took longer than {timeout:g} s to write. Check the disk and resume."
+                f"{self._store.path} took longer than {timeout:g} s to write. Check the disk and"
+                " resume."
             ) from error
 
     def checkpoint(self) -> None:
-        """Lets the file give back what was deleted; where somebody reads just now, later."""
+        """Let the file give back what was deleted; where somebody reads just now, later."""
         with suppress(duckdb.Error):
             self._store.own_cursor().execute("CHECKPOINT")
 
@@ -142,14 +161,16 @@ class Writer:
             batches, stopping = self._gathered()
             try:
                 self._turn(connection, batches)
-            except BaseException as error:  # this thread must outlive every fault, or its senders would wait for ever
+            except BaseException as error:
+                # This thread must outlive every fault, or its senders would wait for ever.
                 for batch in batches:
                     if not batch.future.done():
                         batch.future.set_exception(error)
         connection.close()
 
     def _turn(self, connection, batches: list[_Batch]) -> None:
-        """The batches in order: runs of rows in one transaction each, actions in their own."""
+        """Write the batches in order: runs of rows in one transaction each, actions in their
+        own."""
         run: list[_Batch] = []
         for batch in batches:
             if batch.action is None:
@@ -163,7 +184,7 @@ class Writer:
             self._commit(connection, run)
 
     def _gathered(self) -> tuple[list[_Batch], bool]:
-        """What has arrived, waiting a moment for more once something is there."""
+        """Return what has arrived, waiting a moment for more once something is there."""
         first = self._queue.get()
         if first is None:
             return [], True
@@ -182,8 +203,8 @@ class Writer:
         return batches, False
 
     def _commit(self, connection, batches: list[_Batch]) -> None:
-        """All batches in one transaction; if that fails each on its own, so that a bad one harms no other. A full disk fails all of
-        them at once, so that nobody waits for it."""
+        """Write all batches in one transaction; if that fails each on its own, so that a bad one
+        harms no other. A full disk fails all of them at once, so that nobody waits for it."""
         try:
             check_room(self._store.path)
             _transaction(connection, lambda transaction: self._write(transaction, batches))
@@ -196,9 +217,14 @@ class Writer:
             for batch in batches:
                 self._commit(connection, [batch])
             return
-        if any(table == "acts" for batch in batches for table, _ in batch.parts):
+        written, touched = set(), set()
+        for batch in batches:
+            for table, rows in batch.parts:
+                written.add(table)
+                touched |= _touched(table, rows)
+        if "acts" in written:
             keep_outside(connection, self._store.path)
-        self._store.touch({study_id for batch in batches for part in batch.parts for study_id in _touched(*part)})
+        self._store.touch(touched)
         for batch in batches:
             batch.future.set_result(None)
 
@@ -217,16 +243,20 @@ class Writer:
         for batch in batches:
             for table, rows in batch.parts:
                 by_table.setdefault(table, []).extend(rows)
-        by_table = late_readouts.apart(connection, by_table)
+        by_table = late_readouts.separate_late(connection, by_table)
         for table, rows in by_table.items():
             _upsert(connection, tables()[table], rows)
         if any(table in by_table for table in questions.SOURCES):
             questions.fill(connection)
-        self._change(connection, {row["study_id"] for table in SOURCES for row in by_table.get(table, ())})
+        changed: set[str] = set()
+        for table in SOURCES:
+            changed.update(row["study_id"] for row in by_table.get(table, ()))
+        self._change(connection, changed)
 
 
 def _transaction(connection, action: Callable[[Any], Any]) -> Any:
-    """What the action returns, committed; a collision with another writer of this process is tried again."""
+    """Return what the action returns, committed; a collision with another writer of this process is
+    tried again."""
     for attempt in range(COLLISIONS):
         connection.execute("BEGIN")
         try:
@@ -236,54 +266,72 @@ def _transaction(connection, action: Callable[[Any], Any]) -> Any:
         except Exception as error:
             with suppress(duckdb.Error):  # after a fatal fault there is nothing left to roll back
                 connection.execute("ROLLBACK")
-            if attempt + 1 == COLLISIONS or not isinstance(error, duckdb.TransactionException) or is_of_disk(error):
+            if (
+                attempt + 1 == COLLISIONS
+                or not isinstance(error, duckdb.TransactionException)
+                or is_of_disk(error)
+            ):
                 raise
             time.sleep(INTERVAL_S * (attempt + 1))
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def check_room(path: Path) -> None:
-    """Raises OSError where the disk of a database could no longer take the log of its last commits into the file."""
+    """Raise OSError where the disk of a database could no longer take the log of its last commits
+    into the file."""
     log = path.with_name(f"{path.name}.wal")
     needed = ROOM_BYTES + (log.stat().st_size if log.exists() else 0)
     free = shutil.disk_usage(path.parent).free
     if free < needed:
-        raise OSError(errno.ENOSPC, f"No space left: {free / 1e6:,.0f} MB are free and {needed / 1e6:,.0f} MB are needed")
+        raise OSError(
+            errno.ENOSPC,
+            f"No space left: {free / 1e6:,.0f} MB are free and {needed / 1e6:,.0f} MB are needed",
+        )
 
 
 def is_of_disk(error: BaseException) -> bool:
-    """Whether a fault is the disk's: it is full, over a quota, or broken. DuckDB says that of a commit in the error of a collision,
-    and of a checkpoint in one after which the file has to be opened again."""
+    """Return whether a fault is the disk's: it is full, over a quota, or broken. DuckDB says that
+    of a commit in the error of a collision, and of a checkpoint in one after which the file has to
+    be opened again."""
     if isinstance(error, NotStored) and error.__cause__:
         return is_of_disk(error.__cause__)
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     text = str(error).lower()
-    return isinstance(error, (duckdb.Error, pa.ArrowException)) and any(words in text for words in _DISK)
+    return isinstance(error, (duckdb.Error, pa.ArrowException)) and any(
+        words in text for words in _DISK
+    )
 
 
 def _explained(error: Exception, path: Any) -> Exception:
-    """A sentence for what the disk or a value is at fault for; a fault of ours stays what it is."""
+    """Return a sentence where the disk or a value is at fault; a fault of ours stays what it is."""
     if isinstance(error, duckdb.FatalException):
         explanation = NotStored(
-            f"The disk of {path} is full or failing, and DuckDB has shut the file ({_brief(error)}). "
-            "Everything that was counted as done is stored. Make room, open Flipscope again, then resume."
+            f"The disk of {path} is full or failing, and DuckDB has shut the file"
+            f" ({_brief(error)}). Everything that was counted as done is stored. Make room, open"
+            " Flipscope again, then resume."
         )
         explanation.__cause__ = error
         return explanation
-    if not isinstance(error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)):
+    if not isinstance(
+        error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)
+    ):
         return error
     explanation = NotStored(
-        f"The results could not be written to {path}: {_brief(error)}. Everything that was counted as done is stored. Check the disk "
-        "space and that value, then resume."
+        f"The results could not be written to {path}: {_brief(error)}. Everything that was counted"
+        " as done is stored. Check the disk space and that value, then resume."
     )
     explanation.__cause__ = error
     return explanation
 
 
 def _brief(error: Exception) -> str:
-    """What a fault says, on one line. A long path stands in its middle, and the reason behind that, or on its second line."""
-    text = " ".join(" ".join(str(error).strip().splitlines()[:2]).split()).rstrip(". ") or type(error).__name__
+    """Return what a fault says, on one line. A long path stands in its middle, and the reason
+    behind that, or on its second line."""
+    text = (
+        " ".join(" ".join(str(error).strip().splitlines()[:2]).split()).rstrip(". ")
+        or type(error).__name__
+    )
     return text if len(text) <= 300 else f"{text[:120]} … {text[-170:]}"
 
 
@@ -291,13 +339,15 @@ def _touched(table: str, rows: list[dict]) -> set[str]:
     """The studies that show something else now; "" stands for all."""
     if SHOWN_BY_ALL in tables()[table].rules:
         return {""}
-    if NO_NUMBER in tables()[table].rules:  # else a released drag would have every page compute its board again
+    # Else a released drag would have every page compute its board again.
+    if NO_NUMBER in tables()[table].rules:
         return set()
     return {row["study_id"] for row in rows if row.get("study_id")}
 
 
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
-    """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file wins."""
+    """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file
+    wins."""
     if table.name == "acts":
         rows = chained(connection, rows)
     if table.key:
@@ -312,15 +362,25 @@ def _upsert(connection, table: Table, rows: list[dict]) -> None:
 
 def _insert(connection, table: Table, columns: tuple[str, ...], rows: list[dict]) -> None:
     kinds = table.kinds
-    arrays = {column: _array([row[column] for row in rows], _ARROW.get(kinds[column])) for column in columns}
+    arrays = {
+        column: _array([row[column] for row in rows], _ARROW.get(kinds[column]))
+        for column in columns
+    }
     connection.register("incoming", pa.table(arrays))
     new = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
-    changes = ", ".join(f"{column} = {new.format(column, table.name)}" for column in table.changing if column in columns)
+    changes = ", ".join(
+        f"{column} = {new.format(column, table.name)}"
+        for column in table.changing
+        if column in columns
+    )
     action = f"DO UPDATE SET {changes}" if changes else "DO NOTHING"
     target = f"({', '.join(table.key)})" if table.key else ""
     names = ", ".join(columns)
     try:
-        connection.execute(f"INSERT INTO {table.name} ({names}) SELECT {names} FROM incoming ON CONFLICT {target} {action}")
+        connection.execute(
+            f"INSERT INTO {table.name} ({names}) SELECT {names} FROM incoming "
+            f"ON CONFLICT {target} {action}"
+        )
     finally:
         connection.unregister("incoming")
 
@@ -340,7 +400,8 @@ _ARROW = {
 
 
 def _array(values: list, kind: pa.DataType | None) -> pa.Array:
-    """The values as they are; looked at one by one only where some of them cannot be stored so, which is rare."""
+    """The values as they are; looked at one by one only where some of them cannot be stored so,
+    which is rare."""
     try:
         if kind is not None:
             return pa.array(values, type=kind)
@@ -350,7 +411,8 @@ def _array(values: list, kind: pa.DataType | None) -> pa.Array:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for mappings; lone surrogates, which DuckDB refuses, become the replacement character."""
+    """JSON for mappings; lone surrogates, which DuckDB refuses, become the replacement
+    character."""
     if isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):

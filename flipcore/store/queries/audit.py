@@ -1,4 +1,4 @@
-"""What the audit of a study reads, and how the completions that answers were read from ended."""
+"""Queries of a study's audit, and how the completions that answers were read from ended."""
 
 import pandas as pd
 
@@ -13,10 +13,13 @@ from flipcore.store.visible import OPEN
 
 # a continuation is asked for in a length of its own: where it ends, nothing was cut off
 _CALLS = f"""
-WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open, bool_or(v.layout = $continuation) AS is_continuation
-                 FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id)
+WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open,
+    bool_or(v.layout = $continuation) AS is_continuation
+                 FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN variants v
+                     USING (variant_id)
                  WHERE s.study_id = $study_id GROUP BY s.call_id)
-SELECT c.model, c.status, if(coalesce(t.is_continuation, false), '', c.finish_reason) AS finish_reason,
+SELECT c.model, c.status, if(coalesce(t.is_continuation, false), '',
+    c.finish_reason) AS finish_reason,
        TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
 FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN sources t USING (call_id)
 WHERE s.study_id = $study_id AND coalesce(t.is_open, true) GROUP BY ALL
@@ -30,22 +33,24 @@ WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 
 
 def calls(store: Store, study_id: str) -> pd.DataFrame:
-    """Counts of the study's calls by model, status, finish reason and token limit; those that are read for items set aside alone are
-    left out."""
+    """Count of the study's calls by model, status, finish reason and token limit; those that are
+    read for items set aside alone are left out."""
     return store.frame(_CALLS, study_id=study_id, continuation=CONTINUATION)
 
 
 def items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items with what they may contradict each other in; those set aside are left out. `task` is that of a table whose rows
-    name theirs."""
+    """The study's items with what they may contradict each other in; those set aside are left out.
+    `task` is that of a table whose rows name theirs."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
 _PROMPTS = f"""
 SELECT i.item_id, min(array_to_string(w.parts->>'$[*][1]', '')) AS prompt,
        arg_min(w.system, array_to_string(w.parts->>'$[*][1]', '')) AS system
-FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN variants w USING (variant_id)
-WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i.position ORDER BY i.position, i.item_id
+FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN variants w
+    USING (variant_id)
+WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i.position
+    ORDER BY i.position, i.item_id
 """
 
 
@@ -57,8 +62,12 @@ def prompts(store: Store, study_id: str) -> pd.DataFrame:
 
 
 def facts(study: Study) -> list[dict]:
-    """What the rows of an imported study's logs say against the logs: `about` and `sentence`."""
-    return [one for source in study.items for name in ("facts", REMARKS) for one in source.options.get(name, ())]
+    """Return what the rows of an imported study's logs say against the logs: `about`,
+    `sentence`."""
+    rows: list[dict] = []
+    for source in study.items:
+        rows += [*source.options.get("facts", ()), *source.options.get(REMARKS, ())]
+    return rows
 
 
 def reported(study: Study) -> list[dict]:
@@ -77,7 +86,8 @@ def reported(study: Study) -> list[dict]:
 
 _FILES = f"""
 SELECT DISTINCT s.model, s.item_id, s.variant_id, s.sample, c.revision AS file
-FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN completions c USING (call_id)
+FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN completions c
+    USING (call_id)
 WHERE s.study_id = $study_id AND s.position = 0 AND {OPEN}
 """
 
@@ -89,34 +99,45 @@ def files_of_outputs(store: Store, study_id: str) -> pd.DataFrame:
 
 def notes(study: Study) -> list[str]:
     """Sentences that the import kept."""
-    return [one for source in study.items for one in source.options.get("notes", ())]
+    sentences: list[str] = []
+    for source in study.items:
+        sentences += source.options.get("notes", ())
+    return sentences
 
 
 _ENDINGS = f"""
 WITH answers AS (
-    SELECT DISTINCT r.model, r.extractor, r.item_id, r.variant_id, r.sample, r.status, c.finish_reason, call_id,
+    SELECT DISTINCT r.model, r.extractor, r.item_id, r.variant_id, r.sample, r.status,
+        c.finish_reason, call_id,
            r.extractor IN (SELECT unnest($ours)) AS is_ours,
            CAST(json_extract(c.request, '$.max_tokens') AS INTEGER) AS max_tokens
     FROM readouts r JOIN study_items i USING (study_id, item_id)
     JOIN readout_sources s USING (study_id, model, item_id, axis, variant_id, sample, extractor)
     JOIN variants v USING (variant_id) JOIN completions c USING (call_id)
-    WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent' AND c.text IS NOT NULL
-      AND (c.text <> '' OR c.finish_reason <> '')  -- a result without either had no text that could end
+    WHERE r.study_id = $study_id AND {OPEN} AND s.position = 0 AND r.status <> 'absent'
+        AND c.text IS NOT NULL
+      -- a result without text and reason had no text that could end
+      AND (c.text <> '' OR c.finish_reason <> '')
       AND json_extract_string(c.request, '$.kind') = 'generate' AND v.layout <> $continuation
       AND r.extractor NOT IN (SELECT unnest($values)))
-, by_call AS (SELECT call_id, bool_or(is_ours) AS is_read, bool_or(status = 'cut') AS is_cut FROM answers GROUP BY call_id)
+, by_call AS (SELECT call_id, bool_or(is_ours) AS is_read, bool_or(status = 'cut') AS is_cut
+    FROM answers GROUP BY call_id)
 SELECT model, extractor, count(*) AS n_answers,
-       count(*) FILTER (status = 'cut' OR (NOT is_ours AND if(is_read, is_cut, finish_reason IN (SELECT unnest($early))
-                                                              AND max_tokens IS DISTINCT FROM 1))) AS n_cut,
-       count(*) FILTER (status <> 'cut' AND finish_reason = '') AS n_not_recorded, max(max_tokens) AS max_tokens
+       count(*) FILTER (status = 'cut' OR (NOT is_ours
+           AND if(is_read, is_cut, finish_reason IN (SELECT unnest($early))
+               AND max_tokens IS DISTINCT FROM 1))) AS n_cut,
+       count(*) FILTER (status <> 'cut' AND finish_reason = '') AS n_not_recorded,
+           max(max_tokens) AS max_tokens
 FROM answers JOIN by_call USING (call_id) GROUP BY model, extractor ORDER BY model, extractor
 """
 
 
 def endings(store: Store, study_id: str) -> pd.DataFrame:
-    """One row a model and extractor of written answers, each counted once however many axes its prompt stands in: how many came back, how
-    many were cut off, of how many nobody recorded how they ended, and the token limit (0: not known). Items set aside are left out.
-    A log's own scorer calls no text cut off: one is where an extractor of ours says so, or else where it ended early."""
+    """One row a model and extractor of written answers, each counted once however many axes its
+    prompt stands in: how many came back, how many were cut off, of how many nobody recorded how
+    they ended, and the token limit (0: not known). Items set aside are left out. A log's own scorer
+    calls no text cut off: one is where an extractor of ours says so, or else where it ended early.
+    """
     return store.frame(
         _ENDINGS,
         study_id=study_id,

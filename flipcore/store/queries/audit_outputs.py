@@ -1,4 +1,4 @@
-"""What the audit asks of the outputs themselves: repeats, refusals, empty texts, lengths."""
+"""Queries of the audit on the outputs themselves: repeats, refusals, empty texts, lengths."""
 
 import pandas as pd
 
@@ -53,7 +53,8 @@ _REFUSAL = (
     r"unfortunately|as an ai( language model| assistant)?)?[\s,.:;–—-]*(but )?"
     r"i(\s*('|’)m| am)?\s*(can('|’)?t|cannot|can not|unable to|not able to|won('|’)?t|will not|"
     r"must decline to|have to decline to)\s+"
-    r"(help|assist|comply|fulfil|provide|answer|support|engage|discuss|create|generate|write|do that|"
+    r"(help|assist|comply|fulfil|provide|answer|support|engage|discuss|create|generate|write|do"
+    r" that|"
     r"participate|continue|share)"
     r"|^\W*(es tut mir leid|tut mir leid)[\s,]*(aber )?(ich kann|dabei kann ich|das kann ich)"
     r"|^\W*(je suis désolée?|désolée?)[\s,]*(mais )?je ne (peux|puis)"
@@ -63,7 +64,8 @@ _REFUSAL = (
 _REFUSALS_AND_EMPTY = (
     _OUTPUTS
     + """
-SELECT model, item_id, variant_id, sample, if(regexp_matches(text, '^\\s*$'), 'empty', 'refusal') AS what
+SELECT model, item_id, variant_id, sample, if(regexp_matches(text, '^\\s*$'), 'empty',
+    'refusal') AS what
 FROM written
 WHERE regexp_matches(text, '^\\s*$') OR finish_reason = 'refusal'
    OR (length(text) < 500 AND regexp_matches(lower(text), $refusal))
@@ -89,5 +91,6 @@ FROM written WHERE text <> '' GROUP BY ALL ORDER BY ALL
 
 
 def lengths(store: Store, study_id: str) -> pd.DataFrame:
-    """How many outputs have which length, and whether those end in the middle of a sentence."""
+    """Return how many outputs have which length, and whether those end in the middle of a
+    sentence."""
     return store.frame(_LENGTHS, study_id=study_id)

@@ -1,4 +1,4 @@
-"""What a study may spend and has spent, over all its runs."""
+"""Budgets and spending of a study, over all its runs."""
 
 import math
 
@@ -11,23 +11,28 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
-# Completions of a time before purchases were recorded count for the study under which they were made.
+# Completions of a time before purchases were recorded count for the study under which they were
+# made.
 _SPENT = """
 SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id), 0)
-     + coalesce((SELECT sum(c.cost_usd) FROM study_calls s JOIN completions c USING (call_id) JOIN studies t USING (study_id)
+     + coalesce((SELECT sum(c.cost_usd) FROM study_calls s JOIN completions c USING (call_id)
+         JOIN studies t USING (study_id)
                  WHERE s.study_id = $study_id AND c.created_at >= t.created_at
                    AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.call_id = c.call_id)), 0)
 """
 
 
 def spent_usd(store: Store, study_id: str) -> float:
-    """US dollars that all runs of the study paid; what other studies paid for and this one reuses is not in it."""
+    """US dollars that all runs of the study paid; what other studies paid for and this one reuses
+    is not in it."""
     return float(store.rows(_SPENT, study_id=study_id)[0][0])
 
 
 def overbilling(store: Store) -> dict[str, float]:
-    """Model -> the largest ratio so far, at least 1, of what a call cost to the most that was expected."""
-    sql = """SELECT c.model, greatest(1, max(p.cost_usd / p.bound_usd)) FROM purchases p JOIN completions c USING (call_id)
+    """Model -> the largest ratio so far, at least 1, of what a call cost to the most that was
+    expected."""
+    sql = """SELECT c.model, greatest(1, max(p.cost_usd / p.bound_usd))
+             FROM purchases p JOIN completions c USING (call_id)
              WHERE p.bound_usd > 0 AND c.status = 'ok' GROUP BY c.model"""
     return dict(store.rows(sql))
 
@@ -35,18 +40,27 @@ def overbilling(store: Store) -> dict[str, float]:
 def budget_usd(store: Store, study: Study) -> float | None:
     """The study's cap now: the one that was set last, else the declared one."""
     caps = store.rows(
-        "SELECT budget_usd FROM budgets WHERE study_id = $study_id ORDER BY created_at DESC LIMIT 1", study_id=study.study_id
+        "SELECT budget_usd FROM budgets WHERE study_id = $study_id "
+        "ORDER BY created_at DESC LIMIT 1",
+        study_id=study.study_id,
     )
     return caps[0][0] if caps else study.budget_usd
 
 
 def set_budget(store: Store, study_id: str, usd: float) -> None:
-    """Sets the study's cap; its declaration and id stay as they are. Raises BadInput for an amount or study that is none."""
+    """Set the study's cap; its declaration and id stay as they are. Raises BadInput for an amount
+    or study that is none."""
     require(Permission.RUN)
     if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
-        raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {MOST_BUDGET_USD:,.0f}.")
+        raise BadInput(
+            f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to"
+            f" {MOST_BUDGET_USD:,.0f}."
+        )
     if studies.study(store, study_id) is None:
-        raise BadInput(f"There is no study {study_id!r}, so no budget was set. Choose one that is listed under Studies.")
+        raise BadInput(
+            f"There is no study {study_id!r}, so no budget was set. Choose one that is listed under"
+            " Studies."
+        )
     timestamp = rows.now()
     row = {
         "budget_id": digest(study_id, usd, timestamp.isoformat()),
@@ -58,7 +72,9 @@ def set_budget(store: Store, study_id: str, usd: float) -> None:
     store.writer.add("budgets", [row]).result(30)
 
 
-def purchase_row(study_id: str, call: Call, completion: Completion, cost_usd: float, bound_usd: float) -> dict:
+def purchase_row(
+    study_id: str, call: Call, completion: Completion, cost_usd: float, bound_usd: float
+) -> dict:
     """One bought completion as a row of `purchases`."""
     timestamp = rows.now()
     return {

@@ -1,8 +1,10 @@
-"""The decision record, the questions left open beside it, and the log of moved thresholds: what was decided on a study, by whom,
-from what, what was tried before, and whether the data behind it changed.
+"""The decision record, the questions left open beside it, and the log of moved thresholds: what was
+decided on a study, by whom, from what, what was tried before, and whether the data behind it
+changed.
 
-A fingerprint of data is the exclusive or of the rows' MD5 hashes: it depends on no order, and one changed value changes it. It covers
-what the page could read, so under a lock the items that were set aside, and otherwise the open ones.
+A fingerprint of data is the exclusive or of the rows' MD5 hashes: it depends on no order, and one
+changed value changes it. It covers what the page could read, so under a lock the items that were
+set aside, and otherwise the open ones.
 """
 
 import json
@@ -22,7 +24,10 @@ from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.rows import now
 from flipcore.store.visible import SIGHT
 
-_VALUES = "r.model, r.item_id, r.axis, r.variant_id, r.sample, r.extractor, r.status, coalesce(r.answer, '∅'), coalesce(r.value::TEXT, '∅')"
+_VALUES = (
+    "r.model, r.item_id, r.axis, r.variant_id, r.sample, r.extractor, r.status, coalesce(r.answer,"
+    " '∅'), coalesce(r.value::TEXT, '∅')"
+)
 _READOUTS = f"""
 SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {_VALUES}))), 0)::TEXT
 FROM readouts r JOIN study_items i ON i.study_id = r.study_id AND i.item_id = r.item_id
@@ -33,7 +38,8 @@ SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), i.item_id,
 FROM study_items i WHERE i.study_id = $study_id AND {SIGHT}
 """
 _VERDICTS = f"""
-WITH {PAIR_STATES}, used AS (SELECT DISTINCT material_id AS pair_id FROM study_variants WHERE study_id = $study_id)
+WITH {PAIR_STATES}, used AS (SELECT DISTINCT material_id AS pair_id FROM study_variants
+    WHERE study_id = $study_id)
 SELECT state, count(*) FROM standing JOIN used USING (pair_id) GROUP BY state ORDER BY state
 """
 UNKNOWN = "Not known whether the data changed: an earlier release wrote this down."
@@ -41,10 +47,12 @@ WORDS = {"items": "items", "readouts": "readouts"}
 
 
 def data_state(store: Store, study_id: str, locked_page: str | None = None) -> dict[str, Any]:
-    """{items: [n, hash], readouts: [n, hash], verdicts: {state: n}} of a study as a page reads it; under the page's lock where
-    one is named."""
+    """{items: [n, hash], readouts: [n, hash], verdicts: {state: n}} of a study as a page reads it;
+    under the page's lock where one is named."""
     lock = lock_of_page(store, study_id, locked_page) if locked_page else None
-    params = sight(store, study_id, lock["lock_id"] if lock else None).params | {"study_id": study_id}
+    params = sight(store, study_id, lock["lock_id"] if lock else None).params | {
+        "study_id": study_id
+    }
     return {
         "items": list(store.rows(_ITEMS, **params)[0]),
         "readouts": list(store.rows(_READOUTS, **params)[0]),
@@ -53,7 +61,7 @@ def data_state(store: Store, study_id: str, locked_page: str | None = None) -> d
 
 
 def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
-    """What changed between two states, as a sentence; "" where nothing did."""
+    """Return a sentence on what changed between two states; "" where nothing did."""
     if not _is_data_state(before):
         return UNKNOWN
     assert before is not None
@@ -66,19 +74,28 @@ def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
             parts.append(f"{n:,} {word}, with other content")
     verdicts = dict(before["verdicts"]), dict(after["verdicts"])
     states = [
-        state for state in ("accepted", "rejected", "unreviewed") if verdicts[0].get(state, 0) != verdicts[1].get(state, 0)
+        state
+        for state in ("accepted", "rejected", "unreviewed")
+        if verdicts[0].get(state, 0) != verdicts[1].get(state, 0)
     ]
-    parts += [f"{verdicts[0].get(state, 0):,} {state} paraphrases then, {verdicts[1].get(state, 0):,} now" for state in states]
+    parts += [
+        f"{verdicts[0].get(state, 0):,} {state} paraphrases then, {verdicts[1].get(state, 0):,} now"
+        for state in states
+    ]
     return f"The data changed: {'; '.join(parts)}." if parts else ""
 
 
 def _is_data_state(value: Mapping[str, Any] | None) -> bool:
-    """Whether this is what `data_state` gives: a merged file may hold anything."""
+    """Return whether this is what `data_state` gives: a merged file may hold anything."""
     if not value or not isinstance(value.get("verdicts"), dict):
         return False
     pairs = [value.get(name) for name in WORDS]
-    counts = [pair[0] for pair in pairs if isinstance(pair, list) and len(pair) == 2] + list(value["verdicts"].values())
-    return len(counts) == len(pairs) + len(value["verdicts"]) and all(type(n) is int for n in counts)
+    counts = [pair[0] for pair in pairs if isinstance(pair, list) and len(pair) == 2] + list(
+        value["verdicts"].values()
+    )
+    return len(counts) == len(pairs) + len(value["verdicts"]) and all(
+        type(n) is int for n in counts
+    )
 
 
 LOCKED = "locked"
@@ -88,34 +105,38 @@ MOST_LETTERS = 2_000  # of an open question, of what is decided
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
     """The decision record of a study, newest first."""
     return store.frame(
-        "SELECT created_at, reviewer, page, mode, sentence, resolution, settings, came_from FROM decisions "
-        "WHERE study_id = $study_id ORDER BY created_at DESC",
+        "SELECT created_at, reviewer, page, mode, sentence, resolution, settings, came_from "
+        "FROM decisions WHERE study_id = $study_id ORDER BY created_at DESC",
         study_id=study_id,
     )
 
 
 def latest(store: Store, study_id: str, page: str) -> str:
-    """What stands for a page now, in people's own words where they gave any, else in the page's; "" without a decision."""
+    """Return the decision that stands for a page now, in people's own words or else in the page's;
+    "" without a decision."""
     record = decisions(store, study_id)
     rows = record[record["page"] == page].to_dict("records")
     return str(rows[0]["resolution"] or rows[0]["sentence"]) if rows else ""
 
 
 def record(store: Store) -> pd.DataFrame:
-    """Every decision of every study, newest first, with the study's name ("" where the record is no study's)."""
+    """Every decision of every study, newest first, with the study's name ("" where the record is no
+    study's)."""
     return store.frame(
-        "SELECT d.*, coalesce(s.name, '') AS study FROM decisions d LEFT JOIN studies s USING (study_id) "
-        "ORDER BY d.created_at DESC, d.decision_id"
+        "SELECT d.*, coalesce(s.name, '') AS study FROM decisions d LEFT JOIN studies s "
+        "USING (study_id) ORDER BY d.created_at DESC, d.decision_id"
     )
 
 
 def settings_of(
     store: Store, decision_id: str, study_id: str, page: str, start: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The settings that a decision of this study and page was made at; {} for an id that is none. With `start`, the page's own,
-    only those that it has, of the same kind: the row may come from a file of anybody's."""
+    """The settings that a decision of this study and page was made at; {} for an id that is none.
+    With `start`, the page's own, only those that it has, of the same kind: the row may come from a
+    file of anybody's."""
     rows = store.rows(
-        "SELECT settings FROM decisions WHERE decision_id = $decision_id AND study_id = $study_id AND page = $page",
+        "SELECT settings FROM decisions WHERE decision_id = $decision_id AND study_id = $study_id "
+        "AND page = $page",
         decision_id=decision_id,
         study_id=study_id,
         page=page,
@@ -123,31 +144,47 @@ def settings_of(
     settings = json.loads(rows[0][0]) if rows else {}
     if not isinstance(settings, dict):
         return {}
-    return settings if start is None else {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
-
-
-def _is_like(value: Any, start: Any) -> bool:
-    """A text for a text; a number for a number and for None, which stands for one that nobody has chosen."""
-    if isinstance(start, str):
-        return isinstance(value, str)
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def open_questions(store: Store) -> pd.DataFrame:
-    """Questions that nobody has answered, newest first: question_id, study_id, study, page, question, author, created_at."""
-    return store.frame(
-        "SELECT q.question_id, q.study_id, coalesce(s.name, '') AS study, q.page, q.question, q.author, q.created_at "
-        "FROM open_questions q LEFT JOIN studies s USING (study_id) WHERE q.settles IS NULL AND NOT EXISTS "
-        "(SELECT 1 FROM open_questions a WHERE a.settles = q.question_id) ORDER BY q.created_at DESC, q.question_id"
+    return (
+        settings
+        if start is None
+        else {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
     )
 
 
-def keep_question(store: Store, study_id: str, page: str, question: str, author: str, *, settles: str = "") -> None:
-    """Appends an open question, or the answer to the one that it `settles`. Raises BadInput without words or a name, and where
-    what it settles is not open."""
+def _is_like(value: Any, start: Any) -> bool:
+    """A text for a text; a number for a number and for None, which stands for one that nobody has
+    chosen."""
+    if isinstance(start, str):
+        return isinstance(value, str)
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
+
+
+def open_questions(store: Store) -> pd.DataFrame:
+    """Questions that nobody has answered, newest first: question_id, study_id, study, page,
+    question, author, created_at."""
+    return store.frame(
+        "SELECT q.question_id, q.study_id, coalesce(s.name, '') AS study, q.page, q.question, "
+        "q.author, q.created_at FROM open_questions q LEFT JOIN studies s USING (study_id) "
+        "WHERE q.settles IS NULL AND NOT EXISTS (SELECT 1 FROM open_questions a "
+        "WHERE a.settles = q.question_id) ORDER BY q.created_at DESC, q.question_id"
+    )
+
+
+def keep_question(
+    store: Store, study_id: str, page: str, question: str, author: str, *, settles: str = ""
+) -> None:
+    """Append an open question, or the answer to the one that it `settles`. Raises BadInput without
+    words or a name, and where what it settles is not open."""
     author = signature(author)
     if not author or not question.strip():
-        raise BadInput("An open question, or its answer, needs its words and the name of whoever writes it down.")
+        raise BadInput(
+            "An open question, or its answer, needs its words and the name of whoever writes it"
+            " down."
+        )
     if len(question) > MOST_LETTERS:
         raise BadInput(f"This has {len(question):,} characters; write at most {MOST_LETTERS:,}.")
     if settles and settles not in set(open_questions(store)["question_id"]):
@@ -161,7 +198,9 @@ def keep_question(store: Store, study_id: str, page: str, question: str, author:
         "author": author,
         "created_at": now(),
     }
-    store.writer.add("open_questions", [row | {"question_id": digest(*map(str, row.values()))}]).result(10)
+    store.writer.add(
+        "open_questions", [row | {"question_id": digest(*map(str, row.values()))}]
+    ).result(10)
 
 
 def keep_decision(
@@ -177,14 +216,17 @@ def keep_decision(
     evidence: Mapping[str, Any] | None = None,
     resolution: str = "",
 ) -> None:
-    """Appends a decision: the page's `sentence`, what people decide from it (`resolution`, in their own words), what stood there
-    before and the state of the rows behind it. `query` is the link's, `evidence` names the outputs that were looked at. Raises
-    BadInput without a name or a sentence, and for words without end."""
+    """Append a decision: the page's `sentence`, what people decide from it (`resolution`, in their
+    own words), what stood there before and the state of the rows behind it. `query` is the link's,
+    `evidence` names the outputs that were looked at. Raises BadInput without a name or a sentence,
+    and for words without end."""
     reviewer = signature(reviewer)
     if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
     if len(resolution) > MOST_LETTERS:
-        raise BadInput(f"What you decide has {len(resolution):,} characters; write at most {MOST_LETTERS:,}.")
+        raise BadInput(
+            f"What you decide has {len(resolution):,} characters; write at most {MOST_LETTERS:,}."
+        )
     before = latest(store, study_id, page)
     row = {
         "study_id": study_id,
@@ -200,16 +242,21 @@ def keep_decision(
         "basis": data_state(store, study_id, page if mode == LOCKED else None),
         "resolution": " ".join(resolution.split()),
     }
-    store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
+    store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(
+        10
+    )
 
 
 def n_moves(store: Store, study_id: str) -> int:
-    """How many released moves of a threshold were logged on this study."""
-    return store.rows("SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id)[0][0]
+    """Count the released moves of a threshold that were logged on this study."""
+    return store.rows(
+        "SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id
+    )[0][0]
 
 
 def keep_move(store: Store, study_id: str, move: Mapping[str, Any], session: str) -> None:
-    """Appends a released move of a threshold: {control, from, to, lowest, highest}, the last two the range it crossed."""
+    """Append a released move of a threshold: {control, from, to, lowest, highest}, the last two
+    the range it crossed."""
     row = {
         "study_id": study_id,
         "control": move["control"],
@@ -220,4 +267,6 @@ def keep_move(store: Store, study_id: str, move: Mapping[str, Any], session: str
         "session": session,
         "created_at": now(),
     }
-    store.writer.add("threshold_moves", [row | {"move_id": digest(*map(str, row.values()))}]).result(10)
+    store.writer.add(
+        "threshold_moves", [row | {"move_id": digest(*map(str, row.values()))}]
+    ).result(10)

@@ -1,4 +1,5 @@
-"""Everything behind each readout of a study, for files that others read. Never what is set aside."""
+"""Everything behind each readout of a study, for files that others read. Never what is set
+aside."""
 
 from collections.abc import Iterator
 
@@ -10,13 +11,16 @@ from flipcore.store.visible import OPEN
 
 _ROWS = f"""
 WITH first AS (
-    SELECT model, item_id, axis, variant_id, sample, extractor, arg_min(call_id, position) AS call_id
+    SELECT model, item_id, axis, variant_id, sample, extractor,
+        arg_min(call_id, position) AS call_id
     FROM readout_sources WHERE study_id = $study_id GROUP BY ALL)
 SELECT r.model, r.item_id, i.role, q.dataset, q.kind, q.question, q.options, q.category,
        family_of.family, r.axis, s.key AS variant,
-       r.variant_id, v.system, v.parts, v.option_order, v.labels, v.target, r.sample, r.extractor, r.status, r.answer, r.value,
+       r.variant_id, v.system, v.parts, v.option_order, v.labels, v.target, r.sample, r.extractor,
+           r.status, r.answer, r.value,
        r.is_correct, r.span_start, r.span_end, r.reason, r.probabilities, r.label_mass,
-       c.call_id, c.status AS call_status, c.text, c.reasoning, c.finish_reason, c.tokens, c.top_logprobs,
+       c.call_id, c.status AS call_status, c.text, c.reasoning, c.finish_reason, c.tokens,
+           c.top_logprobs,
        c.n_tokens_in, c.n_tokens_out, c.cost_usd, c.latency_s, c.error, c.request
 FROM readouts r
 JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
@@ -28,22 +32,26 @@ WHERE r.study_id = $study_id AND {OPEN}
 ORDER BY r.model, i.position, r.axis, s.position, r.sample, r.extractor
 """
 _COMPLETIONS = f"""
-SELECT DISTINCT c.call_id, c.model, c.revision, l.item_id, l.axis, l.variant_id, c.sample, c.status, c.text, c.reasoning,
-       c.finish_reason, c.tokens, c.top_logprobs, c.n_tokens_in, c.n_tokens_out, c.cost_usd, c.latency_s, c.error, c.request,
+SELECT DISTINCT c.call_id, c.model, c.revision, l.item_id, l.axis, l.variant_id, c.sample, c.status,
+    c.text, c.reasoning,
+       c.finish_reason, c.tokens, c.top_logprobs, c.n_tokens_in, c.n_tokens_out, c.cost_usd,
+           c.latency_s, c.error, c.request,
        v.system, v.parts
-FROM readout_sources l JOIN study_items i USING (study_id, item_id) JOIN completions c USING (call_id)
+FROM readout_sources l JOIN study_items i USING (study_id, item_id) JOIN completions c
+    USING (call_id)
 JOIN variants v USING (variant_id)
-WHERE l.study_id = $study_id AND {OPEN} ORDER BY c.model, l.item_id, l.axis, l.variant_id, c.sample, c.call_id
+WHERE l.study_id = $study_id AND {OPEN} ORDER BY c.model, l.item_id, l.axis, l.variant_id, c.sample,
+    c.call_id
 """
 
 
 def exchanged(store: Store, study_id: str) -> Iterator[dict]:
-    """Each readout with its item, variant and the text that it was read from (of a judge: the answer that was judged), a batch
-    at a time, so that a large study takes little memory."""
+    """Each readout with its item, variant and the text that it was read from (of a judge: the
+    answer that was judged), a batch at a time, so that a large study takes little memory."""
     return store.stream(_ROWS, study_id=study_id)
 
 
 def completions(store: Store, study_id: str) -> pd.DataFrame:
-    """Each completion under each item, axis and variant that it was read for: prompt, text, log-probabilities (the server's, in
-    nats), tokens, price, status and error."""
+    """Each completion under each item, axis and variant that it was read for: prompt, text,
+    log-probabilities (the server's, in nats), tokens, price, status and error."""
     return store.frame(_COMPLETIONS, study_id=study_id)

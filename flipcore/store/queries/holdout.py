@@ -1,4 +1,5 @@
-"""What the Holdout and Survey pages ask of the store: accuracies by role, surveys with answers, versions of a retro set."""
+"""Queries of the Holdout and Survey pages: accuracies by role, surveys with answers,
+versions of a retro set."""
 
 import json
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ from flipcore.store.rows import item_of, item_row, now
 from flipcore.store.visible import HIDDEN, OPEN, SIGHT, SIGHT_OF_MODELS
 
 _STUDIES = """
-SELECT s.study_id, s.name, count(*) FILTER (role = 'target') AS n_target, count(*) FILTER (role = 'retro') AS n_retro
+SELECT s.study_id, s.name, count(*) FILTER (role = 'target') AS n_target,
+    count(*) FILTER (role = 'retro') AS n_retro
 FROM studies s JOIN study_items USING (study_id)
-GROUP BY s.study_id, s.name, s.created_at HAVING n_target > 0 AND n_retro > 0 ORDER BY s.created_at DESC, s.study_id
+GROUP BY s.study_id, s.name, s.created_at HAVING n_target > 0 AND n_retro > 0
+    ORDER BY s.created_at DESC, s.study_id
 """
 
 
@@ -26,7 +29,8 @@ def studies_with_both(store: Store) -> list[dict]:
 
 
 _COVERING = f"""
-WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL SELECT unnest($retro), 'retro'),
+WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL
+    SELECT unnest($retro), 'retro'),
      there AS (SELECT i.study_id, count(*) AS n FROM study_items i JOIN wanted USING (item_id, role)
                WHERE {OPEN} GROUP BY i.study_id)
 SELECT study_id FROM studies JOIN there USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
@@ -36,7 +40,9 @@ ORDER BY created_at DESC, study_id
 
 def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tuple[str, ...]:
     """Studies, newest first, that ask all these items in just these roles."""
-    return tuple(study_id for (study_id,) in store.rows(_COVERING, target=target_ids, retro=retro_ids))
+    return tuple(
+        study_id for (study_id,) in store.rows(_COVERING, target=target_ids, retro=retro_ids)
+    )
 
 
 _ROLE_ITEMS = f"""
@@ -47,21 +53,31 @@ WHERE i.study_id = $study_id AND i.role = $role AND {SIGHT} ORDER BY q.item_id
 
 
 def role_items(store: Store, study_id: str, role: str, *, lock: str | None = None) -> list[Item]:
-    """The study's items in one role; those set aside under a `lock` of the study, and then alone."""
+    """The study's items in one role; those set aside under a `lock` of the study, and then
+    alone."""
     scope = sight(store, study_id, lock)
-    return [item_of(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)]
-
-
-def keep_aside(store: Store, record_id: str, target_ids: Sequence[str], retro_ids: Sequence[str], share: float) -> set[str]:
-    """Sets a share of two sets that are no study aside for good: from now on only a lock under `record_id` opens it, on every
-    page. Each entry falls on its side by its own id. Sets that have entries set aside already keep those. Their ids."""
-    ids_by_role = {"target": target_ids, "retro": retro_ids}
-    rows = [
-        {"study_id": record_id, "item_id": item, "role": role, "position": place, "confirmatory": True, "since": now()}
-        for role, ids in ids_by_role.items()
-        for place, item in enumerate(ids)
-        if int(digest("aside", item)[:8], 16) / 16**8 < share
+    return [
+        item_of(row)
+        for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)
     ]
+
+
+def keep_aside(
+    store: Store, record_id: str, target_ids: Sequence[str], retro_ids: Sequence[str], share: float
+) -> set[str]:
+    """Set a share of two sets that are no study aside for good: from now on only a lock under
+    `record_id` opens it, on every page. Each entry falls on its side by its own id. Sets that have
+    entries set aside already keep those. Their ids.
+    """
+    ids_by_role = {"target": target_ids, "retro": retro_ids}
+    rows = []
+    for role, ids in ids_by_role.items():
+        for position, item in enumerate(ids):
+            # The first eight digits of its hash are a random number from 0 to 1, always the same.
+            if int(digest("aside", item)[:8], 16) / 16**8 >= share:
+                continue
+            row = {"study_id": record_id, "item_id": item, "role": role, "position": position}
+            rows.append(row | {"confirmatory": True, "since": now()})
     if rows and not entries_aside(store, record_id):
         store.writer.add("study_items", rows).result(30)
     return entries_aside(store, record_id)
@@ -74,36 +90,43 @@ def entries_aside(store: Store, record_id: str) -> set[str]:
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
-    """The stored items of these ids, in their order; unknown ones and those that are set aside are left out. Whoever may only
-    answer a survey gets the entries of their own alone."""
+    """The stored items of these ids, in their order; unknown ones and those that are set aside are
+    left out. Whoever may only answer a survey gets the entries of their own alone."""
     with opened_to(Permission.ANSWER) as person:
         designs = [row["design"] for row in surveys(store)] if person.survey else []
-        own = {one for design in designs for one in (*design["target_ids"], *design["retro_ids"])}
-        by_id = review.items(store, [one for one in item_ids if one in own] if person.survey else item_ids)
-    return [by_id[one] for one in item_ids if one in by_id]
+        survey_ids: set[str] = set()
+        for design in designs:
+            survey_ids |= {*design["target_ids"], *design["retro_ids"]}
+        may_read = [item_id for item_id in item_ids if not person.survey or item_id in survey_ids]
+        by_id = review.items(store, may_read)
+    return [by_id[item_id] for item_id in item_ids if item_id in by_id]
 
 
 def hidden_items(store: Store, item_ids: list[str]) -> set[str]:
-    """Those of the ids that a study set aside, that no lock of it has opened and no other study shows: no page may show their
-    text."""
-    return {
-        one for (one,) in store.rows(f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
-    }
+    """Those of the ids that a study set aside, that no lock of it has opened and no other study
+    shows: no page may show their text."""
+    sql = f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))"
+    return {item_id for (item_id,) in store.rows(sql, ids=item_ids)}
 
 
-# One answer an item: the first sample of its base prompt, or of the same prompt in another layout or after examples (options
-# in their own order under the usual labels), so a layout and a number of examples are conditions of their own.
+# One answer an item: the first sample of its base prompt, or of the same prompt in another layout
+# or after examples (options in their own order under the usual labels), so a layout and a number of
+# examples are conditions of their own.
 _ACCURACY = f"""
 WITH first AS (
-    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, i.role,
-           q.source_id, r.is_correct, r.status = 'cut' AS is_cut, r.probabilities, q.target, len(q.options) AS n_options,
+    SELECT r.model, r.extractor, if(r.axis = 'few_shot'
+        AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, i.role,
+           q.source_id, r.is_correct, r.status = 'cut' AS is_cut, r.probabilities, q.target,
+               len(q.options) AS n_options,
            row_number() OVER (PARTITION BY r.model, r.extractor, asked_as, r.item_id
                               ORDER BY v.key <> 'base', r.axis, v.position, r.sample) AS place
     FROM readouts r
     JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
-    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w USING (variant_id)
+    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w
+        USING (variant_id)
     WHERE r.study_id = $study_id AND i.role IN ('target', 'retro') AND {SIGHT_OF_MODELS}
-      AND (v.key = 'base' OR r.axis IN ('prompt_format', 'few_shot')) AND v.material_id IS NULL AND w.layout <> $continuation
+      AND (v.key = 'base' OR r.axis IN ('prompt_format', 'few_shot')) AND v.material_id IS NULL
+          AND w.layout <> $continuation
       AND r.is_correct IS NOT NULL)
 SELECT * EXCLUDE (place, asked_as), asked_as AS layout FROM first WHERE place = 1
 ORDER BY model, extractor, layout, item_id
@@ -111,10 +134,14 @@ ORDER BY model, extractor, layout, item_id
 
 
 def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.DataFrame:
-    """One row per model, extractor, layout and item of a role target or retro: model, extractor, layout, item_id, role,
-    source_id, is_correct and is_cut (bool), probabilities ([(option, share), …]), target, n_options."""
+    """One row per model, extractor, layout and item of a role target or retro: model, extractor,
+    layout, item_id, role, source_id, is_correct and is_cut (bool), probabilities ([(option, share),
+    …]), target, n_options.
+    """
     scope = sight(store, study_id, lock)
-    frame = store.frame(_ACCURACY, study_id=study_id, continuation=CONTINUATION, **scope.params_of_models)
+    frame = store.frame(
+        _ACCURACY, study_id=study_id, continuation=CONTINUATION, **scope.params_of_models
+    )
     frame["probabilities"] = [json.loads(text) for text in frame["probabilities"]]
     frame["is_correct"] = frame["is_correct"].astype(bool)
     frame["source_id"] = frame["source_id"].astype(object).where(frame["source_id"].notna(), None)
@@ -122,7 +149,7 @@ def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.Da
 
 
 def keep_survey(store: Store, row: dict, survey_items: list[Item]) -> None:
-    """Stores a survey and the items that it may show."""
+    """Store a survey and the items that it may show."""
     store.writer.add("items", [item_row(item) for item in survey_items])
     store.writer.add("surveys", [row | {"created_at": now()}]).result(30)
 
@@ -130,8 +157,8 @@ def keep_survey(store: Store, row: dict, survey_items: list[Item]) -> None:
 def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
     """Surveys, newest first; of one pair of sets or all."""
     sql = (
-        "SELECT survey_id, name, sets_id, design FROM surveys WHERE ($sets_id IS NULL OR sets_id = $sets_id) "
-        "AND $own IN ('', survey_id) ORDER BY created_at DESC, survey_id"
+        "SELECT survey_id, name, sets_id, design FROM surveys WHERE ($sets_id IS NULL "
+        "OR sets_id = $sets_id) AND $own IN ('', survey_id) ORDER BY created_at DESC, survey_id"
     )
     with opened_to(Permission.ANSWER) as person:
         rows = store.rows_of(sql, sets_id=sets_id, own=person.survey)
@@ -139,9 +166,11 @@ def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
 
 
 def keep_answers(store: Store, rows: list[dict]) -> None:
-    """Adds answers and waits until they are safe."""
+    """Add answers and waits until they are safe."""
     stamped = [row | {"created_at": now()} for row in rows]
-    store.writer.add("survey_answers", [row | {"answer_id": digest(*map(str, row.values()))} for row in stamped]).result(30)
+    store.writer.add(
+        "survey_answers", [row | {"answer_id": digest(*map(str, row.values()))} for row in stamped]
+    ).result(30)
 
 
 _ANSWERS = """
@@ -153,13 +182,14 @@ ORDER BY annotator, position
 
 
 def answers(store: Store, survey_id: str, annotator: str | None = None) -> list[dict]:
-    """The answers that stand: the latest to each question of each annotator. Whoever may only answer gets their own alone."""
+    """The answers that stand: the latest to each question of each annotator. Whoever may only
+    answer gets their own alone."""
     with opened_to(Permission.ANSWER, annotator or ""):
         return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
 
 
 def keep_version(store: Store, row: dict, version_items: list[Item]) -> str:
-    """Stores a version with its items; its id."""
+    """Store a version with its items; its id."""
     stamped = row | {"author": signature(row["author"]), "created_at": now()}
     stamped["version_id"] = digest(*map(str, stamped.values()))
     store.writer.add("items", [item_row(item) for item in version_items])

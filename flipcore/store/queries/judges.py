@@ -1,4 +1,4 @@
-"""What people are shown of outputs, what they read in them, and what extractors, a judge among them, read in the same outputs."""
+"""Outputs as people are shown them, and what people, extractors and judges read in them."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,8 @@ JUDGE, BACKWARDS = "judge", "judge_backwards"
 
 _STUDIES = """
 SELECT s.study_id, s.name FROM studies s
-WHERE EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = s.study_id AND r.extractor = $judge AND r.status <> 'absent')
+WHERE EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = s.study_id AND r.extractor = $judge
+    AND r.status <> 'absent')
 ORDER BY s.created_at DESC, s.study_id
 """
 
@@ -24,17 +25,22 @@ def studies_with_judge(store: Store, judge: str = JUDGE) -> dict[str, str]:
 
 # A text that stands on several axes was judged once: one row a text, whatever the axis.
 _TEXTS = f"""
-WITH text AS (SELECT study_id, model, item_id, axis, variant_id, sample, extractor, arg_min(call_id, position) AS call_id,
+WITH text AS (SELECT study_id, model, item_id, axis, variant_id, sample, extractor,
+    arg_min(call_id, position) AS call_id,
                      arg_max(call_id, position) AS reply_id FROM readout_sources
               WHERE study_id = $study_id AND extractor IN ($judge, $backwards) GROUP BY ALL),
      reading AS (SELECT t.call_id, t.reply_id, r.*,
-                        row_number() OVER (PARTITION BY t.call_id, r.extractor ORDER BY r.axis) AS place
-                 FROM readouts r JOIN text t USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+                        row_number() OVER (PARTITION BY t.call_id, r.extractor
+                            ORDER BY r.axis) AS place
+                 FROM readouts r JOIN text t USING (study_id, model, item_id, axis, variant_id,
+                     sample, extractor)
                  WHERE r.status <> 'absent' AND t.call_id <> t.reply_id)
-SELECT a.call_id, a.item_id, a.model, q.dataset, q.kind, q.question, q.options, v.option_order, v.labels, c.text,
+SELECT a.call_id, a.item_id, a.model, q.dataset, q.kind, q.question, q.options, v.option_order,
+    v.labels, c.text,
        a.answer AS judged, b.answer AS judged_backwards, b.call_id IS NOT NULL AS asked_backwards,
        reply.request->>'$.prompt' AS judge_prompt
-FROM reading a JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
+FROM reading a JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
+    JOIN variants v USING (variant_id)
 JOIN completions c USING (call_id)
 JOIN completions reply ON reply.call_id = a.reply_id
 LEFT JOIN reading b ON b.call_id = a.call_id AND b.extractor = $backwards AND b.place = 1
@@ -43,8 +49,10 @@ WHERE a.extractor = $judge AND a.place = 1 AND {OPEN} ORDER BY a.call_id
 
 
 def judged_texts(store: Store, study_id: str) -> list[dict]:
-    """One row for each text that the study's judge read: the text with its question and options as they were shown, what the
-    judge read in it (`judged`, None where unreadable), the same with the options backwards, and the judge's prompt."""
+    """One row for each text that the study's judge read: the text with its question and options as
+    they were shown, what the judge read in it (`judged`, None where unreadable), the same with the
+    options backwards, and the judge's prompt.
+    """
     return store.rows_of(_TEXTS, study_id=study_id, judge=JUDGE, backwards=BACKWARDS)
 
 
@@ -52,9 +60,11 @@ def judged_texts(store: Store, study_id: str) -> list[dict]:
 _BOTH_WAYS = f"""
 WITH pair AS (
     SELECT DISTINCT a.call_id AS one_id, b.call_id AS two_id
-    FROM readout_sources a JOIN readout_sources b USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    FROM readout_sources a JOIN readout_sources b
+        USING (study_id, model, item_id, axis, variant_id, sample, extractor)
     JOIN study_items i USING (study_id, item_id)
-    WHERE study_id = $study_id AND extractor = $extractor AND a.position % 2 = 1 AND b.position = a.position + 1 AND {OPEN})
+    WHERE study_id = $study_id AND extractor = $extractor AND a.position % 2 = 1
+        AND b.position = a.position + 1 AND {OPEN})
 SELECT count(*), count(*) FILTER (trim(one.text) <> trim(two.text)) FROM pair
 JOIN completions one ON one.call_id = one_id JOIN completions two ON two.call_id = two_id
 WHERE one.status = 'ok' AND two.status = 'ok'
@@ -62,7 +72,8 @@ WHERE one.status = 'ok' AND two.status = 'ok'
 
 
 def both_ways(store: Store, study_id: str, extractor: str) -> tuple[int, int]:
-    """(comparisons of two answers that the judge made both ways round, those of them in which it said two things)."""
+    """(comparisons of two answers that the judge made both ways round, those of them in which it
+    said two things)."""
     return store.rows(_BOTH_WAYS, study_id=study_id, extractor=extractor)[0]
 
 
@@ -70,41 +81,53 @@ def both_ways(store: Store, study_id: str, extractor: str) -> tuple[int, int]:
 _OUTPUTS = f"""
 WITH reading AS (
     SELECT DISTINCT s.call_id, r.model, r.item_id, r.extractor, coalesce(r.answer, '') AS answer
-    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
+    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id,
+        sample, extractor)
     WHERE s.study_id = $study_id AND s.position = 0 AND r.status <> 'absent' AND {IS_ANSWER}
 ), alike AS (
     SELECT *, count(*) OVER (PARTITION BY model, item_id, extractor, answer)
               / count(*) OVER (PARTITION BY model, item_id, extractor) AS share FROM reading
 ), output AS (
-    SELECT call_id, any_value(model) AS model, any_value(item_id) AS item_id, count(DISTINCT answer) - min(share) AS doubt
+    SELECT call_id, any_value(model) AS model, any_value(item_id) AS item_id,
+        count(DISTINCT answer) - min(share) AS doubt
     FROM alike GROUP BY call_id
 )
 SELECT o.call_id, o.item_id, o.model, q.dataset, o.doubt FROM output o
-JOIN items q USING (item_id) JOIN completions c USING (call_id) JOIN study_items i ON i.item_id = o.item_id AND i.study_id = $study_id
-WHERE c.status = 'ok' AND c.request->>'$.kind' = 'generate' AND q.kind IN ('choice', 'number', 'text') AND {OPEN} ORDER BY o.call_id
+JOIN items q USING (item_id) JOIN completions c USING (call_id) JOIN study_items i
+    ON i.item_id = o.item_id AND i.study_id = $study_id
+WHERE c.status = 'ok' AND c.request->>'$.kind' = 'generate'
+    AND q.kind IN ('choice', 'number', 'text') AND {OPEN} ORDER BY o.call_id
 """
 
 
 def outputs(store: Store, study_id: str) -> list[dict]:
-    """The study's written answers, one row each: call_id, item_id, model, dataset, and `doubt`, which is higher the more extractors differ
-    on it and the rarer what they read is among the answers to the item."""
+    """The study's written answers, one row each: call_id, item_id, model, dataset, and `doubt`,
+    which is higher the more extractors differ on it and the rarer what they read is among the
+    answers to the item."""
     return store.rows_of(_OUTPUTS, study_id=study_id, **answer_params())
 
 
-# Of each model, item and axis two variants, and a sample of each, by the order of fingerprints: a random pair, the same on every machine,
-# that further answers seldom change.
+# Of each model, item and axis two variants, and a sample of each, by the order of fingerprints: a
+# random pair, the same on every machine, that further answers seldom change.
 _PAIRS = f"""
 WITH reading AS (
-    SELECT DISTINCT r.model, r.item_id, r.axis, r.variant_id, v.key AS variant, r.sample, s.call_id, q.dataset, q.kind, w.target
-    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
-    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w USING (variant_id)
-    JOIN items q ON q.item_id = r.item_id JOIN study_items i ON i.study_id = r.study_id AND i.item_id = r.item_id
+    SELECT DISTINCT r.model, r.item_id, r.axis, r.variant_id, v.key AS variant, r.sample, s.call_id,
+        q.dataset, q.kind, w.target
+    FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id,
+        sample, extractor)
+    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w
+        USING (variant_id)
+    JOIN items q ON q.item_id = r.item_id JOIN study_items i ON i.study_id = r.study_id
+        AND i.item_id = r.item_id
     JOIN completions c USING (call_id)
-    WHERE s.study_id = $study_id AND s.position = 0 AND r.status <> 'absent' AND r.axis <> $identity AND {IS_ANSWER} AND {COMPARABLE}
-      AND c.status = 'ok' AND c.request->>'$.kind' = 'generate' AND q.kind IN ('choice', 'number', 'text') AND {OPEN}
+    WHERE s.study_id = $study_id AND s.position = 0 AND r.status <> 'absent' AND r.axis <> $identity
+        AND {IS_ANSWER} AND {COMPARABLE}
+      AND c.status = 'ok' AND c.request->>'$.kind' = 'generate'
+          AND q.kind IN ('choice', 'number', 'text') AND {OPEN}
 ), sampled AS (
     SELECT * FROM reading QUALIFY row_number() OVER
-        (PARTITION BY model, item_id, axis, variant_id ORDER BY md5(concat_ws('|', axis, sample, call_id)), call_id) = 1
+        (PARTITION BY model, item_id, axis, variant_id
+            ORDER BY md5(concat_ws('|', axis, sample, call_id)), call_id) = 1
 )
 SELECT *, md5(concat_ws('|', model, axis, variant_id)) AS mark FROM sampled
 QUALIFY row_number() OVER (PARTITION BY model, item_id, axis ORDER BY mark, variant_id) <= 2
@@ -114,47 +137,61 @@ ORDER BY model, item_id, axis, mark, variant_id
 
 
 def pair_sides(store: Store, study_id: str) -> list[dict]:
-    """Of each model, item and axis with two written answers or more one random pair of them, a row a side, the two after each other:
-    call_id, item_id, model, axis, variant (its key), sample, dataset, kind, target."""
-    return store.rows_of(_PAIRS, study_id=study_id, identity=IDENTITY, **answer_params(), **comparable_params())
+    """Return a random pair of written answers per model, item and axis, one row per side: call_id,
+    item_id, model, axis, variant (its key), sample, dataset, kind, target."""
+    return store.rows_of(
+        _PAIRS, study_id=study_id, identity=IDENTITY, **answer_params(), **comparable_params()
+    )
 
 
 _OUTPUT = f"""
-SELECT s.call_id, s.item_id, q.dataset, q.kind, q.question, q.options, v.option_order, v.labels, c.text
-FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
+SELECT s.call_id, s.item_id, q.dataset, q.kind, q.question, q.options, v.option_order, v.labels,
+    c.text
+FROM readout_sources s JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
+    JOIN variants v USING (variant_id)
 JOIN completions c USING (call_id)
 WHERE s.study_id = $study_id AND s.call_id = $call_id AND {OPEN} LIMIT 1
 """
 
 
 def output(store: Store, study_id: str, call_id: str) -> dict:
-    """One written answer with its question and options as they were shown; nothing says whose it is. {} where it may not be seen."""
+    """One written answer with its question and options as they were shown; nothing says whose it
+    is. {} where it may not be seen."""
     return next(iter(store.rows_of(_OUTPUT, study_id=study_id, call_id=call_id)), {})
 
 
 _READ = f"""
-SELECT r.model, r.item_id, r.variant_id, r.sample, r.extractor, i.role, r.status, r.answer, r.is_correct, s.call_id, v.target, q.kind,
+SELECT r.model, r.item_id, r.variant_id, r.sample, r.extractor, i.role, r.status, r.answer,
+    r.is_correct, s.call_id, v.target, q.kind,
        family_of.family, c.text
-FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample, extractor)
-JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id) JOIN items q USING (item_id)
-JOIN completions c USING (call_id) {JOIN_CLUSTERS}
-WHERE s.study_id = $study_id AND s.position = 0 AND s.call_id IN (SELECT unnest($calls)) AND r.status <> 'absent' AND {IS_ANSWER} AND {OPEN}
-QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.variant_id, r.sample, r.extractor ORDER BY r.axis) = 1
+FROM readout_sources s JOIN readouts r USING (study_id, model, item_id, axis, variant_id, sample,
+    extractor)
+JOIN study_items i USING (study_id, item_id) JOIN variants v USING (variant_id) JOIN items q
+    USING (item_id)
+JOIN completions c USING (call_id)
+{JOIN_CLUSTERS}
+WHERE s.study_id = $study_id AND s.position = 0 AND s.call_id IN (SELECT unnest($calls))
+    AND r.status <> 'absent' AND {IS_ANSWER} AND {OPEN}
+QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.variant_id, r.sample, r.extractor
+    ORDER BY r.axis) = 1
 ORDER BY r.model, r.extractor, r.item_id, r.variant_id, r.sample
 """
 
 
 def readouts_of(store: Store, study_id: str, call_ids: Sequence[str]) -> list[dict]:
-    """What each extractor read in these outputs, once whatever the axis, with the variant's target and the output's text."""
+    """Return what each extractor read in these outputs, once whatever the axis, with the variant's
+    target and the output's text."""
     return store.rows_of(_READ, study_id=study_id, calls=list(call_ids) or [""], **answer_params())
 
 
 _LABELS = f"""
-SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.rule_version, l.by_choice,
+SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.rule_version,
+    l.by_choice,
        epoch(l.created_at) AS seconds FROM judge_labels l
 WHERE l.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM judge_labels u WHERE u.undoes = l.label_id)
   AND l.item_id NOT IN ({HIDDEN})
-QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer, l.rule_version ORDER BY l.created_at DESC, l.label_id) = 1
+QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer, l.rule_version
+    ORDER BY l.created_at DESC, l.label_id) = 1
 ORDER BY l.created_at, l.label_id
 """
 
@@ -170,5 +207,5 @@ def n_label_rows(store: Store) -> int:
 
 
 def keep_labels(store: Store, rows: Sequence[dict]) -> None:
-    """Adds labels and waits until they are safe."""
+    """Add labels and waits until they are safe."""
     store.writer.add("judge_labels", list(rows)).result(30)

@@ -1,10 +1,13 @@
-"""Locks: what was fixed before the items that were set aside could be read, and exactly that state afterwards.
+"""Locks: what was fixed before the items that were set aside could be read, and exactly that state
+afterwards.
 
-A lock holds the settings of a page together with the state that a result depends on: the items that were set aside with their
-roles, the models, what stood of every paraphrase that the study asked, and hashes of the declaration, of the questions and of every
-readout of theirs. Its id is the hash of all of it. Reading under a lock goes back to that state, whatever was reviewed since; what is
-asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). A lock that does not match its id, or whose readouts
-are not here, is refused. One that was stored before any answer is read under once every answer is here.
+A lock holds the settings of a page together with the state that a result depends on: the items that
+were set aside with their roles, the models, what stood of every paraphrase that the study asked,
+and hashes of the declaration, of the questions and of every readout of theirs. Its id is the hash
+of all of it. Reading under a lock goes back to that state, whatever was reviewed since; what is
+asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). A lock that does not
+match its id, or whose readouts are not here, is refused. One that was stored before any answer is
+read under once every answer is here.
 """
 
 import json
@@ -27,47 +30,79 @@ from flipcore.text.counts import count_of
 
 def locks(store: Store, record_id: str) -> list[dict]:
     """The locks of a study (or of two sets), oldest first; the first of each page holds."""
-    frame = store.frame("SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at, lock_id", study_id=record_id)
+    frame = store.frame(
+        "SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at, lock_id",
+        study_id=record_id,
+    )
     return [row | {"settings": json.loads(row["settings"])} for row in frame.to_dict("records")]
 
 
 def lock_of_page(store: Store, record_id: str, page: str) -> dict | None:
     """The lock that holds for a page of a study, or None."""
-    return next((one for one in locks(store, record_id) if one["settings"].get("page", "decomposition") == page), None)
+    for stored_lock in locks(store, record_id):
+        # Locks of releases with one page do not name theirs.
+        if stored_lock["settings"].get("page", "decomposition") == page:
+            return stored_lock
+    return None
 
 
 def lock_by_id(store: Store, record_id: str, lock: str) -> dict | None:
     """The lock of a study (or of two sets) under this id, or None."""
-    return next((one for one in locks(store, record_id) if one["lock_id"] == lock), None)
+    return next(
+        (stored_lock for stored_lock in locks(store, record_id) if stored_lock["lock_id"] == lock),
+        None,
+    )
 
 
 def keep_lock(
-    store: Store, record_id: str, page: str, settings: Mapping[str, Any], reviewer: str, items: Sequence[str] | None = None
+    store: Store,
+    record_id: str,
+    page: str,
+    settings: Mapping[str, Any],
+    reviewer: str,
+    items: Sequence[str] | None = None,
 ) -> str:
-    """Stores the first lock of a page, with the state of the study as it is now; `items` are the ids set aside where the
-    record is no study. Raises BadInput where the page is locked already, nothing was set aside, or calls are outstanding."""
+    """Store the first lock of a page, with the state of the study as it is now; `items` are the
+    ids set aside where the record is no study. Raises BadInput where the page is locked already,
+    nothing was set aside, or calls are outstanding.
+    """
     if lock_of_page(store, record_id, page):
         raise BadInput(f"The page {page} of this study is locked already; the first lock holds.")
     reviewer = signature(reviewer)
     if not reviewer:
         raise BadInput("A lock needs the name of whoever stores it.")
     store.writer.flush()
-    state = _state(store, record_id) if items is None else {"items": [[item, ""] for item in sorted(items)]}
+    state = (
+        _state(store, record_id)
+        if items is None
+        else {"items": [[item, ""] for item in sorted(items)]}
+    )
     if not is_before_answers(state):
         _check_ended(store, record_id)
     if not state["items"]:
-        if why := held_sentence(store, record_id):
-            raise BadInput(f"There is nothing to lock here. {why}")
-        raise BadInput("No item is set aside here, so there is nothing to lock. Wait until the study's items are stored.")
-    fixed = json.loads(json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str))
-    row = {"lock_id": lock_id(fixed), "study_id": record_id, "settings": fixed, "reviewer": reviewer}
+        if reason := held_sentence(store, record_id):
+            raise BadInput(f"There is nothing to lock here. {reason}")
+        raise BadInput(
+            "No item is set aside here, so there is nothing to lock. Wait until the study's items"
+            " are stored."
+        )
+    fixed = json.loads(
+        json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str)
+    )
+    row = {
+        "lock_id": lock_id(fixed),
+        "study_id": record_id,
+        "settings": fixed,
+        "reviewer": reviewer,
+    }
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
     store.touch([""])  # what another study set aside may be visible now
     return row["lock_id"]
 
 
 def is_before_answers(state: Mapping[str, Any]) -> bool:
-    """Whether the lock of this state was stored before any of its models had answered what was set aside."""
+    """Return whether the lock of this state was stored before any of its models had answered what
+    was set aside."""
     return state.get("readouts", [1])[0] == 0 and bool(state.get("extractors"))
 
 
@@ -75,96 +110,132 @@ _ENDED = ("done", "incomplete")  # every planned call was made, whether it was a
 
 
 def _check_ended(store: Store, study_id: str) -> None:
-    sql = """SELECT state, (SELECT count(*) FROM study_calls c WHERE c.study_id = s.study_id), n_calls FROM studies s
-             WHERE study_id = $study_id"""
+    sql = """SELECT state, (SELECT count(*) FROM study_calls c WHERE c.study_id = s.study_id),
+                 n_calls
+             FROM studies s WHERE study_id = $study_id"""
     for state, n_done, n_calls in store.rows(sql, study_id=study_id):
         if state not in _ENDED:
-            of = f" of its {n_calls:,} planned calls" if n_calls else " of its calls"
+            n_planned = f" of its {n_calls:,} planned calls" if n_calls else " of its calls"
             raise BadInput(
-                f"This study has not ended ({state.replace('_', ' ')}, after {n_done:,}{of}), and a lock would fix only what there is "
-                "so far. Resume it to its end, then lock."
+                f"This study has not ended ({state.replace('_', ' ')}, after"
+                f" {n_done:,}{n_planned}), and a lock would fix only what there is so far. Resume"
+                " it to its end, then lock."
             )
 
 
 def sight(store: Store, study_id: str, lock: str | None) -> Sight:
-    """What may be read of a study: its open items, or under `lock` what it set aside, as it was then.
+    """Return what may be read of a study: its open items, or under `lock` what it set aside.
 
-    Raises BadInput for a lock that is not this study's, was changed, whose readouts are not here, or that comes from a release that
-    stored no state and whose verdicts have changed since."""
+    Raises BadInput for a lock that is not this study's, was changed, whose readouts are not here,
+    or that comes from a release that stored no state and whose verdicts have changed since."""
     if lock is None:
         return Sight()
     lock_row = lock_by_id(store, study_id, lock)
     if lock_row is None:
-        raise BadInput(f"The study {study_id} has no lock {lock[:40]!r}: what it set aside is not shown before one is stored.")
+        raise BadInput(
+            f"The study {study_id} has no lock {lock[:40]!r}: what it set aside is not shown before"
+            " one is stored."
+        )
     settings = lock_row["settings"]
     if STATE not in settings:
         return _sight_of_old_lock(store, study_id, settings)
     if lock_id(settings) != lock:
-        raise BadInput("This lock was changed after it was stored, so it is refused. Results under it are not shown.")
+        raise BadInput(
+            "This lock was changed after it was stored, so it is refused. Results under it are not"
+            " shown."
+        )
     state = settings[STATE]
     items = tuple(item for item, _ in state["items"])
     if is_before_answers(state):
         _check_complete(store, study_id, state)
-    elif "readouts" in state and (now_there := _readouts_print(store, study_id, items, state["models"])) != state["readouts"]:
-        raise BadInput(
-            f"The readouts under this lock are not those that it was stored over: {state['readouts'][0]:,} then, {now_there[0]:,} here"
-            f"{'' if now_there[0] != state['readouts'][0] else ' with another content'}. Results under it are not shown. Merge a file "
-            "that holds them."
-        )
-    return Sight(True, items, tuple(state.get("models", ())), dict(state.get("verdicts", {})))
+    elif "readouts" in state:
+        now_there = _readouts_print(store, study_id, items, state["models"])
+        if now_there != state["readouts"]:
+            n_then, n_now = state["readouts"][0], now_there[0]
+            content = "" if n_now != n_then else " with another content"
+            raise BadInput(
+                "The readouts under this lock are not those that it was stored over:"
+                f" {n_then:,} then, {n_now:,} here{content}."
+                " Results under it are not shown. Merge a file that holds them."
+            )
+    models, verdicts = tuple(state.get("models", ())), dict(state.get("verdicts", {}))
+    return Sight(locked=True, items=items, models=models, verdicts=verdicts)
 
 
 def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> None:
-    """Refuses what somebody could stop when it looks well: a part of the answers to a lock that came before all of them."""
+    """Refuse what somebody could stop when it looks well: a part of the answers to a lock that
+    came before all of them."""
     items, models = [item for item, _ in state["items"]], state["models"]
     sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
-             WHERE study_id = $study_id AND item_id IN (SELECT unnest($items)) AND model IN (SELECT unnest($models))"""
-    n, n_all = store.rows(sql, study_id=study_id, items=items, models=models)[0][0], len(items) * len(models)
+             WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
+                 AND model IN (SELECT unnest($models))"""
+    n = store.rows(sql, study_id=study_id, items=items, models=models)[0][0]
+    n_all = len(items) * len(models)
     if n < n_all:
         raise BadInput(
-            f"Locked before the first answer: {n:,} of {n_all:,} items (each of each model) are answered. The result is shown when all "
-            "are, so that nobody stops where it looks well."
+            f"Locked before the first answer: {n:,} of {n_all:,} items (each of each model) are"
+            " answered. The result is shown when all are, so that nobody stops where it looks"
+            " well."
         )
     _check_ended(store, study_id)
 
 
 _PRINT = """
-SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id, sample, extractor, status,
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, axis,
+    variant_id, sample, extractor, status,
     coalesce(answer, '∅'), coalesce(value::TEXT, '∅'), coalesce(is_correct::TEXT, '∅')))), 0)::TEXT
-FROM readouts WHERE study_id = $study_id AND item_id IN (SELECT unnest($items)) AND model IN (SELECT unnest($models))
+FROM readouts WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
+    AND model IN (SELECT unnest($models))
 """
 _ITEMS_PRINT = """
-SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), item_id, question, options::TEXT, coalesce(target, '∅')))), 0)::TEXT
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), item_id, question,
+    options::TEXT, coalesce(target, '∅')))), 0)::TEXT
 FROM items WHERE item_id IN (SELECT unnest($items))
 """
 
 
-def _readouts_print(store: Store, study_id: str, items: Sequence[str], models: Sequence[str]) -> list:
-    """[how many, fingerprint] of these models' readouts of these items, whatever order they stand in."""
-    return list(store.rows(_PRINT, study_id=study_id, items=list(items) or [""], models=list(models) or [""])[0])
+def _readouts_print(
+    store: Store, study_id: str, items: Sequence[str], models: Sequence[str]
+) -> list:
+    """[how many, fingerprint] of these models' readouts of these items, whatever order they stand
+    in."""
+    # DuckDB cannot type an empty list.
+    params = {"items": list(items) or [""], "models": list(models) or [""]}
+    return list(store.rows(_PRINT, study_id=study_id, **params)[0])
 
 
 def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
-    """What of a lock is not so in this file, a sentence each: its own id, the declaration, the questions, the readouts. It may have
-    been stored here or come from elsewhere."""
+    """Return a sentence per part of a lock that is not so in this file: its own id, the
+    declaration, the questions, the readouts. It may have been stored here or come from
+    elsewhere."""
     study_id, settings = lock["study_id"], lock["settings"]
-    state, what = settings.get(STATE) or {}, f"The lock {lock['lock_id']} of {lock['study_id']}"
+    state, lock_name = (
+        settings.get(STATE) or {},
+        f"The lock {lock['lock_id']} of {lock['study_id']}",
+    )
     if lock_id(settings) != lock["lock_id"]:
-        return [f"{what} was changed after it was stored: its id is not the hash of what it holds."]
+        return [
+            f"{lock_name} was changed after it was stored: its id is not the hash of what it holds."
+        ]
     if "readouts" not in state:
         return []  # of two sets, or of a release that fixed no readouts, which its claim says
-    if lock["lock_id"] not in {one["lock_id"] for one in locks(store, study_id)}:
-        return [f"{what} is not in this file."]
+    if lock["lock_id"] not in {stored_lock["lock_id"] for stored_lock in locks(store, study_id)}:
+        return [f"{lock_name} is not in this file."]
     items = [item for item, _ in state["items"]]
     now_there = {
         "declaration": _declaration_print(store, study_id),
         "questions": list(store.rows(_ITEMS_PRINT, items=items or [""])[0]),
-        "readouts": state["readouts"] if is_before_answers(state) else _readouts_print(store, study_id, items, state["models"]),
+        "readouts": (
+            state["readouts"]
+            if is_before_answers(state)
+            else _readouts_print(store, study_id, items, state["models"])
+        ),
     }
     return [
-        f"{what} was stored over another state of the {name}: {state[name]} then, {there} here."
-        for name, there in now_there.items()
-        if state[name] != there
+        f"{lock_name} was stored over another state of the {name}: {state[name]} then, {state_here}"
+        " here."
+        for name, state_here in now_there.items()
+        if state[name] != state_here
     ]
 
 
@@ -174,114 +245,157 @@ def _declaration_print(store: Store, study_id: str) -> str:
 
 
 def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any]) -> Sight:
-    """A lock of an earlier release holds only a hash of the verdicts: while it is today's, today's state is that of the lock."""
+    """A lock of an earlier release holds only a hash of the verdicts: while it is today's, today's
+    state is that of the lock."""
     if settings.get("verdicts", "") not in ("", verdict_state(store)):
         raise BadInput(
-            "Verdicts have changed since this lock was stored, and its release kept no copy of them, so its result cannot be "
-            "computed again. Duplicate the study and lock the copy."
+            "Verdicts have changed since this lock was stored, and its release kept no copy of"
+            " them, so its result cannot be computed again. Duplicate the study and lock the copy."
         )
     state = _state(store, study_id)
-    return Sight(True, tuple(item for item, _ in state["items"]), tuple(state["models"]), None)
+    items = tuple(item for item, _ in state["items"])
+    return Sight(locked=True, items=items, models=tuple(state["models"]), verdicts=None)
 
 
 _SET_ASIDE = f"""
-SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory AND NOT {is_held()} ORDER BY i.item_id
+SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory
+    AND NOT {is_held()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
-# studies in which the questions could be seen, with how many, and how many of them with answers of these models
+# studies in which the questions could be seen, with how many, and how many of them with answers of
+# these models
 _SHOWS = f"""
 SELECT coalesce(any_value(s.name), ''), count(DISTINCT i.item_id),
-       count(DISTINCT i.item_id) FILTER (WHERE EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = o.study_id AND r.item_id = o.item_id
+       count(DISTINCT i.item_id) FILTER (WHERE EXISTS (SELECT 1 FROM readouts r
+           WHERE r.study_id = o.study_id AND r.item_id = o.item_id
                                                        AND r.model IN (SELECT unnest($models))))
 FROM study_items i LEFT JOIN questions.twins q USING (item_id)
-JOIN study_items o ON o.item_id = coalesce(q.twin, i.item_id) AND o.study_id <> i.study_id AND {opened("o")}
+JOIN study_items o ON o.item_id = coalesce(q.twin, i.item_id) AND o.study_id <> i.study_id
+    AND {opened("o")}
 LEFT JOIN studies s ON s.study_id = o.study_id
-WHERE i.study_id = $study_id AND i.item_id IN (SELECT unnest($items)) GROUP BY o.study_id ORDER BY ALL
+WHERE i.study_id = $study_id AND i.item_id IN (SELECT unnest($items)) GROUP BY o.study_id
+    ORDER BY ALL
 """
-# items of which answers were there before the study was declared: a study that is gone may have shown them
+# items of which answers were there before the study was declared: a study that is gone may have
+# shown them
 _OLDER = """
-SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id) JOIN studies s USING (study_id)
-WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND c.created_at < s.created_at
+SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id)
+    JOIN studies s USING (study_id)
+WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
+    AND c.created_at < s.created_at
 """
 
 
 def _state(store: Store, study_id: str) -> dict[str, Any]:
-    """What a result of the study depends on besides its settings; without the items that an earlier study keeps unseen. `seen` are
-    the studies that show questions set aside here, under whatever id: [name, items, items with answers of the same models];
-    `n_older` items have answers that were there before the study was declared."""
-    tomls = store.rows("SELECT toml, code_version FROM studies WHERE study_id = $study_id", study_id=study_id)
+    """Return what a result of the study depends on besides its settings; without the items that an
+    earlier study keeps unseen. `seen` are the studies that show questions set aside here, under
+    whatever id: [name, items, items with answers of the same models]; `n_older` items have answers
+    that were there before the study was declared."""
+    tomls = store.rows(
+        "SELECT toml, code_version FROM studies WHERE study_id = $study_id", study_id=study_id
+    )
     declared = Study.from_toml(tomls[0][0]) if tomls else None
     model_names = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
-    names = sorted({use.name for use in declared.models} | model_names) if declared else sorted(model_names)
+    if declared:
+        model_names |= {use.name for use in declared.models}
+    names = sorted(model_names)
     now_stands = stands(store)
-    pairs = store.rows("SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id", study_id=study_id)
+    pairs = store.rows(
+        "SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id",
+        study_id=study_id,
+    )
     rows = [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)]
     items = [item for item, _ in rows] or [""]
     return {
         "items": rows,
         "models": names,
-        "verdicts": {pair: now_stands.get(pair, "unreviewed") for (pair,) in sorted(pairs, key=str) if pair is not None},
+        "verdicts": {
+            pair: now_stands.get(pair, "unreviewed")
+            for (pair,) in sorted(pairs, key=str)
+            if pair is not None
+        },
         "declaration": _declaration_print(store, study_id),
         "questions": list(store.rows(_ITEMS_PRINT, items=items)[0]),
         "readouts": _readouts_print(store, study_id, items, names),
         "extractors": sorted(part.name for part in declared.extractors) if declared else [],
         "versions": [tomls[0][1] if tomls else "", __version__],
-        "seen": [list(row) for row in store.rows(_SHOWS, study_id=study_id, items=items, models=names or [""])],
+        "seen": [
+            list(row)
+            for row in store.rows(_SHOWS, study_id=study_id, items=items, models=names or [""])
+        ],
         "n_older": store.rows(_OLDER, study_id=study_id, items=items)[0][0],
     }
 
 
 def held_by(store: Store, study_id: str) -> dict[str, int]:
-    """Names of earlier studies (or of two sets) -> how many of this study's items they set aside and keep unseen, here too."""
-    sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id) FROM ({HOLDINGS}) h
-             LEFT JOIN studies s ON s.study_id = h.holder WHERE h.study_id = $study_id GROUP BY ALL ORDER BY ALL"""
+    """Name of earlier studies (or of two sets) -> how many of this study's items they set aside
+    and keep unseen, here too."""
+    sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id)
+             FROM ({HOLDINGS}) h LEFT JOIN studies s ON s.study_id = h.holder
+                 WHERE h.study_id = $study_id GROUP BY ALL
+                 ORDER BY ALL"""
     return dict(store.rows(sql, study_id=study_id))
 
 
 def held_sentence(store: Store, study_id: str) -> str:
-    """Why items of this study are not shown although it does not set them aside itself; "" where none is held."""
-    parts = [f"{n:,} of its items stay hidden: {name} set them aside" for name, n in held_by(store, study_id).items()]
+    """Return why items are not shown although the study does not set them aside itself; "" where
+    none is held."""
+    parts = [
+        f"{n:,} of its items stay hidden: {name} set them aside"
+        for name, n in held_by(store, study_id).items()
+    ]
     return "; ".join(parts) + ". Lock or delete that study to see them here." if parts else ""
 
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
     """Pairs of a lock that stand differently today."""
-    then = lock["settings"].get(STATE, {}).get("verdicts", {})
+    state_then = lock["settings"].get(STATE, {}).get("verdicts", {})
     today = stands(store)
-    return sum(today.get(pair, "unreviewed") != state for pair, state in then.items())
+    return sum(today.get(pair, "unreviewed") != state for pair, state in state_then.items())
 
 
-# how many late readouts are not those that the lock holds, and how many of them stand for one that it does hold
+# how many late readouts are not those that the lock holds, and how many of them stand for one that
+# it does hold
 _LATER = f"""
-SELECT count(*), count(r.status) FROM late_readouts l LEFT JOIN readouts r USING ({", ".join(tables()["readouts"].key)})
+SELECT count(*), count(r.status) FROM late_readouts l LEFT JOIN readouts r
+    USING ({", ".join(tables()["readouts"].key)})
 WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
-    r.status IS DISTINCT FROM l.status OR r.answer IS DISTINCT FROM l.answer OR r.value IS DISTINCT FROM l.value
+    r.status IS DISTINCT FROM l.status OR r.answer IS DISTINCT FROM l.answer OR r.value IS DISTINCT
+        FROM l.value
     OR r.is_correct IS DISTINCT FROM l.is_correct)
 """
 
 
 def came_after(store: Store, lock: Mapping[str, Any]) -> str:
-    """What was asked, read or merged after a lock, of its items; "" where nothing was."""
+    """Return a sentence on what was asked, read or merged of a lock's items after it; "" where
+    nothing was."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
     n, n_differ = store.rows(_LATER, study_id=lock["study_id"], items=items or [""])[0]
     if not n:
         return ""
-    other = f", {n_differ:,} of them with another content" if n_differ else ""
-    return f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{other}: not counted."
+    remark = f", {n_differ:,} of them with another content" if n_differ else ""
+    return (
+        f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{remark}: not"
+        " counted."
+    )
 
 
 def n_answered_before(store: Store, lock: Mapping[str, Any]) -> int:
     """Items of a lock with an answer that is older than it."""
-    sql = """SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id)
-             WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND c.created_at < $created_at"""
+    sql = """SELECT count(DISTINCT l.item_id)
+             FROM readout_sources l JOIN completions c USING (call_id)
+             WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
+                 AND c.created_at < $created_at"""
     items = [item for item, _ in lock["settings"][STATE]["items"]]
-    return store.rows(sql, study_id=lock["study_id"], items=items, created_at=lock["created_at"])[0][0]
+    params = {"study_id": lock["study_id"], "items": items, "created_at": lock["created_at"]}
+    return store.rows(sql, **params)[0][0]
 
 
 def n_set_aside(store: Store, study_id: str, role: str | None = None) -> int:
-    """How many items the study set aside, of one role or of all."""
+    """Count the items that the study set aside, of one role or of all."""
     rows = store.rows(
-        "SELECT count(*) FROM study_items WHERE study_id = $study_id AND confirmatory AND ($role IS NULL OR role = $role)",
+        "SELECT count(*) FROM study_items WHERE study_id = $study_id AND confirmatory "
+        "AND ($role IS NULL OR role = $role)",
         study_id=study_id,
         role=role,
     )

@@ -1,7 +1,9 @@
-"""What the memorization tests ask the store beyond readouts: operands before and after, and refusals by class.
+"""Queries of the memorization tests beyond readouts: operands before and after, and
+refusals by class.
 
-An axis that rewrites numbers says in its variants' params which it replaced: `was` and `operands`, in pairs. An axis that
-refuses an item says so in its base's params: `refusal`, the class of the reason.
+An axis that rewrites numbers says in its variants' params which it replaced: `was` and `operands`,
+in pairs. An axis that refuses an item says so in its base's params: `refusal`, the class of the
+reason.
 """
 
 import json
@@ -30,7 +32,8 @@ def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]
 _REFUSALS = f"""
 SELECT i.role AS set, json_extract_string(v.params, '$.refusal') AS "why not", count(*) AS items
 FROM study_variants v JOIN study_items i USING (study_id, item_id)
-WHERE v.study_id = $study_id AND v.axis = $axis AND v.key = 'base' AND json_extract_string(v.params, '$.refusal') IS NOT NULL
+WHERE v.study_id = $study_id AND v.axis = $axis AND v.key = 'base'
+    AND json_extract_string(v.params, '$.refusal') IS NOT NULL
   AND {OPEN}
 GROUP BY ALL ORDER BY 3 DESC, 1, 2
 """
@@ -42,24 +45,28 @@ def refusals(store: Store, study_id: str, axis: str) -> pd.DataFrame:
 
 
 _TOUCHED = f"""
-SELECT CAST(json_extract(params, '$.level_pct') AS DOUBLE), avg(CAST(json_extract(params, '$.characters_changed') AS DOUBLE))
+SELECT CAST(json_extract(params, '$.level_pct') AS DOUBLE),
+    avg(CAST(json_extract(params, '$.characters_changed') AS DOUBLE))
 FROM study_variants v JOIN study_items i USING (study_id, item_id)
 WHERE study_id = $study_id AND axis = $axis AND {OPEN} GROUP BY ALL
 """
 
 
 def characters_touched(store: Store, study_id: str, axis: str = "bit_flip") -> dict[float, float]:
-    """Level in percent of bits -> mean share of characters that a flip of one of PEARL's axes touched."""
+    """Level in percent of bits -> mean share of characters that a flip of one of PEARL's axes
+    touched."""
     return dict(store.rows(_TOUCHED, study_id=study_id, axis=axis))
 
 
 _REFERENCES = f"""
 SELECT DISTINCT json_extract_string(params, '$.reference') AS reference
 FROM study_variants v JOIN study_items i USING (study_id, item_id)
-WHERE study_id = $study_id AND axis = $axis AND json_extract_string(params, '$.reference') IS NOT NULL AND {OPEN} ORDER BY 1
+WHERE study_id = $study_id AND axis = $axis
+    AND json_extract_string(params, '$.reference') IS NOT NULL AND {OPEN} ORDER BY 1
 """
 
 
 def references(store: Store, study_id: str, axis: str) -> list[str]:
-    """The texts that one of PEARL's axes compares continuations with; those that a model writes itself are not among them."""
+    """The texts that one of PEARL's axes compares continuations with; those that a model writes
+    itself are not among them."""
     return [text for (text,) in store.rows(_REFERENCES, study_id=study_id, axis=axis)]

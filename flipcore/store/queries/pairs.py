@@ -1,4 +1,4 @@
-"""Pairs of benchmark and control items that somebody matched and stored, and what controls are matched by."""
+"""Pairs of benchmark and control items that somebody stored, and what they are matched by."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from flipcore.stats.memory.matching import Pairs
 from flipcore.store.connection import Store
-from flipcore.store.queries.locks import locks
+from flipcore.store.queries.locks import lock_by_id
 from flipcore.store.rows import now
 from flipcore.store.visible import OPEN
 
@@ -20,12 +20,13 @@ WHERE $before IS NULL OR created_at <= $before GROUP BY benchmark_id ORDER BY be
 
 
 def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> Pairs:
-    """Each benchmark item with its control, 1:1: the latest pair of each, and of a control the first that has it. Under a lock
-    of the study they are those that were stored before it."""
+    """Each benchmark item with its control, 1:1: the latest pair of each, and of a control the
+    first that has it. Under a lock of the study they are those that were stored before it."""
     control_of: dict[str, str] = {}
     how_of: dict[str, Mapping[str, Any]] = {}
     controls: set[str] = set()
-    before = next((one["created_at"] for one in locks(store, study_id) if one["lock_id"] == lock), None) if lock else None
+    held_lock = lock_by_id(store, study_id, lock) if lock else None
+    before = held_lock["created_at"] if held_lock else None
     for benchmark, control, how in store.rows(_LATEST, before=before):
         if control != UNPAIRED and control not in controls:
             controls.add(control)
@@ -34,39 +35,50 @@ def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> 
 
 
 def store_pairs(
-    store: Store, pairs: Mapping[str, str], how: Mapping[str, Any], made_by: str, unpaired: Sequence[str] = ()
+    store: Store,
+    pairs: Mapping[str, str],
+    how: Mapping[str, Any],
+    made_by: str,
+    unpaired: Sequence[str] = (),
 ) -> Future:
-    """Adds the pairs of one matching, which replace earlier ones of the same benchmark items, also of those that are `unpaired`
-    now; the result comes when they are safe."""
-    rows = [
-        {"benchmark_id": first, "control_id": second, "how": dict(how), "made_by": made_by, "created_at": now()}
-        for first, second in {**pairs, **dict.fromkeys(unpaired, UNPAIRED)}.items()
-    ]
+    """Add the pairs of one matching, which replace earlier ones of the same benchmark items, also
+    of those that are `unpaired` now; the result comes when they are safe."""
+    rows = []
+    for benchmark, control in {**pairs, **dict.fromkeys(unpaired, UNPAIRED)}.items():
+        row = {"benchmark_id": benchmark, "control_id": control, "how": dict(how)}
+        rows.append(row | {"made_by": made_by, "created_at": now()})
     return store.writer.add("control_pairs", rows)
 
 
 _REFERENCE = f"""
 WITH first AS (
     SELECT r.model, r.item_id, r.is_correct, row_number() OVER (
-               PARTITION BY r.study_id, r.model, r.item_id ORDER BY r.axis, r.sample, r.extractor <> 'regex', r.extractor) AS place
+               PARTITION BY r.study_id, r.model, r.item_id
+                   ORDER BY r.axis, r.sample, r.extractor <> 'regex', r.extractor) AS place
     FROM readouts r
     JOIN study_items i USING (study_id, item_id)
     JOIN study_variants v USING (study_id, item_id, axis, variant_id)
-    WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND {OPEN} AND r.item_id IN (SELECT unnest($item_ids))
+    WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND {OPEN}
+        AND r.item_id IN (SELECT unnest($item_ids))
       AND r.model IN (SELECT unnest($models)))
 SELECT item_id, avg(is_correct::DOUBLE) FROM first WHERE place = 1 GROUP BY item_id
 """
 
 
-def reference_accuracies(store: Store, item_ids: Sequence[str], models: Sequence[str]) -> dict[str, float]:
-    """Item id -> share of these models, over all studies, that answered its base prompt right; what no model was asked, or what
-    a study set aside, is left out."""
-    return dict(store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""]))
+def reference_accuracies(
+    store: Store, item_ids: Sequence[str], models: Sequence[str]
+) -> dict[str, float]:
+    """Item id -> share of these models, over all studies, that answered its base prompt right; what
+    no model was asked, or what a study set aside, is left out."""
+    return dict(
+        store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""])
+    )
 
 
 def models_with_answers(store: Store, study_id: str) -> list[str]:
     """Models that answered items of the study, in whatever study, and were right or wrong."""
     sql = """SELECT DISTINCT model FROM readouts
-             WHERE is_correct IS NOT NULL AND item_id IN (SELECT item_id FROM study_items WHERE study_id = $study_id)
+             WHERE is_correct IS NOT NULL AND item_id IN (SELECT item_id FROM study_items
+                 WHERE study_id = $study_id)
              ORDER BY model"""
     return [model for (model,) in store.rows(sql, study_id=study_id)]

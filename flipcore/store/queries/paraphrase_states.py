@@ -1,4 +1,4 @@
-"""What stands of a paraphrase: the one rule, in SQL, and its outcome by pair."""
+"""The state of a paraphrase: the one rule, in SQL, and its outcome by pair."""
 
 from collections.abc import Iterable
 
@@ -10,15 +10,18 @@ from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.visible import Sight
 
-# People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A reviewer's latest verdict counts
-# unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
-# decides; else a pair is accepted when most people found everything kept that they were asked, rejected when not, unreviewed
-# without a person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came up at random for
-# anybody, or all once none is left. What was chosen because it looked good or bad says nothing about the rest. Whoever settles
-# pairs chooses which: what they accept against its reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
+# People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A
+# reviewer's latest verdict counts unless it was taken back. Where somebody settled a pair after
+# seeing the others (rule ".../adjudication"), that verdict decides; else a pair is accepted when
+# most people found everything kept that they were asked, rejected when not, unreviewed without a
+# person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came
+# up at random for anybody, or all once none is left. What was chosen because it looked good or bad
+# says nothing about the rest. Whoever settles pairs chooses which: what they accept against its
+# reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
 PAIR_STATES = """
 given AS (
-    SELECT pair_id, reviewer, reviewer_kind, by_choice, rule_version LIKE '%/adjudication' AS settles, note, created_at,
+    SELECT pair_id, reviewer, reviewer_kind, by_choice,
+        rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
            AND coalesce(solution_path, 'yes') = 'yes' AS kept
     FROM verdicts v
@@ -32,7 +35,8 @@ counted AS (
            count(*) FILTER (reviewer_kind = 'model') AS n_models,
            count(*) FILTER (reviewer_kind = 'model' AND kept) AS n_models_kept
     FROM latest GROUP BY pair_id),
-drawn AS (SELECT DISTINCT pair_id FROM given WHERE reviewer_kind = 'person' AND NOT settles AND NOT by_choice),
+drawn AS (SELECT DISTINCT pair_id FROM given WHERE reviewer_kind = 'person' AND NOT settles
+    AND NOT by_choice),
 settled AS (
     SELECT pair_id, arg_max(kept, created_at) AS kept, arg_max(reviewer, created_at) AS reviewer,
            arg_max(note, created_at) AS why
@@ -43,54 +47,81 @@ judged AS (
     SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator,
            coalesce(p.change, 'paraphrase') AS change, coalesce(c.n_reviewers, 0) AS n_reviewers,
            coalesce(c.n_kept, 0) AS n_kept, coalesce(c.n_models, 0) AS n_models,
-           coalesce(c.n_models_kept, 0) AS n_models_kept, s.reviewer AS settled_by, s.why AS settled_why,
+           coalesce(c.n_models_kept, 0) AS n_models_kept, s.reviewer AS settled_by,
+               s.why AS settled_why,
            CASE WHEN s.kept IS NOT NULL THEN if(s.kept, 'accepted', 'rejected')
                 WHEN coalesce(c.n_reviewers, 0) = 0 THEN 'unreviewed'
                 WHEN 2 * c.n_kept > c.n_reviewers THEN 'accepted' ELSE 'rejected' END AS state
     FROM paraphrases p LEFT JOIN counted c USING (pair_id) LEFT JOIN settled s USING (pair_id)),
 standing AS (
     SELECT *, state <> 'unreviewed' AND (pair_id IN (SELECT pair_id FROM drawn)
-                                         OR bool_and(state <> 'unreviewed') OVER (PARTITION BY dataset, generator)) AS in_sample,
+                                         OR bool_and(state <> 'unreviewed') OVER (PARTITION BY
+                                             dataset, generator)) AS in_sample,
            state = 'accepted' AND (settled_by IS NULL OR 2 * n_kept > n_reviewers OR NOT bool_or(
-               settled_by IS NULL AND n_kept > 0 AND n_kept < n_reviewers) OVER (PARTITION BY dataset, generator)) AS in_favour
+               settled_by IS NULL AND n_kept > 0 AND n_kept < n_reviewers) OVER
+                   (PARTITION BY dataset, generator)) AS in_favour
     FROM judged)
 """
 
-STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
+STATES = {
+    "accepted": ["accepted"],
+    "standing": ["accepted", "unreviewed"],
+    "all": ["accepted", "unreviewed", "rejected"],
+}
 _STATES_SQL = f"WITH {PAIR_STATES} SELECT pair_id, state, change FROM standing"
 
 
 class CountedPairs:
-    """Whose readouts count: of paraphrases those that stand as `paraphrases` says (accepted, standing or all), as the reader sees them:
-    today, or when a lock was stored; of another change, as a translation, those that were accepted, unless `any_change` takes them
+    """The pairs whose readouts count: of paraphrases those that stand as `paraphrases` says
+    (accepted, standing or all), as the reader sees them: today, or when a lock was stored; of
+    another change, as a translation, those that were accepted, unless `any_change` takes them
     alike. One that is not stored counts as one that nobody has reviewed."""
 
-    def __init__(self, rows: Iterable[tuple[str, str, str]], scope: Sight, paraphrases: str, any_change: bool = False) -> None:
-        states, rows = STATES[paraphrases], list(rows)
-        state = {pair: state for pair, state, _ in rows} if scope.verdicts is None else scope.verdicts
-        otherwise = "unreviewed" if scope.verdicts is None else ""
+    def __init__(
+        self,
+        rows: Iterable[tuple[str, str, str]],
+        scope: Sight,
+        paraphrases: str,
+        *,
+        any_change: bool = False,
+    ) -> None:
+        counted_states, rows = STATES[paraphrases], list(rows)
         changes = {pair: change for pair, _, change in rows}
-        self._otherwise = otherwise in states
-        self._pairs = {
-            pair: state.get(pair, otherwise) in states
-            and (any_change or changes.get(pair, "paraphrase") == "paraphrase" or state.get(pair) == "accepted")
-            for pair in {*changes, *state}
-        }
+        # Under a lock the verdicts are its own, and a pair that it does not know has no state.
+        state_of, unknown = scope.verdicts, ""
+        if state_of is None:
+            state_of, unknown = {pair: state for pair, state, _ in rows}, "unreviewed"
+        self._unknown_counts = unknown in counted_states
+        self._pairs = {}
+        for pair in {*changes, *state_of}:
+            state = state_of.get(pair, unknown)
+            is_taken = any_change or changes.get(pair, "paraphrase") == "paraphrase"
+            self._pairs[pair] = state in counted_states and (is_taken or state == "accepted")
 
     @classmethod
-    def read(cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, any_change: bool = False) -> "CountedPairs":
-        return cls(cursor.execute(_STATES_SQL).fetchall(), scope, paraphrases, any_change)
+    def read(
+        cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str, *, any_change: bool = False
+    ) -> "CountedPairs":
+        rows = cursor.execute(_STATES_SQL).fetchall()
+        return cls(rows, scope, paraphrases, any_change=any_change)
 
-    def of(self, materials: pa.Array) -> np.ndarray:
-        """Whether the readouts of variants made from these pairs count; those made from none do."""
+    def are_counted(self, materials: pa.Array) -> np.ndarray:
+        """Return whether the readouts of variants made from these pairs count; those made from none
+        do."""
         coded = materials.dictionary_encode()
-        by_pair = np.array([self._pairs.get(pair, self._otherwise) for pair in coded.dictionary.to_pylist()] + [True])
-        return by_pair[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        pairs = coded.dictionary.to_pylist()
+        by_pair = [self._pairs.get(pair, self._unknown_counts) for pair in pairs]
+        # A variant made from no pair has the index -1, which finds the True at the end.
+        return np.array([*by_pair, True])[
+            coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        ]
 
 
 def stands(store: Store) -> dict[str, str]:
     """Pair -> accepted, rejected or unreviewed, now."""
-    return dict(store.rows(f"WITH {PAIR_STATES} SELECT pair_id, state FROM standing ORDER BY pair_id"))
+    return dict(
+        store.rows(f"WITH {PAIR_STATES} SELECT pair_id, state FROM standing ORDER BY pair_id")
+    )
 
 
 def verdict_state(store: Store) -> str:

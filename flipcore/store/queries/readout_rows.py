@@ -1,7 +1,8 @@
 """A study's readouts as a frame whose texts are numbers: Categoricals, read without one text a row.
 
-What a readout belongs to (item, axis, variant) is read once a variant, numbered in the study's order, and the readouts bring its
-number alone. Texts of the readouts themselves are numbered batch by batch, so that a long study never stands in memory as text.
+What a readout belongs to (item, axis, variant) is read once a variant, numbered in the study's
+order, and the readouts bring its number alone. Texts of the readouts themselves are numbered batch
+by batch, so that a long study never stands in memory as text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,18 @@ from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.visible import SIGHT, Sight
 
 COLUMNS = (
-    *("model", "item_id", "role", "kind", "axis", "variant_id", "variant", "position", "compared_with", "sample"),
+    *(
+        "model",
+        "item_id",
+        "role",
+        "kind",
+        "axis",
+        "variant_id",
+        "variant",
+        "position",
+        "compared_with",
+        "sample",
+    ),
     *("extractor", "status", "answer", "value", "is_correct", "label_mass", "reason", "family"),
 )
 TEXTS = (
@@ -30,7 +42,8 @@ RIGHTS = np.array([False, True, None], dtype=object)  # of a readout's number 0,
 _BATCH = 65_536  # readouts whose texts are held at once
 
 _PLACES = f"""
-SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position, v.compared_with, v.material_id,
+SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position,
+    v.compared_with, v.material_id,
        family_of.family
 FROM study_items i JOIN study_variants v USING (study_id, item_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
@@ -39,26 +52,40 @@ WHERE i.study_id = $study_id AND {SIGHT} AND ($everything OR {COMPARABLE})
 ORDER BY i.position, v.axis, v.position, i.item_id, v.variant_id
 """
 _ANSWERS = f"""
-SELECT p.place, r.model, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
+SELECT p.place, r.model, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct,
+    r.label_mass, r.reason
 FROM readouts r JOIN places p USING (item_id, axis, variant_id)
 WHERE r.study_id = $study_id AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))
-  AND ($everything OR {IS_ANSWER} OR (r.value IS NOT NULL AND r.extractor IN (SELECT unnest($grades_of))))
+  AND ($everything OR {IS_ANSWER} OR (r.value IS NOT NULL
+      AND r.extractor IN (SELECT unnest($grades_of))))
 """
 
 
 def readout_rows(
-    store: Store, study_id: str, scope: Sight, paraphrases: str, everything: bool, grades_of: Sequence[str] = ()
+    store: Store,
+    study_id: str,
+    scope: Sight,
+    paraphrases: str,
+    *,
+    everything: bool,
+    grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The readouts that a reader in `scope` sees, in the order of model, item, axis, variant, sample and extractor: `COLUMNS`, those
-    of `TEXTS` as Categoricals. `paraphrases`, `everything` and `grades_of` are those of `queries.studies.readouts`."""
+    """The readouts that a reader in `scope` sees, in the order of model, item, axis, variant,
+    sample and extractor: `COLUMNS`, those of `TEXTS` as Categoricals. `paraphrases`, `everything`
+    and `grades_of` are those of `queries.studies.readouts`.
+    """
     with store.cursor() as cursor:
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
-        places = cursor.sql(_PLACES, params=of_study | scope.params | comparable_params()).to_arrow_table()
+        places = cursor.sql(
+            _PLACES, params=of_study | scope.params | comparable_params()
+        ).to_arrow_table()
         pairs = CountedPairs.read(cursor, scope, paraphrases, any_change=everything)
-        places = places.filter(pa.array(pairs.of(places["material_id"].combine_chunks())))
+        places = places.filter(pa.array(pairs.are_counted(places["material_id"].combine_chunks())))
         keys = places.select(["item_id", "axis", "variant_id"])
-        cursor.register("places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32))))
+        cursor.register(
+            "places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32)))
+        )
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
         params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
         answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
@@ -68,13 +95,17 @@ def readout_rows(
 def _numbered(reader: pa.RecordBatchReader) -> pa.Table:
     """The rows of a query with each text as a number, and one dictionary a column."""
     batches = [_encoded(pa.Table.from_batches([batch])) for batch in reader]
-    return pa.concat_tables(batches or [_encoded(reader.schema.empty_table())]).unify_dictionaries().combine_chunks()
+    return (
+        pa.concat_tables(batches or [_encoded(reader.schema.empty_table())])
+        .unify_dictionaries()
+        .combine_chunks()
+    )
 
 
 def _encoded(table: pa.Table) -> pa.Table:
-    for at, name in enumerate(table.column_names):
+    for column_index, name in enumerate(table.column_names):
         if name in TEXTS:
-            table = table.set_column(at, name, table[name].dictionary_encode())
+            table = table.set_column(column_index, name, table[name].dictionary_encode())
     return table
 
 
@@ -84,24 +115,38 @@ def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
     place = of_answer["place"].to_numpy()
     model, extractor = (of_answer[name] for name in ("model", "extractor"))
     rank = model.cat.codes.to_numpy(dtype=np.int64) * max(len(places), 1) + place
-    rank = rank * (int(of_answer["sample"].max()) + 1 if len(place) else 1) + of_answer["sample"].to_numpy()
-    order = np.argsort(rank * max(len(extractor.cat.categories), 1) + extractor.cat.codes.to_numpy(), kind="stable")
+    rank = (
+        rank * (int(of_answer["sample"].max()) + 1 if len(place) else 1)
+        + of_answer["sample"].to_numpy()
+    )
+    order = np.argsort(
+        rank * max(len(extractor.cat.categories), 1) + extractor.cat.codes.to_numpy(), kind="stable"
+    )
     place, columns = place[order], {}
     for name in COLUMNS:
         if name in of_place and name in TEXTS:
             columns[name] = texts_at(of_place[name].array, place)
         else:
-            columns[name] = of_place[name].take(place).array if name in of_place else of_answer[name].take(order).array
+            columns[name] = (
+                of_place[name].take(place).array
+                if name in of_place
+                else of_answer[name].take(order).array
+            )
     return pd.DataFrame(columns, copy=False)
 
 
 def as_categories(table: pa.Table) -> pd.DataFrame:
-    """A frame of a table whose texts are dictionaries: Categoricals whose categories stand as texts are sorted, so that sorting and
-    grouping go by text. A missing text is missing; a missing right or wrong is None."""
+    """A frame of a table whose texts are dictionaries: Categoricals whose categories stand as texts
+    are sorted, so that sorting and grouping go by text. A missing text is missing; a missing right
+    or wrong is None."""
 
     def column(name: str) -> Any:
         if name in TEXTS:
-            return texts_of(table[name].combine_chunks() if len(table) else pa.array([], pa.string()).dictionary_encode())
+            return texts_of(
+                table[name].combine_chunks()
+                if len(table)
+                else pa.array([], pa.string()).dictionary_encode()
+            )
         if name == "is_correct":  # True, False and None
             return RIGHTS[table[name].cast("int8").fill_null(2).to_numpy()]
         return table[name].to_pandas()
@@ -116,8 +161,9 @@ def texts_of(column: pa.DictionaryArray) -> pd.Categorical:
 
 
 def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
-    """The texts that occur, sorted, and each row's place among them: what nobody may see is no category either. `codes` (rows,)
-    are places in `texts`, which differ from each other; -1 for none."""
+    """The texts that occur, sorted, and each row's place among them: what nobody may see is no
+    category either. `codes` (rows,) are places in `texts`, which differ from each other; -1 for
+    none."""
     by_text = pc.array_sort_indices(texts).to_numpy()
     by_text = by_text[_occurring(codes, len(texts))[by_text]]
     if not np.array_equal(by_text, np.arange(len(texts))):
@@ -125,14 +171,16 @@ def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
         place[by_text] = np.arange(len(by_text))
         codes, texts = place[codes], texts.take(pa.array(by_text))
     codes = codes.astype(_narrow(len(texts)), copy=False)
-    return pd.Categorical.from_codes(codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False)
+    return pd.Categorical.from_codes(
+        codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False
+    )
 
 
-def texts_at(whole: pd.Categorical, at: np.ndarray) -> pd.Categorical:
+def texts_at(column: pd.Categorical, rows: np.ndarray) -> pd.Categorical:
     """The texts at these rows."""
-    codes, names = whole.codes.take(at), whole.categories
+    codes, names = column.codes.take(rows), column.categories
     if _occurring(codes, len(names)).all():
-        return pd.Categorical.from_codes(codes, dtype=whole.dtype, validate=False)
+        return pd.Categorical.from_codes(codes, dtype=column.dtype, validate=False)
     return category(codes, pa.array(names, pa.string()))
 
 
@@ -149,8 +197,11 @@ def _narrow(n: int) -> type[np.signedinteger]:
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with texts again, for whoever writes into them, joins them or hands them out; a missing text is None."""
-    texts: Mapping[str, Any] = {name: _texts(frame[name]) for name in TEXTS if name in frame and name != "answer"}
+    """The same rows with texts again, for whoever writes into them, joins them or hands them out; a
+    missing text is None."""
+    texts: Mapping[str, Any] = {
+        name: _texts(frame[name]) for name in TEXTS if name in frame and name != "answer"
+    }
     answer = frame["answer"].astype(object)
     return frame.assign(**texts, answer=answer.where(answer.notna(), None))
 

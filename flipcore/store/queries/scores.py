@@ -1,4 +1,4 @@
-"""What the scorers of a recorded study gave its items at their own prompt."""
+"""Scores that the scorers of a recorded study gave its items at their own prompt."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,32 +12,41 @@ from flipcore.store.connection import Store
 from flipcore.store.visible import OPEN, OPENED
 
 _SCORES = f"""
-SELECT r.model, r.item_id, i.role, r.sample, r.extractor, CASE WHEN r.is_correct IS NULL THEN r.value
-       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, family_of.family, has_versions
+SELECT r.model, r.item_id, i.role, r.sample, r.extractor, CASE WHEN r.is_correct IS NULL
+    THEN r.value
+       WHEN r.is_correct THEN 1.0 ELSE 0.0 END AS score, family_of.family,
+           has_versions
 FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
-JOIN (SELECT item_id, count(DISTINCT key) > 1 AS has_versions FROM study_variants WHERE study_id = $study_id GROUP BY item_id)
+JOIN (SELECT item_id, count(DISTINCT key) > 1 AS has_versions FROM study_variants
+    WHERE study_id = $study_id GROUP BY item_id)
      USING (item_id)
 {JOIN_CLUSTERS}
-WHERE r.study_id = $study_id AND v.key = 'base' AND r.extractor IN (SELECT unnest($scorers)) AND {OPEN}
-QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.sample, r.extractor ORDER BY r.axis) = 1
+WHERE r.study_id = $study_id AND v.key = 'base' AND r.extractor IN (SELECT unnest($scorers))
+    AND {OPEN}
+QUALIFY row_number() OVER (PARTITION BY r.model, r.item_id, r.sample, r.extractor
+    ORDER BY r.axis) = 1
 ORDER BY r.model, i.position, r.item_id, r.sample
 """
 
 
 def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
-    """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade, NaN where there is none. What is set
-    aside is left out. `has_versions`: whether the item was asked in another way besides."""
+    """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade,
+    NaN where there is none. What is set aside is left out. `has_versions`: whether the item was
+    asked in another way besides."""
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
 _NEVER_READ = f"""SELECT i.item_id, i.role, family_of.family
-FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS} WHERE i.study_id = $study_id AND {OPEN}
-AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item_id = i.item_id) ORDER BY i.position"""
+FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS}
+WHERE i.study_id = $study_id AND {OPEN}
+AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item_id = i.item_id)
+    ORDER BY i.position"""
 
 
 def with_failed_calls(frame: pd.DataFrame, store: Store, study_id: str) -> pd.DataFrame:
-    """The rows of `scores`, and one without a score per item of which nothing was read because its call failed.
+    """The rows of `scores`, and one without a score per item of which nothing was read because its
+    call failed.
 
     Only of a recording of one model: of several, an item may never have been asked of one.
     """
@@ -47,25 +56,32 @@ def with_failed_calls(frame: pd.DataFrame, store: Store, study_id: str) -> pd.Da
     failed = store.frame(_NEVER_READ, study_id=study_id)
     if failed.empty:
         return frame
-    rows = failed.assign(model=models[0], sample=0, extractor="", score=float("nan"), has_versions=False)
+    rows = failed.assign(
+        model=models[0], sample=0, extractor="", score=float("nan"), has_versions=False
+    )
     return pd.concat([frame, rows[list(frame.columns)]], ignore_index=True)
 
 
-_SETTINGS = f"""SELECT v.item_id, v.key, v.params->'$.settings' FROM study_variants v JOIN study_items i USING (study_id, item_id)
-WHERE v.study_id = $study_id AND v.axis = '{COMBINED}' AND v.key <> 'base' AND {OPENED} ORDER BY v.item_id, v.position"""
+_SETTINGS = f"""SELECT v.item_id, v.key, v.params->'$.settings'
+FROM study_variants v JOIN study_items i USING (study_id, item_id)
+WHERE v.study_id = $study_id AND v.axis = '{COMBINED}' AND v.key <> 'base' AND {OPENED}
+    ORDER BY v.item_id, v.position"""
 
 
 def settings(store: Store, study_id: str) -> dict[tuple[str, str], dict[str, str]]:
-    """(item, way of asking) -> axis -> the variant of it that the way takes, "base" where it changes nothing."""
+    """(item, way of asking) -> axis -> the variant of it that the way takes, "base" where it
+    changes nothing."""
     rows = store.rows(_SETTINGS, study_id=study_id)
     return {(item, way): json.loads(text) for item, way, text in rows if text}
 
 
-_GRADERS = """SELECT DISTINCT extractor FROM readouts WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))
+_GRADERS = """SELECT DISTINCT extractor FROM readouts
+WHERE study_id = $study_id AND extractor IN (SELECT unnest($scorers))
 AND is_correct IS NULL AND value IS NOT NULL ORDER BY extractor"""
 
 
 def graders(store: Store, study_id: str, scorers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Which of a study's scorers (`Study.scorers`) gave some row a share or a grade, neither right nor wrong."""
-    names = [str(one["scorer"]) for one in scorers]
-    return tuple(name for (name,) in store.rows(_GRADERS, study_id=study_id, scorers=names)) if names else ()
+    """Return those of a study's scorers that gave some row a share or a grade."""
+    names = [str(scorer["scorer"]) for scorer in scorers]
+    rows = store.rows(_GRADERS, study_id=study_id, scorers=names) if names else ()
+    return tuple(name for (name,) in rows)

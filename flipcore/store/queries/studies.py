@@ -1,4 +1,4 @@
-"""Every question that is asked of the store. Rows out; statistics and pictures are elsewhere."""
+"""Queries that every page asks of a study. Rows out; statistics and pictures are elsewhere."""
 
 import json
 from collections.abc import Sequence
@@ -23,14 +23,20 @@ from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
 _STUDIES = """
 WITH members AS (SELECT study_id, count(*) AS n_items FROM study_items GROUP BY study_id),
      calls AS (
-        SELECT study_id, count(*) FILTER (status = 'ok') AS n_ok, count(*) FILTER (status = 'failed') AS n_failed,
+        SELECT study_id, count(*) FILTER (status = 'ok') AS n_ok,
+            count(*) FILTER (status = 'failed') AS n_failed,
                count(*) FILTER (status = 'ok' AND c.created_at < s.created_at) AS n_reused,
-               sum(if(status = 'ok' AND c.created_at < s.created_at, 0, cost_usd)) AS cost_usd, bool_or(simulated) AS simulated,
+               sum(if(status = 'ok' AND c.created_at < s.created_at, 0, cost_usd)) AS cost_usd,
+                   bool_or(simulated) AS simulated,
                list_sort(list(DISTINCT other_model) FILTER (other_model <> '')) AS other_models
-        FROM study_calls JOIN completions c USING (call_id) JOIN studies s USING (study_id) GROUP BY study_id)
-SELECT s.study_id, s.name, s.state, s.message, s.toml, s.plugins, s.code_version, s.created_at, s.started_at, s.ended_at, s.n_calls,
-       coalesce(m.n_items, 0) AS n_items, coalesce(c.n_ok, 0) + coalesce(c.n_failed, 0) AS n_calls_done,
-       coalesce(c.n_failed, 0) AS n_failed, coalesce(c.n_reused, 0) AS n_reused, c.cost_usd, coalesce(c.simulated, false) AS simulated,
+        FROM study_calls JOIN completions c USING (call_id) JOIN studies s USING (study_id)
+            GROUP BY study_id)
+SELECT s.study_id, s.name, s.state, s.message, s.toml, s.plugins, s.code_version, s.created_at,
+    s.started_at, s.ended_at, s.n_calls,
+       coalesce(m.n_items, 0) AS n_items, coalesce(c.n_ok, 0) + coalesce(c.n_failed,
+           0) AS n_calls_done,
+       coalesce(c.n_failed, 0) AS n_failed, coalesce(c.n_reused, 0) AS n_reused, c.cost_usd,
+           coalesce(c.simulated, false) AS simulated,
        coalesce(c.other_models, []) AS other_models
 FROM studies s LEFT JOIN members m USING (study_id) LEFT JOIN calls c USING (study_id)
 ORDER BY s.created_at DESC, s.study_id
@@ -38,10 +44,12 @@ ORDER BY s.created_at DESC, s.study_id
 
 
 def studies(store: Store) -> pd.DataFrame:
-    """One row a study, newest first, with `models` read from its declaration, and in `plugins` what packages brought; `n_reused` are
-    calls that were answered before the study was declared, which cost it nothing; `other_models` are names in replies that are not the
-    model asked. Missing costs are None. A declaration that this
-    version cannot read has the sentence that says why in `problem`, which is "" for all others, and no models."""
+    """One row a study, newest first, with `models` read from its declaration, and in `plugins` what
+    packages brought; `n_reused` are calls that were answered before the study was declared, which
+    cost it nothing; `other_models` are names in replies that are not the model asked. Missing costs
+    are None. A declaration that this version cannot read has the sentence that says why in
+    `problem`, which is "" for all others, and no models.
+    """
     frame = store.frame(_STUDIES)
     declared = [_declared(toml) for toml in frame.pop("toml")]
     frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
@@ -54,7 +62,9 @@ def studies(store: Store) -> pd.DataFrame:
 
 def plugins_text(rows: list[dict[str, str]]) -> str:
     """ "axis shout of flip-shout 1.0"; "" where all is shipped."""
-    return ", ".join(f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows)
+    return ", ".join(
+        f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows
+    )
 
 
 def _declared(toml: str) -> tuple[list[str], str]:
@@ -72,67 +82,93 @@ def toml(store: Store, study_id: str) -> str:
 
 
 def study(store: Store, study_id: str) -> Study | None:
-    """The declaration of a stored study, or None. Raises BadInput for one that this version cannot read."""
+    """The declaration of a stored study, or None. Raises BadInput for one that this version cannot
+    read."""
     rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return Study.from_toml(rows[0][0]) if rows else None
 
 
 def declared(store: Store, study_id: str) -> Study:
-    """The declaration of a stored study; BadInput where there is none, as after somebody deleted it."""
+    """The declaration of a stored study; BadInput where there is none, as after somebody deleted
+    it."""
     store.check_there(study_id)
-    there = study(store, study_id)
-    if there is None:
-        raise BadInput(f"There is no study {study_id!r} here; it may have been deleted. Go back to Studies.")
-    return there
+    declared_study = study(store, study_id)
+    if declared_study is None:
+        raise BadInput(
+            f"There is no study {study_id!r} here; it may have been deleted. Go back to Studies."
+        )
+    return declared_study
 
 
 def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Every axis and extractor that the study declares or has readouts of, sorted."""
-    here = study(store, study_id)
-    axes = {part.name for part in here.axes} if here else set()
-    extractors = {part.name for part in here.extractors} if here else set()
-    rows = store.rows("SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id", study_id=study_id)
-    return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(sorted(extractors | {name for _, name in rows}))
+    declared_study = study(store, study_id)
+    axes = {part.name for part in declared_study.axes} if declared_study else set()
+    extractors = {part.name for part in declared_study.extractors} if declared_study else set()
+    rows = store.rows(
+        "SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id",
+        study_id=study_id,
+    )
+    return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(
+        sorted(extractors | {name for _, name in rows})
+    )
 
 
 _ITEMS = f"""
 SELECT q.*, role, position, confirmatory, family_of.family
-FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS} WHERE study_id = $study_id AND {OPENED} ORDER BY position
+FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS}
+WHERE study_id = $study_id AND {OPENED}
+    ORDER BY position
 """
 
 
 def study_items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items in the order in which they are asked; what it set aside only once it has a lock."""
+    """The study's items in the order in which they are asked; what it set aside only once it has a
+    lock."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
 _ITEM_IDS = f"SELECT i.item_id FROM study_items i WHERE i.study_id = $study_id AND {OPENED}"
-_CALL_IDS = f"SELECT r.call_id FROM readout_sources r WHERE r.study_id = $study_id AND r.item_id IN ({_ITEM_IDS})"
-_NOTHING_HIDDEN = f"NOT EXISTS (SELECT 1 FROM study_items i WHERE i.study_id = $study_id AND NOT {OPENED})"
+_CALL_IDS = (
+    "SELECT r.call_id FROM readout_sources r WHERE r.study_id = $study_id "
+    f"AND r.item_id IN ({_ITEM_IDS})"
+)
+_NOTHING_HIDDEN = (
+    f"NOT EXISTS (SELECT 1 FROM study_items i WHERE i.study_id = $study_id AND NOT {OPENED})"
+)
 
 
 def rows_of(store: Store, study_id: str, table: str) -> pd.DataFrame:
-    """All columns of a table of schema.sql, of one study; of items that are set aside nothing until the study has a lock."""
+    """All columns of a table of schema.sql, of one study; of items that are set aside nothing until
+    the study has a lock."""
     names = tables()[table].names
-    visible = (
-        f"item_id IN ({_ITEM_IDS})" if "item_id" in names else f"call_id IN ({_CALL_IDS})" if "call_id" in names else "true"
+    if "item_id" in names:
+        visible = f"item_id IN ({_ITEM_IDS})"
+    elif "call_id" in names:
+        visible = f"call_id IN ({_CALL_IDS})"
+    else:
+        visible = "true"
+    sql = (
+        f"SELECT {', '.join(names)} FROM {table} WHERE study_id = $study_id AND ({visible} "
+        f"OR {_NOTHING_HIDDEN}) ORDER BY ALL"
     )
-    sql = f"SELECT {', '.join(names)} FROM {table} WHERE study_id = $study_id AND ({visible} OR {_NOTHING_HIDDEN}) ORDER BY ALL"
     return store.frame(sql, study_id=study_id)
 
 
 _STATES_SHOWN = f"""
 WITH {PAIR_STATES}, hidden AS ({HIDDEN})
-SELECT * REPLACE (if(set_aside, '', original) AS original, if(set_aside, '', paraphrase) AS paraphrase)
+SELECT * REPLACE (if(set_aside, '', original) AS original,
+    if(set_aside, '', paraphrase) AS paraphrase)
 FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standing) ORDER BY pair_id
 """
 
 
 def paraphrase_states(store: Store) -> pd.DataFrame:
-    """What stands of each stored paraphrase now, derived from the verdicts that were only ever added to: `state`, the people
-    who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why;
-    `in_sample` says which reviewed pairs stand for their source, `in_favour` which of them count as accepted there.
-    Pairs of items that are set aside (`set_aside`) are counted; their texts are empty."""
+    """Return the state of each stored paraphrase now, derived from the verdicts that were only ever
+    added to: `state`, the people who judged it (`n_reviewers`, `n_kept`) and the models beside them
+    (`n_models`, `n_models_kept`), who settled it and why; `in_sample` says which reviewed pairs
+    stand for their source, `in_favour` which of them count as accepted there. Pairs of items that
+    are set aside (`set_aside`) are counted; their texts are empty."""
     frame = store.frame(_STATES_SHOWN)
     for column in ("settled_by", "settled_why"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
@@ -148,22 +184,26 @@ def readouts(
     everything: bool = False,
     grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
-    and wrongs without an answer, and variants with another target or of a change that is not harmless. A rejected paraphrase leaves at
-    once: verdicts filter here, when reading. A translation, or a version with typos that is stored, counts once it is accepted.
-    `paraphrases` is accepted, standing (not rejected) or all. Items that were set
-    aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Texts are
-    Categoricals, whose categories are sorted; with `everything` they are texts. `grades_of` are scorers whose shares and grades, of
-    which no flip is made, come too. Raises BadInput for a lock that does not hold."""
+    """The answers to harmless variants, of which flips are made; with `everything` also losses,
+    similarities, recorded rights and wrongs without an answer, and variants with another target or
+    of a change that is not harmless. A rejected paraphrase leaves at once: verdicts filter here,
+    when reading. A translation, or a version with typos that is stored, counts once it is accepted.
+    `paraphrases` is accepted, standing (not rejected) or all. Items that were set aside come under
+    a `lock` (its id), alone and as they stood when it was stored: its items, its models, its
+    verdicts. Texts are Categoricals, whose categories are sorted; with `everything` they are texts.
+    `grades_of` are scorers whose shares and grades, of which no flip is made, come too. Raises
+    BadInput for a lock that does not hold."""
     scope = sight(store, study_id, lock)
     if everything:
-        return as_texts(readout_rows(store, study_id, scope, paraphrases, everything))
+        return as_texts(readout_rows(store, study_id, scope, paraphrases, everything=True))
     if grades_of:
-        return readout_rows(store, study_id, scope, paraphrases, everything, grades_of)
+        return readout_rows(
+            store, study_id, scope, paraphrases, everything=False, grades_of=grades_of
+        )
     frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
     if frame is None:
         packing.want(store, study_id)
-        frame = readout_rows(store, study_id, scope, paraphrases, everything)
+        frame = readout_rows(store, study_id, scope, paraphrases, everything=False)
     return frame
 
 
@@ -174,13 +214,16 @@ WITH {PAIR_STATES}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change
 SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
        count(*) FILTER (in_sample AND in_favour) AS n_accepted,
        count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen
-FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, generator ORDER BY ALL
+FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, generator
+    ORDER BY ALL
 """
 
 
 def reviewed(store: Store, study_id: str, axis: str = "") -> list[tuple[str, str, int, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count) of all that is stored of
-    each source whose wordings the study asked (on that axis, or on any), whether it asked them or not."""
+    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count)
+    of all that is stored of each source whose wordings the study asked (on that axis, or on any),
+    whether it asked them or not.
+    """
     return store.rows(_REVIEWED, study_id=study_id, axis=axis)
 
 
@@ -191,13 +234,18 @@ WHERE study_id = $study_id AND axis = $axis AND key <> 'base'
 
 
 def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase") -> bool:
-    """Every paraphrase that the study asked on this axis came with its item, made from the same template: nobody needs to review those."""
+    """Return whether every paraphrase that the study asked on this axis came with its item: nobody
+    needs to review those."""
     return bool(store.rows(_CONSTRUCTED, study_id=study_id, axis=axis)[0][0])
 
 
 def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
-    """Whether any wording that the study asked on this axis is one that is stored beside its item, as a paraphrase is."""
-    sql = "SELECT count(material_id) > 0 FROM study_variants WHERE study_id = $study_id AND axis = $axis"
+    """Return whether any wording that the study asked on this axis is one that is stored beside its
+    item, as a paraphrase is."""
+    sql = (
+        "SELECT count(material_id) > 0 FROM study_variants WHERE study_id = $study_id "
+        "AND axis = $axis"
+    )
     return bool(store.rows(sql, study_id=study_id, axis=axis)[0][0])
 
 
@@ -213,34 +261,45 @@ SELECT r.item_id, r.probabilities, len(q.options) AS n_options, r.is_correct,
        len((v.parts->>'$')::VARCHAR) AS n_prompt_chars
 FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN variants v USING (variant_id) JOIN study_variants s USING (study_id, item_id, axis, variant_id)
-WHERE r.study_id = $study_id AND r.model = $model AND r.extractor = 'first_token' AND s.key = 'base' AND r.sample = 0
+WHERE r.study_id = $study_id AND r.model = $model AND r.extractor = 'first_token' AND s.key = 'base'
+    AND r.sample = 0
   AND {SIGHT_OF_MODELS}
 QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
 """
 
 
-def base_first_tokens(store: Store, study_id: str, model: str, *, lock: str | None = None) -> pd.DataFrame:
-    """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
+def base_first_tokens(
+    store: Store, study_id: str, model: str, *, lock: str | None = None
+) -> pd.DataFrame:
+    """The base prompt's first token of each item: its shares on the options, and what else was
+    known before varying it."""
     scope = sight(store, study_id, lock)
     frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **scope.params_of_models)
-    frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
+    frame["probabilities"] = [
+        [share for _, share in json.loads(text)] for text in frame["probabilities"]
+    ]
     return frame
 
 
 def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
     """Those of the calls that were answered."""
-    sql = "SELECT call_id FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))"
+    sql = (
+        "SELECT call_id FROM completions WHERE status = 'ok' "
+        "AND call_id IN (SELECT unnest($call_ids))"
+    )
     return {row[0] for row in store.rows(sql, call_ids=call_ids)}
 
 
 def n_answers_of(store: Store, models: list[str]) -> int:
-    """How many answers of these models are stored, for whatever study."""
-    sql = "SELECT count(*) FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models))"
+    """Count the stored answers of these models, of whatever study."""
+    sql = (
+        "SELECT count(*) FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models))"
+    )
     return store.rows(sql, models=models)[0][0]
 
 
 def n_stored_of(store: Store, study_id: str, model: str) -> int:
-    """How many of the study's calls that model answered."""
+    """Count the study's calls that this model answered."""
     sql = """SELECT count(*) FROM study_calls JOIN completions USING (call_id)
              WHERE study_id = $study_id AND model = $model AND status = 'ok'"""
     return store.rows(sql, study_id=study_id, model=model)[0][0]
@@ -250,20 +309,23 @@ def doses(store: Store, study_id: str) -> dict[str, int]:
     """Item -> how often a model's training data held it, of the items whose own data say so."""
     return dict(
         store.rows(
-            "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items i JOIN items USING "
-            f"(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL AND {OPENED}",
+            "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items i "
+            "JOIN items USING (item_id) WHERE study_id = $study_id "
+            f"AND json_extract(meta, '$.dose') IS NOT NULL AND {OPENED}",
             study_id=study_id,
         )
     )
 
 
 def fresh_items(store: Store, study_id: str) -> set[str]:
-    """Items of the study whose own data put them aside from every calibration (`split = "fresh"`)."""
+    """Items of the study whose own data put them aside from every calibration (`split =
+    "fresh"`)."""
     return {
         item_id
         for (item_id,) in store.rows(
-            "SELECT item_id FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id "
-            f"AND json_extract_string(meta, '$.split') = 'fresh' AND {OPENED}",
+            "SELECT item_id FROM study_items i JOIN items USING (item_id) "
+            "WHERE study_id = $study_id AND json_extract_string(meta, '$.split') = 'fresh' "
+            f"AND {OPENED}",
             study_id=study_id,
         )
     }
@@ -275,19 +337,26 @@ def n_unreviewed(store: Store, study_id: str) -> int:
 
 
 def delete_study(store: Store, study_id: str) -> None:
-    """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study. Raises BadInput
-    while the study runs, or while it is archived."""
+    """Remove memberships and readouts. Completions that were paid for stay and are reused by the
+    next study. Raises BadInput while the study runs, or while it is archived."""
     require(Permission.FILES)
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
         check_here(archives(connection), study_id)
         if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
-            raise BadInput("The study is running, so it was not deleted. Cancel it first, then delete it.")
+            raise BadInput(
+                "The study is running, so it was not deleted. Cancel it first, then delete it."
+            )
         for table in tables().values():
-            if "study_id" in table.key:  # purchases, locks, decisions and the like have keys of their own, and stay
-                connection.execute(f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id})
+            # Purchases, locks, decisions and the like have keys of their own, and stay.
+            if "study_id" in table.key:
+                connection.execute(
+                    f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id}
+                )
         forget(connection, study_id)
 
-    store.writer.transact(delete, Permission.FILES, "deleted a study", study_id, changes={study_id}).result(60)
+    store.writer.transact(
+        delete, Permission.FILES, "deleted a study", study_id, changes={study_id}
+    ).result(60)
     store.touch([study_id])
