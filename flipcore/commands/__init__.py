@@ -1,12 +1,16 @@
-"""The command line, one file a command: its `HELP`, its options (`add_arguments`) and what it does (`act`, the exit code).
+"""The command line, one file a command: its `HELP`, its options (`add_arguments`) and what it does
+(`act`, the exit code).
 
-`opening` opens and closes the database for all of them; an error that one of them raises becomes its sentence and its exit code in
-`flipcore.__main__`. A new command is a file here and a name below.
+`opening` opens and closes the database for all of them; an error that one of them raises becomes
+its sentence and its exit code in `flipcore.__main__`. A new command is a file here and a name
+below.
 """
 
 from importlib import import_module
 
-# in the order of the help; `import` is a word of the language, so that its file has a longer name
-_FILES = """demo run models stats report publish match import_outputs audit check reread variants plugins access merge verify archive
-restore export"""
+# In the order of the help; `import` is a word of the language, so that its file has a longer name.
+_FILES = (
+    "demo run models stats report publish match import_outputs audit check reread variants plugins"
+    " access merge verify archive restore export"
+)
 COMMANDS = {name.partition("_")[0]: import_module(f"{__name__}.{name}") for name in _FILES.split()}

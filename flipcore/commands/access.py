@@ -1,4 +1,5 @@
-"""`python -m flipcore access on | off | status | link`: switching access on, and a first link for its admin."""
+"""`python -m flipcore access on | off | status | link`: switching access on, and a first link for
+its admin."""
 
 import argparse
 import getpass
@@ -7,6 +8,7 @@ from pathlib import Path
 from flipcore.access import policy
 from flipcore.access.acting import EVERY, OWNER, QUEUE, Level, access_file, acting_as, is_access_on
 from flipcore.commands.opening import open_store
+from flipcore.core.command_line import command
 from flipcore.core.paths import home
 from flipcore.core.whole_files import write
 from flipcore.invitations.links import issue, link
@@ -23,12 +25,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `access`."""
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("on", help="people are told apart from now on: by login or by invitation")
-    actions.add_parser("off", help="everybody who reaches the dashboard may do everything; it serves this machine alone")
+    actions.add_parser(
+        "off",
+        help="everybody who reaches the dashboard may do everything; it serves this machine alone",
+    )
     actions.add_parser("status", help="whether access is on, and where its files are")
-    one = actions.add_parser("link", help="a link for one person, while no dashboard holds the database")
-    one.add_argument("name", help="of the person")
-    one.add_argument("--level", default=Level.ADMIN.value, choices=[level.value for level in Level if level])
-    one.add_argument("--address", default=ADDRESS, metavar="URL", help=f"where the dashboard is reached (default {ADDRESS})")
+    link_parser = actions.add_parser(
+        "link", help="a link for one person, while no dashboard holds the database"
+    )
+    link_parser.add_argument("name", help="of the person")
+    link_parser.add_argument(
+        "--level", default=Level.ADMIN.value, choices=[level.value for level in Level if level]
+    )
+    link_parser.add_argument(
+        "--address",
+        default=ADDRESS,
+        metavar="URL",
+        help=f"where the dashboard is reached (default {ADDRESS})",
+    )
 
 
 def act(options: argparse.Namespace) -> int:
@@ -42,7 +56,10 @@ def _on(options: argparse.Namespace) -> str:
     if not is_access_on():
         write(path, policy.TEMPLATE)
     policy.policy()
-    return f"Access is on: {path} says who logs in as what. At its next start the dashboard writes a link for you to {link_file()}."
+    return (
+        f"Access is on: {path} says who logs in as what. At its next start the dashboard writes a"
+        f" link for you to {link_file()}."
+    )
 
 
 def _off(options: argparse.Namespace) -> str:
@@ -55,9 +72,14 @@ def _off(options: argparse.Namespace) -> str:
 
 def _status(options: argparse.Namespace) -> str:
     if not is_access_on():
-        return f"Access is off: there is no {access_file()}. The dashboard serves this machine alone."
+        return (
+            f"Access is off: there is no {access_file()}. The dashboard serves this machine alone."
+        )
     n_levels = sum(len(patterns) for patterns in policy.policy().levels.values())
-    return f"Access is on: {access_file()} has {n_levels:,} patterns of addresses. Your own link: {link_file()}."
+    return (
+        f"Access is on: {access_file()} has {n_levels:,} patterns of addresses. Your own link:"
+        f" {link_file()}."
+    )
 
 
 def _link(options: argparse.Namespace) -> str:
@@ -67,21 +89,28 @@ def _link(options: argparse.Namespace) -> str:
 
 
 def link_file() -> Path:
-    """Where the owner's own link lies, for their eyes alone."""
+    """Return the path of the owner's own link, which they alone may read."""
     return home() / LINK_FILE
 
 
 def keep_admin_link(store: Store, address: str) -> str:
-    """Writes a link for the owner of the file, as admin, where none of theirs was opened and still stands; the sentence to say at
-    the start. Raises BadInput where it cannot be written."""
+    """Write a link for the owner of the file, as admin, where none of theirs was opened and still
+    stands; the sentence to say at the start. Raises BadInput where it cannot be written."""
     with acting_as(OWNER):
         try:
             name = getpass.getuser()
         except (OSError, KeyError):
             name = "owner"
-        own = [one for one in invitations.invitations(store) if one.stands and one.level == Level.ADMIN and one.name == name]
-        if any(one.opened_at is not None for one in own):
-            return "Flipscope: your own link was opened before. For a new one: `python -m flipcore access link NAME`."
-        one = own[0] if own else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
-    path = write(link_file(), link(one, address) + "\n", mode=0o600)
+        standing = []
+        for invitation in invitations.invitations(store):
+            is_own = invitation.level == Level.ADMIN and invitation.name == name
+            if is_own and invitation.stands:
+                standing.append(invitation)
+        if any(invitation.opened_at is not None for invitation in standing):
+            return (
+                "Flipscope: your own link was opened before. For a new one:"
+                f" `{command('access link NAME')}`."
+            )
+        invitation = standing[0] if standing else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
+    path = write(link_file(), link(invitation, address) + "\n", mode=0o600)
     return f"Flipscope: your own link as admin lies in {path}, which you alone may read."

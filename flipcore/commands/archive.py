@@ -11,10 +11,14 @@ HELP = "a finished study's answers as Parquet files beside the database"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `archive`."""
     parser.add_argument(
-        "--to", metavar="FOLDER", help="where, or a URL that fsspec opens (default: archive, beside the database)"
+        "--to",
+        metavar="FOLDER",
+        help="where, or a URL that fsspec opens (default: archive, beside the database)",
     )
     parser.add_argument(
-        "--check", action="store_true", help="only read an archived study's files: do they hold what was put there?"
+        "--check",
+        action="store_true",
+        help="only read an archived study's files: do they hold what was put there?",
     )
     add_study(parser)
 
@@ -27,5 +31,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     if options.check:
         print(f"Nothing was changed. {check(store, study_id).sentence()}")
     else:
-        print(f"{archive(store, study_id, options.to).sentence()} Pages and commands read them there.")
+        print(
+            f"{archive(store, study_id, options.to).sentence()} Pages and commands read them there."
+        )
     return 0

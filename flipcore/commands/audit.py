@@ -1,4 +1,5 @@
-"""`flipscope audit FILE…` or `audit STUDY`: what a log says, and whether it holds, the answer first."""
+"""`flipscope audit FILE…` or `audit STUDY`: what a log says, and whether it holds, the answer
+first."""
 
 import argparse
 import json
@@ -11,9 +12,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flipcore.commands.opening import add_map, open_store
+from flipcore.commands.opening import add_map, admit_folders_of, open_store
 from flipcore.commands.questions import UNANSWERED, Unanswered, settled
-from flipcore.core import folders
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import scores_read, store_logs, study_of
@@ -32,17 +32,27 @@ MOST_FIRST = 3  # models whose score stands before the rest
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `audit`."""
     parser.add_argument(
-        "study", metavar="FILE or STUDY", nargs="+", help="logs, folders, zips or tables, as import takes them; or one study"
+        "study",
+        metavar="FILE or STUDY",
+        nargs="+",
+        help="logs, folders, zips or tables, as import takes them; or one study",
     )
     add_map(parser, "corrects a guess, as import does")
-    parser.add_argument("--keep", action="store_true", help="store the files as a study; without it nothing is written")
-    parser.add_argument("--all", action="store_true", help="every finding, and what could not be checked")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="store the files as a study; without it nothing is written",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every finding, and what could not be checked"
+    )
     parser.add_argument("--json", action="store_true", help="machine-readable")
     parser.add_argument("--html", metavar="OUT", help="also write the study's report to this file")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Prints the audit. Raises a FlipscopeError with a sentence for files that are no log, and where no study is named so."""
+    """Print the audit. Raises a FlipscopeError with a sentence for files that are no log, and where
+    no study is named so."""
     try:
         return _audit(options)
     except Unanswered:
@@ -55,37 +65,56 @@ def _audit(options: argparse.Namespace) -> int:
 
     start = time.monotonic()
     first: list[TaskScore] = []
-    are_files = all(Path(one).exists() for one in options.study)
-    if not are_files and len(options.study) > 1:
-        missing = next(one for one in options.study if not Path(one).exists())
-        print(f"There is no file or folder {missing!r}; check the path.", file=sys.stderr)
+    missing = [name for name in options.study if not Path(name).exists()]
+    are_files = not missing
+    if missing and len(options.study) > 1:
+        print(f"There is no file or folder {missing[0]!r}; check the path.", file=sys.stderr)
         return 1
-    with _store_of(options, are_files) as store:
+    with _store_of(options, are_files=are_files) as store:
         read_as: list[str] = []
-        study_id = _read(options, store, first, read_as) if are_files else _study_id(options.study[0], store)
-        whole, findings = whole_study(store, study_id), audit(store, study_id)
-        answer = verdict(whole, findings)
+        study_id = (
+            _read(options, store, first, read_as)
+            if are_files
+            else _study_id(options.study[0], store)
+        )
+        findings = audit(store, study_id)
+        answer = verdict(whole_study(store, study_id), findings)
         if first and _scores_apart(first, store, study_id):
-            print("Rows that are no item of the study are left out from here on: the score above holds them still.")
+            print(
+                "Rows that are no item of the study are left out from here on: the score above"
+                " holds them still."
+            )
         if options.json:
-            print(json.dumps(answer.as_dict() | ({"read_as": read_as} if read_as else {}), indent=2, ensure_ascii=False))
+            plain = answer.as_dict()
+            if read_as:
+                plain["read_as"] = read_as
+            print(json.dumps(plain, indent=2, ensure_ascii=False))
         elif options.all or not are_files:
             print("\n".join([*answer.score_lines, "", findings.text()]))
         else:
-            print(answer.text(n_before=min(MOST_FIRST, len({one.model for one in first}))))
+            # Their scores were printed before the rows were stored.
+            n_before = len({score.model for score in first})
+            print(answer.text(n_before=min(MOST_FIRST, n_before)))
         if options.html:
             from flipcore.commands.report import write_report
 
             print(write_report(store, study_id, options.html, None), file=sys.stderr)
     if are_files:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        where = f"Stored as study {study_id}." if options.keep else "Nothing was stored; --keep stores a study."
-        print(f"{time.monotonic() - start:.1f} s, at most {peak:,.0f} MB of memory. {where}", file=sys.stderr)
+        where = (
+            f"Stored as study {study_id}."
+            if options.keep
+            else "Nothing was stored; --keep stores a study."
+        )
+        print(
+            f"{time.monotonic() - start:.1f} s, at most {peak:,.0f} MB of memory. {where}",
+            file=sys.stderr,
+        )
     return 0
 
 
 @contextmanager
-def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
+def _store_of(options: argparse.Namespace, *, are_files: bool) -> Iterator[Store]:
     """The database, or one in memory for files that are not to be kept."""
     if options.keep or not are_files:
         with ExitStack() as stack:
@@ -95,8 +124,9 @@ def _store_of(options: argparse.Namespace, are_files: bool) -> Iterator[Store]:
                 if are_files or not _is_file_name(options.study[0]):
                     raise
                 raise BadInput(
-                    f"{_no_file(options.study[0])}; check the path. Whether a study has that name could not be looked up: another "
-                    "process, probably an open dashboard, holds the database."
+                    f"{_no_file(options.study[0])}; check the path. Whether a study has that name"
+                    " could not be looked up: another process, probably an open dashboard, holds"
+                    " the database."
                 ) from error
             yield store
         return
@@ -113,7 +143,8 @@ def _no_file(name: str) -> str:
 
 
 def _study_id(name: str, store: Store) -> str:
-    """The study of that name. What looks like a file is one that is not there: the list of studies would not help."""
+    """The study of that name. What looks like a file is one that is not there: the list of studies
+    would not help."""
     from flipcore.reports.whole_study import study_of as study_named
 
     try:
@@ -124,16 +155,18 @@ def _study_id(name: str, store: Store) -> str:
         raise BadInput(f"{_no_file(name)}, and no study of that name; check the path.") from error
 
 
-def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]", read_as: list[str]) -> str:
-    """The files as a study. The scores are printed, and put into `first`, as soon as every row was looked at: storing the texts and reading
-    them ourselves takes three quarters of the time."""
-    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.study))
-    of_tables = bool(tables_in(options.study, options.map))
+def _read(
+    options: argparse.Namespace, store: Store, first: "list[TaskScore]", read_as: list[str]
+) -> str:
+    """The files as a study. The scores are printed, and put into `first`, as soon as every row was
+    looked at: storing the texts and reading them ourselves takes three quarters of the time."""
+    admit_folders_of(options.study)
+    are_tables = bool(tables_in(options.study, options.map))
     read = ReadScores({})
 
     def look(words: list[str], on_read: Callable[[Survey], None]) -> Survey:
         nonlocal read
-        corrections = corrections_of(words, of_tables)
+        corrections = corrections_of(words, are_tables)
         read = ReadScores(corrections)
 
         def say(log_survey: Survey) -> None:
@@ -153,14 +186,17 @@ def _read(options: argparse.Namespace, store: Store, first: "list[TaskScore]", r
         from flipcore.reports.log_scores import score_claim, scores_of
 
         first += scores_of(scores_read(log_survey, read), study_of(log_survey))
-        for model in list(dict.fromkeys(one.model for one in first))[:MOST_FIRST]:
-            print(f"{score_claim(first, model, f'{model}: ').text} Whether it holds follows.", flush=True)
+        for model in list(dict.fromkeys(score.model for score in first))[:MOST_FIRST]:
+            print(
+                f"{score_claim(first, model, f'{model}: ').text} Whether it holds follows.",
+                flush=True,
+            )
     return store_logs(log_survey, store, is_checked=options.keep)
 
 
 def _scores_apart(first: "list[TaskScore]", store: Store, study_id: str) -> bool:
-    """Whether a score that was printed is not that of the stored rows."""
+    """Return whether a score that was printed is not that of the stored rows."""
     from flipcore.reports.log_scores import task_scores
 
     at_last = task_scores(store, study_id, studies.declared(store, study_id))
-    return {one.words() for one in first} != {one.words() for one in at_last}
+    return {score.words() for score in first} != {score.words() for score in at_last}

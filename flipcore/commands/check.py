@@ -1,4 +1,5 @@
-"""`flipscope check OLD NEW --margin 2pp`: is the new run worse than the old one, by more than a margin?"""
+"""`flipscope check OLD NEW --margin 2pp`: is the new run worse than the old one, by more than a
+margin?"""
 
 import argparse
 import json
@@ -8,8 +9,7 @@ import tomllib
 from contextlib import ExitStack
 from pathlib import Path
 
-from flipcore.commands.opening import add_map
-from flipcore.core import folders
+from flipcore.commands.opening import add_map, admit_folders_of
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import write
 from flipcore.runs.log_corrections import corrections_of
@@ -25,45 +25,68 @@ _MARGIN = re.compile(r"\s*(\d*\.?\d+)\s*(pp|%|)\s*")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `check`."""
-    parser.add_argument("old", metavar="OLD", help="logs or tables of the run that is compared with: a file, a folder or a zip")
+    parser.add_argument(
+        "old",
+        metavar="OLD",
+        help="logs or tables of the run that is compared with: a file, a folder or a zip",
+    )
     parser.add_argument("new", metavar="NEW", help="the same of the run that is judged")
     parser.add_argument(
-        "--margin", default="", help="the largest loss that is accepted: 2pp, or a number on the score's own scale"
+        "--margin",
+        default="",
+        help="the largest loss that is accepted: 2pp, or a number on the score's own scale",
     )
-    parser.add_argument("--old-model", default="", metavar="NAME", help="where the old run has several")
-    parser.add_argument("--new-model", default="", metavar="NAME", help="where the new run has several")
+    parser.add_argument(
+        "--old-model", default="", metavar="NAME", help="where the old run has several"
+    )
+    parser.add_argument(
+        "--new-model", default="", metavar="NAME", help="where the new run has several"
+    )
     add_map(parser, "corrects a guess in both runs, as import does")
     parser.add_argument(
-        "--config", metavar="FILE", help="TOML with any of margin, old-model and new-model; options come before it"
+        "--config",
+        metavar="FILE",
+        help="TOML with any of margin, old-model and new-model; options come before it",
     )
-    parser.add_argument("--json", metavar="OUT", help="machine-readable, to a file (- prints it in place of the text)")
+    parser.add_argument(
+        "--json",
+        metavar="OUT",
+        help="machine-readable, to a file (- prints it in place of the text)",
+    )
     parser.add_argument("--markdown", metavar="OUT", help="a summary for a pull request, to a file")
     parser.add_argument("--junit", metavar="OUT", help="JUnit XML, to a file: a case a task")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Prints the verdict; its exit code. Raises BadInput with a sentence where nothing can be judged."""
+    """Print the verdict; its exit code. Raises BadInput with a sentence where nothing can be
+    judged."""
     from flipcore.reports.regression import Run, regression_check
 
     settings = _settings(options)
     margin, in_points = margin_of(settings["margin"])
     # Before anything is read: survey and tables_in refuse files outside of the admitted folders.
-    for path in (Path(options.old), Path(options.new)):
-        folders.admit(".", path if path.is_dir() else path.parent)
-    are_tables = all(Path(one).is_file() and tables_in([one]) for one in (options.old, options.new))
-    # without a column of tasks each table would be called by its own file, and old.csv shares none with new.csv
-    words = [*[f"dataset={Path(options.new).stem}"] * are_tables, *options.map]
+    paths = [options.old, options.new]
+    admit_folders_of(paths)
+    words = list(options.map)
+    if all(Path(path).is_file() and tables_in([path]) for path in paths):
+        # Without a column of tasks each table would be called by its own file, and old.csv shares
+        # none with new.csv.
+        words.insert(0, f"dataset={Path(options.new).stem}")
     with ExitStack() as stack:
         runs = []
-        for path, model in ((options.old, settings["old-model"]), (options.new, settings["new-model"])):
+        for path, model in zip(paths, (settings["old-model"], settings["new-model"]), strict=True):
             store = Store.open(":memory:")
             stack.callback(store.close)
             log_survey = survey([path], corrections_of(words, bool(tables_in([path], words))))
             runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
-        check = regression_check(runs[0], runs[1], margin, in_points)
+        check = regression_check(runs[0], runs[1], margin=margin, in_points=in_points)
     as_json = json.dumps(check.as_dict(), indent=2, ensure_ascii=False)
     print(as_json if options.json == "-" else check.text())
-    for out, text in ((options.json, as_json), (options.markdown, check.markdown()), (options.junit, check.junit())):
+    for out, text in (
+        (options.json, as_json),
+        (options.markdown, check.markdown()),
+        (options.junit, check.junit()),
+    ):
         if out and out != "-":
             write(Path(out), text)
             print(f"Written: {out}", file=sys.stderr)
@@ -71,23 +94,34 @@ def act(options: argparse.Namespace) -> int:
 
 
 def margin_of(text: str) -> tuple[float, bool]:
-    """(margin in units of the score, whether it was given in percentage points). Raises BadInput for anything that is none."""
+    """(margin in units of the score, whether it was given in percentage points). Raises BadInput
+    for anything that is none."""
     match = _MARGIN.fullmatch(text)
     if not match or not float(match[1]):
-        raise BadInput(f"--margin {text!r} is no margin; write --margin 2pp, or a number above 0 on the score's own scale.")
+        raise BadInput(
+            f"--margin {text!r} is no margin; write --margin 2pp, or a number above 0 on the"
+            " score's own scale."
+        )
     return (float(match[1]) / 100, True) if match[2] else (float(match[1]), False)
 
 
 def _settings(options: argparse.Namespace) -> dict[str, str]:
     """The options, and what they leave open from the file of settings."""
-    own = {"margin": options.margin, "old-model": options.old_model, "new-model": options.new_model}
+    given_settings = {
+        "margin": options.margin,
+        "old-model": options.old_model,
+        "new-model": options.new_model,
+    }
     if not options.config:
-        return own
+        return given_settings
     try:
         table = tomllib.loads(Path(options.config).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"The settings in {options.config} could not be read: {error}.") from None
-    unknown = sorted(set(table) - set(own))
+    unknown = sorted(set(table) - set(given_settings))
     if unknown:
-        raise BadInput(f"{options.config} has {unknown[0]!r}, which is no setting; there are {', '.join(own)}.")
-    return {key: value or str(table.get(key, "")) for key, value in own.items()}
+        raise BadInput(
+            f"{options.config} has {unknown[0]!r}, which is no setting; there are"
+            f" {', '.join(given_settings)}."
+        )
+    return {key: value or str(table.get(key, "")) for key, value in given_settings.items()}

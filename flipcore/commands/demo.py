@@ -3,16 +3,17 @@
 import argparse
 
 from flipcore.commands.run import ask
+from flipcore.core.command_line import command
 
 HELP = "run the demo study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has no options."""
+    """Add nothing: it has no options."""
 
 
 def act(options: argparse.Namespace) -> int:
     """The exit code of a run."""
     from flipcore.runs.demo import demo_study
 
-    return ask(demo_study(), "python -m flipcore demo")
+    return ask(demo_study(), command("demo"))

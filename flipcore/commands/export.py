@@ -1,4 +1,5 @@
-"""`python -m flipcore export STUDY`: readouts and items as files, or the keys that people dispute."""
+"""`python -m flipcore export STUDY`: readouts and items as files, or the keys that people
+dispute."""
 
 import argparse
 import json
@@ -17,13 +18,15 @@ EVERY_EVAL_EVER, ERRATA = "every-eval-ever", "errata"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `export`."""
     parser.add_argument("study")
-    parser.add_argument("--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER, ERRATA))
+    parser.add_argument(
+        "--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER, ERRATA)
+    )
     parser.add_argument("--folder", default="exports")
 
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Writes the files and prints their paths; 1 where people dispute no key."""
+    """Write the files and prints their paths; 1 where people dispute no key."""
     from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
@@ -34,14 +37,17 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     else:
         paths = export(store, study_id, options.folder, options.format)
     if not paths:
-        print("Nobody disputes a key of this study. Keys are reviewed on the page Review, part Keys.", file=sys.stderr)
+        print(
+            "Nobody disputes a key of this study. Keys are reviewed on the page Review, part Keys.",
+            file=sys.stderr,
+        )
     print("\n".join(map(str, paths)))
     return 0 if paths else 1
 
 
 def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
-    """Writes <study>-errata.jsonl, a row a disputed item with its evidence; no path where nobody disputes one. Raises AccessDenied for
-    whoever may write to no folder."""
+    """Write <study>-errata.jsonl, a row a disputed item with its evidence; no path where nobody
+    disputes one. Raises AccessDenied for whoever may write to no folder."""
     from flipcore.annotation.key_review import errata_of
 
     require(Permission.PUBLISH)

@@ -1,13 +1,13 @@
-"""`python -m flipcore import`: what was recognised, what is used and left, and the study that it becomes."""
+"""`python -m flipcore import`: what was recognised, what is used and left, and the study that it
+becomes."""
 
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
-from flipcore.commands.opening import add_map, interruptible, open_store
+from flipcore.commands.opening import add_map, admit_folders_of, interruptible, open_store
 from flipcore.commands.questions import UNANSWERED, Unanswered, settled
-from flipcore.core import folders
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
 from flipcore.runs.harnesses.coming_back import store_survey
@@ -26,41 +26,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help="logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever, ZeroEval, promptfoo or OpenAI evals: "
-        "files, folders or zips, several become one study; or tables of any other kind (JSONL, JSON, CSV, Parquet)",
+        help=(
+            "logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever, ZeroEval,"
+            " promptfoo or OpenAI evals: files, folders or zips, several become one study; or"
+            " tables of any other kind (JSONL, JSON, CSV, Parquet)"
+        ),
     )
     add_map(
         parser,
-        "corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
-        "control=random|paired|other (what the controls are), "
-        "target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no, cluster:TASK=family|subject|none, join=id|text, "
-        "prompt:FILE=base|NAME, sample:FILE=NUMBER|rows, "
-        "format=NAME (table: as a table), leave=READOUT; of tables also prompt=question "
-        "text=response role=COLUMN pair=COLUMN and so on; KEY= clears one",
+        "corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text,"
+        " role:TASK=control, control=random|paired|other (what the controls are),"
+        " target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no,"
+        " cluster:TASK=family|subject|none, join=id|text, prompt:FILE=base|NAME,"
+        " sample:FILE=NUMBER|rows, format=NAME (table: as a table), leave=READOUT; of tables also"
+        " prompt=question text=response role=COLUMN pair=COLUMN and so on; KEY= clears one",
     )
     parser.add_argument(
         "--read",
         nargs="+",
         action="extend",
         metavar="READOUT=COLUMN",
-        help="of tables: recorded answers or scores, for example first_token=scores; replaces the guessed ones",
+        help=(
+            "of tables: recorded answers or scores, for example first_token=scores; replaces the"
+            " guessed ones"
+        ),
     )
     parser.add_argument("--name", default="", help="of the study")
-    parser.add_argument("--dry-run", action="store_true", help="show what was guessed and read, and store nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what was guessed and read, and store nothing"
+    )
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 when all of it is stored, 130 when it was interrupted, 4 where a table can be read in two ways and nobody is there to choose.
+    """0 when all of it is stored, 130 when it was interrupted, 4 where a table can be read in two
+    ways and nobody is there to choose.
 
     Raises a FlipscopeError with a sentence for what cannot be used."""
-    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.files))
-    words = [*options.map, *read_words(options.read), *([f"name={options.name}"] if options.name else [])]
-    of_tables = bool(tables_in(options.files, words))
-    if options.read and not of_tables:
-        raise BadInput("A log of a known format names its own readouts; --read is for tables of outputs.")
+    admit_folders_of(options.files)
+    words = [*options.map, *read_words(options.read)]
+    if options.name:
+        words.append(f"name={options.name}")
+    are_tables = bool(tables_in(options.files, words))
+    if options.read and not are_tables:
+        raise BadInput(
+            "A log of a known format names its own readouts; --read is for tables of outputs."
+        )
 
     def look(said: list[str], on_read: Callable[[Survey], None]) -> Survey:
-        return survey(options.files, corrections_of(said, of_tables), _show_looking, on_read=on_read)
+        return survey(
+            options.files, corrections_of(said, are_tables), _show_looking, on_read=on_read
+        )
 
     try:
         log_survey = settled(look, words)
@@ -68,7 +83,7 @@ def act(options: argparse.Namespace) -> int:
         return UNANSWERED
     print("", file=sys.stderr)
     print("\n".join(log_survey.sentences()))
-    example = "text=response item=id" if of_tables else "model=NAME kind:TASK=text leave=READOUT"
+    example = "text=response item=id" if are_tables else "model=NAME kind:TASK=text leave=READOUT"
     print(f"Correct a guess with --map, for example --map {example}.")
     if options.dry_run:
         return 0
@@ -80,9 +95,10 @@ def act(options: argparse.Namespace) -> int:
     if state == CANCELLED:
         return 130
     if log_survey.marks:
-        print(f"Next: python -m flipcore stats {study_id}")
+        print(f"Next: {command('stats')} {study_id}")
         return 0
-    print(f"Stored as {log_survey.name!r}.\nNext: python -m flipcore {'stats' if of_tables else 'audit'} {study_id}")
+    print(f"Stored as {log_survey.name!r}.")
+    print(f"Next: {command('stats' if are_tables else 'audit')} {study_id}")
     return int(state == INCOMPLETE)
 
 

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Merges them one after another, and says what each added."""
+    """Merge them one after another, and says what each added."""
     from flipcore.annotation.paraphrases.pair_files import merge_files
 
     with open_store() as store:

@@ -1,7 +1,9 @@
-"""`python -m flipcore models list | add | test | remove`: the user's own models without a browser."""
+"""`python -m flipcore models list | add | test | remove`: the user's own models without a
+browser."""
 
 import argparse
 
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models import model_cards, own_models
@@ -16,24 +18,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `models`."""
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("list", help="every model that a study can name")
-    add = actions.add_parser("add", help="a model of a server, or open weights; it is tested at once")
+    add = actions.add_parser(
+        "add", help="a model of a server, or open weights; it is tested at once"
+    )
     add.add_argument("name", help="what studies call it")
-    add.add_argument("--preset", default="other", choices=tuple(PRESETS), help="fills in what is not given")
-    add.add_argument("--model", required=True, help="what the server calls it; for open weights their folder or name")
+    add.add_argument(
+        "--preset", default="other", choices=tuple(PRESETS), help="fills in what is not given"
+    )
+    add.add_argument(
+        "--model",
+        required=True,
+        help="what the server calls it; for open weights their folder or name",
+    )
     add.add_argument("--endpoint", metavar="URL", help="for example http://localhost:8000/v1")
     add.add_argument("--api", choices=APIS, help="chat, or completions for raw text")
-    add.add_argument("--key-env", metavar="VARIABLE", help="the environment variable that holds the key; the key is not stored")
+    add.add_argument(
+        "--key-env",
+        metavar="VARIABLE",
+        help="the environment variable that holds the key; the key is not stored",
+    )
     add.add_argument("--price-in", type=float, metavar="USD", help="a million tokens in")
     add.add_argument("--price-out", type=float, metavar="USD", help="a million tokens out")
-    add.add_argument("--dtype", choices=DTYPES, help="the precision of open weights (default float32)")
-    add.add_argument("--device", metavar="NAME", help="where open weights are computed: cpu, cuda, cuda:1 (default auto)")
+    add.add_argument(
+        "--dtype", choices=DTYPES, help="the precision of open weights (default float32)"
+    )
+    add.add_argument(
+        "--device",
+        metavar="NAME",
+        help="where open weights are computed: cpu, cuda, cuda:1 (default auto)",
+    )
     add.add_argument("--cutoff", metavar="DATE", help="end of its training, YYYY-MM-DD")
     add.add_argument(
-        "--after-rl", action="store_true", help="its maker trained it by reinforcement learning after pre-training"
+        "--after-rl",
+        action="store_true",
+        help="its maker trained it by reinforcement learning after pre-training",
     )
     add.add_argument("--replace", action="store_true", help="change the model of that name")
     add.add_argument("--no-test", action="store_true", help="ask it nothing now")
-    for action, about in (("test", "ask it again and say what changed"), ("remove", "forget one of your own models")):
+    for action, about in (
+        ("test", "ask it again and say what changed"),
+        ("remove", "forget one of your own models"),
+    ):
         actions.add_parser(action, help=about).add_argument("name")
 
 
@@ -43,17 +68,18 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    own = own_models.own_cards()
+    own_cards = own_models.own_cards()
     for name, card in model_cards().items():
         record = record_of(card)
-        print(f"{name:28} {whose(name, own):8} {card.backend:18} {_state(card, record)}")
-    print(f"Your own models: {own_models_toml()}. Add one: python -m flipcore models add NAME --preset openai --model MODEL")
+        print(f"{name:28} {whose(name, own_cards):8} {card.backend:18} {_state(card, record)}")
+    add = command("models add NAME --preset openai --model MODEL")
+    print(f"Your own models: {own_models_toml()}. Add one: {add}")
     return 0
 
 
-def whose(name: str, own: dict[str, ModelCard]) -> str:
-    """Whether a model is the user's own or shipped."""
-    return "own" if name in own else "shipped"
+def whose(name: str, own_cards: dict[str, ModelCard]) -> str:
+    """Return whether a model is the user's own or shipped."""
+    return "own" if name in own_cards else "shipped"
 
 
 def _state(card: ModelCard, record: ProbeRecord | None) -> str:
@@ -85,10 +111,17 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _options(options: argparse.Namespace) -> dict | None:
-    """How open weights are computed, where anything was said; None leaves the preset's own."""
-    options_of_weights = {key: value for key in ("dtype", "device") if (value := getattr(options, key)) is not None}
+    """Return how open weights are computed; None, where nothing was said, leaves the preset's
+    own."""
+    options_of_weights = {}
+    for key in ("dtype", "device"):
+        if getattr(options, key) is not None:
+            options_of_weights[key] = getattr(options, key)
     if options_of_weights and PRESETS[options.preset].backend != WEIGHTS:
-        raise BadInput("--dtype and --device are for open weights alone: add --preset transformers, or leave them out.")
+        raise BadInput(
+            "--dtype and --device are for open weights alone: add --preset transformers, or leave"
+            " them out."
+        )
     return options_of_weights or None
 
 
@@ -97,7 +130,7 @@ def _test(options: argparse.Namespace) -> int:
 
 
 def _tested(card: ModelCard) -> int:
-    """Tests the model, keeps what came, and says it."""
+    """Test the model, keeps what came, and says it."""
     sentences = ask_and_keep(card)
     after = own_models.own_card(card.name)
     record = record_of(after)
@@ -110,5 +143,8 @@ def _tested(card: ModelCard) -> int:
 
 def _remove(options: argparse.Namespace) -> int:
     own_models.remove(options.name)
-    print(f"{options.name} is no longer in {own_models_toml()}. What it answered stays in the database.")
+    print(
+        f"{options.name} is no longer in {own_models_toml()}. What it answered stays in the"
+        " database."
+    )
     return 0

@@ -1,35 +1,48 @@
-"""Where a command opens the database and closes it again, how it names a study, and how Ctrl-C ends it."""
+"""Parts that commands share: the open database, the options that name a study, and Ctrl-C."""
 
 import argparse
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import wraps
+from pathlib import Path
 
+from flipcore.core import folders
 from flipcore.store.connection import Store
 
 
 @contextmanager
 def open_store() -> Iterator[Store]:
-    """The database, closed at the end whatever happens. Raises StoreHeld where another process holds it."""
+    """The database, closed at the end whatever happens. Raises StoreHeld where another process
+    holds it."""
     with closing(Store.open()) as store:
         yield store
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    """The study that a command is about."""
+    """Add the study that a command is about."""
     parser.add_argument("study", help="its id, or the start of its name")
 
 
 def add_map(parser: argparse.ArgumentParser, about: str) -> None:
-    """What a user says of logs or tables in the place of a guess."""
-    parser.add_argument("--map", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=about)
+    """Add the option by which a user corrects a guess about logs or tables."""
+    parser.add_argument(
+        "--map", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=about
+    )
 
 
-def on_study(act: Callable[[Store, str, argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command about one study, which is handed the open database and the study's id. Raises BadInput where no study, or more
-    than one, is named so."""
+def admit_folders_of(names: Iterable[str]) -> None:
+    """Let this command read the current folder, and the files or folders that it was given."""
+    paths = [Path(name) for name in names]
+    folders.admit(".", *(path if path.is_dir() else path.parent for path in paths))
+
+
+def on_study(
+    act: Callable[[Store, str, argparse.Namespace], int],
+) -> Callable[[argparse.Namespace], int]:
+    """A command about one study, which is handed the open database and the study's id. Raises
+    BadInput where no study, or more than one, is named so."""
 
     @wraps(act)
     def opened(options: argparse.Namespace) -> int:
@@ -43,7 +56,8 @@ def on_study(act: Callable[[Store, str, argparse.Namespace], int]) -> Callable[[
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets, so that what is on its way comes in and is stored; a second Ctrl-C ends at once."""
+    """An event that Ctrl-C or SIGTERM sets, so that what is on its way comes in and is stored; a
+    second Ctrl-C ends at once."""
     cancel = threading.Event()
 
     def stop(number, frame) -> None:

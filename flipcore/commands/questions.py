@@ -1,4 +1,5 @@
-"""What a table leaves open: both readings with their scores, asked in a terminal, printed anywhere else.
+"""Questions that a table leaves open: both readings with their scores, asked in a terminal, printed
+anywhere else.
 
 Nothing is claimed while a question is open: a command without somebody to answer ends with the code
 `UNANSWERED`, and a program reads the questions as JSON.
@@ -28,7 +29,10 @@ class _Open(Exception):
 
 
 def settled(
-    look: Callable[[list[str], Callable[[Survey], None]], Survey], words: Sequence[str], *, as_json: bool = False
+    look: Callable[[list[str], Callable[[Survey], None]], Survey],
+    words: Sequence[str],
+    *,
+    as_json: bool = False,
 ) -> Survey:
     """Return a survey without open questions, asked again with each answer in the words of `--map`.
 
@@ -63,13 +67,22 @@ def _say_or_stop(survey: Survey) -> None:
 def _as_text(survey: Survey) -> str:
     asked = [question_text(question) for question in survey.questions]
     return "\n".join(
-        [*survey.read_as[:1], *asked, "Nothing is claimed until this is settled: give the words of one line again with --map."]
+        [
+            *survey.read_as[:1],
+            *asked,
+            (
+                "Nothing is claimed until this is settled: give the words of one line again with"
+                " --map."
+            ),
+        ]
     )
 
 
 def _as_json(survey: Survey) -> str:
     questions = [_plain(question) for question in survey.questions]
-    return json.dumps({"read_as": survey.read_as, "questions": questions}, indent=2, ensure_ascii=False)
+    return json.dumps(
+        {"read_as": survey.read_as, "questions": questions}, indent=2, ensure_ascii=False
+    )
 
 
 def _plain(question: Question) -> dict:

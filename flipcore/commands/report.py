@@ -14,19 +14,23 @@ HELP = "a study as one HTML file to take home"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `report`."""
     add_study(parser)
-    parser.add_argument("--out", metavar="FILE", help="where it is written (default <study id>.html)")
-    parser.add_argument("--outputs", type=int, metavar="N", help="raw outputs behind each claim (default 2)")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where it is written (default <study id>.html)"
+    )
+    parser.add_argument(
+        "--outputs", type=int, metavar="N", help="raw outputs behind each claim (default 2)"
+    )
 
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Writes the file, and says where."""
+    """Write the file, and says where."""
     print(write_report(store, study_id, options.out, options.outputs))
     return 0
 
 
 def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:
-    """Writes the file; the sentence that says where. Raises BadInput where it cannot be written."""
+    """Write the file; the sentence that says where. Raises BadInput where it cannot be written."""
     from flipcore.reports.exports.document import N_OUTPUTS, report
 
     require(Permission.PUBLISH)

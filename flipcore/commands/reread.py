@@ -1,4 +1,5 @@
-"""`python -m flipcore reread STUDY`: the stored outputs read again, by another extractor, a pattern or a judge."""
+"""`python -m flipcore reread STUDY`: the stored outputs read again, by another extractor, a pattern
+or a judge."""
 
 import argparse
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 from flipcore.commands.opening import add_study, interruptible, on_study
 from flipcore.commands.run import EXIT_CODES
 from flipcore.core import folders
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 
@@ -17,17 +19,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `reread`."""
     add_study(parser)
     parser.add_argument(
-        "--extractor", default="pattern", help="regex, pattern, text_match, judge or same_meaning (default pattern)"
+        "--extractor",
+        default="pattern",
+        help="regex, pattern, text_match, judge or same_meaning (default pattern)",
     )
     parser.add_argument(
-        "--judge", default="", metavar="MODEL", help="a model that `models` lists, which reads the answers as judge"
+        "--judge",
+        default="",
+        metavar="MODEL",
+        help="a model that `models` lists, which reads the answers as judge",
     )
-    parser.add_argument("--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}")
-    parser.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on")
-    parser.add_argument("--price", action="store_true", help="say what a judge would cost, and ask nothing")
-    parser.add_argument("--send-retro", action="store_true", help="let the judge read items of a retro set, too")
     parser.add_argument(
-        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
+        "--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}"
+    )
+    parser.add_argument(
+        "--budget", type=float, metavar="USD", help="sets the study's budget from now on"
+    )
+    parser.add_argument(
+        "--price", action="store_true", help="say what a judge would cost, and ask nothing"
+    )
+    parser.add_argument(
+        "--send-retro", action="store_true", help="let the judge read items of a retro set, too"
+    )
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="its parameters: expression=… group=1",
     )
 
 
@@ -47,15 +67,24 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     try:
         for change in changes(store, study_id, old_readout(store, study_id, name), name):
             print(f"{change.claim.text}\n   {change.claim.detail}")
-    except BadInput as error:  # the readouts are stored, whether or not there are others to compare them with
+    except BadInput as error:
+        # The readouts are stored, whether or not there are others to compare them with.
         print(error)
-    print(f"Next: python -m flipcore audit {study_id}")
+    print(f"Next: {command('audit')} {study_id}")
     return 0
 
 
 def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
-    from flipcore.runs.rereading import AT_MOST, EXAMPLE, TOGETHER, judge_again, priced, prompt_in
+    from flipcore.runs.rereading import (
+        AT_MOST,
+        EXAMPLE,
+        TOGETHER,
+        JudgeProgress,
+        judge_again,
+        priced,
+        prompt_in,
+    )
     from flipcore.store.queries.judges import JUDGE
 
     if not options.judge:
@@ -67,9 +96,25 @@ def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     print(f"{options.judge} as judge: {AT_MOST if extractor in TOGETHER else ''}{price}.")
     if options.price:
         return ""
-    how = {"extractor": extractor, "budget_usd": options.budget, "may_send_retro": options.send_retro}
+
+    def show(progress: JudgeProgress) -> None:
+        print(
+            f"\r{progress.n_done:,} of {progress.n_all:,} answers judged   ",
+            end="",
+            file=sys.stderr,
+        )
+
     with interruptible() as cancel:
-        show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
-        judge_run = judge_again(store, study_id, options.judge, prompt, on_progress=show, cancel=cancel, **how)
+        judge_run = judge_again(
+            store,
+            study_id,
+            options.judge,
+            prompt,
+            extractor=extractor,
+            budget_usd=options.budget,
+            may_send_retro=options.send_retro,
+            on_progress=show,
+            cancel=cancel,
+        )
     print(f"\n{judge_run.sentence}")
     return judge_run.name

@@ -11,8 +11,10 @@ add_arguments = add_study
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Brings them back, and says how many rows of each table."""
+    """Bring them back, and says how many rows of each table."""
     from flipcore.store.archiving import restore
 
-    print(f"Back in {store.path}: {', '.join(f'{n:,} {name}' for name, n in restore(store, study_id).n_rows.items())}.")
+    n_rows = restore(store, study_id).n_rows
+    counts = ", ".join(f"{n:,} {table}" for table, n in n_rows.items())
+    print(f"Back in {store.path}: {counts}.")
     return 0

@@ -1,5 +1,5 @@
-"""`python -m flipcore run STUDY.toml`: asks a study's missing calls here or on a cluster, or hands the study to the process that holds
-the database."""
+"""`python -m flipcore run STUDY.toml`: asks a study's missing calls here or on a cluster, or hands
+the study to the process that holds the database."""
 
 import argparse
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flipcore.commands.opening import interruptible, open_store
 from flipcore.core import folders
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput, FlipscopeError, StoreHeld
 from flipcore.core.paths import DATA
 from flipcore.core.study import Study
@@ -17,7 +18,8 @@ from flipcore.store.connection import Store
 from flipcore.store.uploads import keep_upload
 from flipcore.text.counts import count_of
 
-# of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
+# of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does
+# not know
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
 _MOST_LINES = 32  # of workers
 ANSWER_S = 15.0  # a dashboard looks every two seconds, and may be busy drawing
@@ -32,18 +34,29 @@ HELP = "run or resume a declared study"
 def add_arguments(run: argparse.ArgumentParser) -> None:
     """The options of `run`."""
     run.add_argument("toml", metavar="STUDY.toml")
-    run.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on; its id stays")
+    run.add_argument(
+        "--budget",
+        type=float,
+        metavar="USD",
+        help="sets the study's budget from now on; its id stays",
+    )
     run.add_argument(
         "--pilot",
         type=int,
         metavar="ITEMS",
-        help="ask the first items only: what would the study cost, how many answers are cut off, how many can an extractor not read?",
+        help=(
+            "ask the first items only: what would the study cost, how many answers are cut off, how"
+            " many can an extractor not read?"
+        ),
     )
     run.add_argument(
         "--on",
         default="",
         metavar="WHERE",
-        help="a Ray cluster whose workers ask the models: `ray` (RAY_ADDRESS, else this machine), ray://HOST:PORT or HOST:PORT",
+        help=(
+            "a Ray cluster whose workers ask the models: `ray` (RAY_ADDRESS, else this machine),"
+            " ray://HOST:PORT or HOST:PORT"
+        ),
     )
 
 
@@ -54,14 +67,18 @@ def act(options: argparse.Namespace) -> int:
     _check_names(study)
     if options.pilot is not None:
         if options.on:
-            raise BadInput("A pilot asks a few items, and asks them from this machine: leave out --on.")
+            raise BadInput(
+                "A pilot asks a few items, and asks them from this machine: leave out --on."
+            )
         return _pilot(study, options.pilot)
-    on = f" --on {options.on}" if options.on else ""
-    return ask(study, f"python -m flipcore run {options.toml}{on}", options.budget, options.on)
+    place = f" --on {options.on}" if options.on else ""
+    resume = command(f"run {options.toml}{place}")
+    return ask(study, resume, budget=options.budget, on=options.on)
 
 
 def _check_names(study: Study) -> None:
-    """Raise BadInput for a model, axis or extractor that is none, before anybody waits for the file."""
+    """Raise BadInput for a model, axis or extractor that is none, before anybody waits for the
+    file."""
     from flipcore.models import model_cards, open_backend
     from flipcore.runs.plan import parts
 
@@ -75,7 +92,7 @@ def _check_names(study: Study) -> None:
 
 
 def _pilot(study: Study, n_items: int) -> int:
-    """Asks the first items, which are kept, and says what they mean for the whole study."""
+    """Ask the first items, which are kept, and says what they mean for the whole study."""
     from flipcore.runs import demo
     from flipcore.runs.background import Registry
 
@@ -84,20 +101,25 @@ def _pilot(study: Study, n_items: int) -> int:
     with open_store() as store:
         demo.fill_store(store)
         projection = Registry(store).pilot(study, n_items)
-        print(f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}.", *projection.notes, sep="\n")
+        print(
+            f"Pilot of {count_of(n_items, 'item')}. The whole study: {projection.sentence()}.",
+            *projection.notes,
+            sep="\n",
+        )
         return 0
 
 
-def ask(study: Study, command: str, budget: float | None = None, on: str = "") -> int:
+def ask(study: Study, resume: str, budget: float | None = None, on: str = "") -> int:
     """Run the study, or hand it to a dashboard that holds the database and answers.
 
-    `on` is where its models are asked. Where another command holds the database, this one waits
-    for it. The exit code is that of the study's own run; 0 too where a dashboard took it.
+    `on` is where its models are asked; `resume` is the command that resumes it. Where another
+    command holds the database, this one waits for it. The exit code is that of the study's own run;
+    0 too where a dashboard took it.
     """
     while True:
         try:
             with open_store() as store:
-                code = _ask_here(study, store, command, budget, on)
+                code = _ask_here(study, store, resume, budget=budget, on=on)
                 if code != EXIT_CODES["cancelled"]:
                     _ask_left_over(store)
                 return code
@@ -107,7 +129,7 @@ def ask(study: Study, command: str, budget: float | None = None, on: str = "") -
             _wait_for_file(held)
 
 
-def _ask_here(study: Study, store: Store, command: str, budget: float | None, on: str) -> int:
+def _ask_here(study: Study, store: Store, resume: str, *, budget: float | None, on: str) -> int:
     from flipcore.runs import demo
     from flipcore.runs.origins import study_row
     from flipcore.runs.truncation import token_limits
@@ -119,7 +141,7 @@ def _ask_here(study: Study, store: Store, command: str, budget: float | None, on
         budgets.set_budget(store, study.study_id, budget)
     print(token_limits(study), file=sys.stderr)
     last = _answered(study, store, on)
-    print(_ending(study, last, command))
+    print(_ending(study, last, resume))
     return EXIT_CODES[last.state]
 
 
@@ -130,7 +152,7 @@ def _ask_left_over(store: Store) -> None:
     for study, on in inbox.take(min_age_s=LEFT_OVER_S):
         print(f"\n{study.name} was left for a dashboard and not taken; it is asked now.")
         try:
-            _ask_here(study, store, "hand it over once more", None, on)
+            _ask_here(study, store, "hand it over once more", budget=None, on=on)
         except FlipscopeError as error:  # the exit code is that of the study that was asked for
             print(f"{study.name} could not be asked: {error}", file=sys.stderr)
 
@@ -151,7 +173,10 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
     finally:
         is_taken = not inbox.withdraw(path)
     if is_taken:
-        print(f"{held.holder}, a dashboard, which took the study: it appears there under Studies as {study.name!r}.")
+        print(
+            f"{held.holder}, a dashboard, which took the study: it appears there under Studies as"
+            f" {study.name!r}."
+        )
     return is_taken
 
 
@@ -187,7 +212,7 @@ def _wait_for_file(held: StoreHeld) -> None:
 
 
 def _answered(study: Study, store: Store, on: str) -> Progress:
-    """How far the run came, at the place that was asked for."""
+    """Run the study at the place that was asked for; return how far it came."""
     from flipcore.runs import runner
     from flipcore.runs.cluster.where import place_of
 
@@ -201,21 +226,24 @@ def _answered(study: Study, store: Store, on: str) -> Progress:
         place.close()
 
 
-def _ending(study: Study, last: Progress, command: str) -> str:
-    """How it ended, what each worker of a cluster did, and what to do next."""
+def _ending(study: Study, last: Progress, resume: str) -> str:
+    """Return sentences on how the run ended, what each worker did, and what to do next."""
     from flipcore.runs.cost import dollars
 
-    workers = [f"  {one.sentence}" for one in last.workers[:_MOST_LINES]]
-    workers += [f"  and {len(last.workers) - _MOST_LINES:,} more workers"] * (len(last.workers) > _MOST_LINES)
     lines = [
-        f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
-        f"{dollars(last.cost_usd)}. {last.message}",
-        *(["Workers:", *workers] if workers else []),
-        *([] if last.state == "done" else [f"Resume: {command}"]),
-        f"Next: python -m flipcore stats {study.study_id}",
+        f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused,"
+        f" {last.n_failed:,} failed, {dollars(last.cost_usd)}. {last.message}"
     ]
+    if last.workers:
+        lines += ["Workers:", *(f"  {worker.sentence}" for worker in last.workers[:_MOST_LINES])]
+    if len(last.workers) > _MOST_LINES:
+        lines.append(f"  and {len(last.workers) - _MOST_LINES:,} more workers")
+    if last.state != "done":
+        lines.append(f"Resume: {resume}")
+    lines.append(f"Next: {command('stats')} {study.study_id}")
     return "\n".join(lines)
 
 
-def _show(p: Progress) -> None:
-    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls{p.outlook}   ", end="", file=sys.stderr)
+def _show(progress: Progress) -> None:
+    counts = f"{progress.n_done:,} of about {progress.n_calls:,} calls"
+    print(f"\r{counts}{progress.outlook}   ", end="", file=sys.stderr)

@@ -14,13 +14,23 @@ HELP = "the prompts of a study as a task of another harness"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `variants`."""
     parser.add_argument("study", help="its id, the start of its name, or a STUDY.toml")
-    parser.add_argument("--for", dest="harness", required=True, choices=HARNESSES, help="the harness that will ask the prompts")
-    parser.add_argument("--model", default="", help="the study's model that is meant, where it has several")
-    parser.add_argument("--folder", default="variants", help="where the files go (default variants/)")
+    parser.add_argument(
+        "--for",
+        dest="harness",
+        required=True,
+        choices=HARNESSES,
+        help="the harness that will ask the prompts",
+    )
+    parser.add_argument(
+        "--model", default="", help="the study's model that is meant, where it has several"
+    )
+    parser.add_argument(
+        "--folder", default="variants", help="where the files go (default variants/)"
+    )
 
 
 def act(options: argparse.Namespace) -> int:
-    """Writes the files of a stored study, or of one that a file declares."""
+    """Write the files of a stored study, or of one that a file declares."""
     from flipcore.reports.whole_study import study_of
     from flipcore.store.queries import studies
 

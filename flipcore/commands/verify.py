@@ -1,5 +1,5 @@
-"""`python -m flipcore verify`: whether what is stored is as it was written: the log of acts, archives, uploads, locks, half-written files;
-and whether a lock that somebody published is what this database holds."""
+"""`python -m flipcore verify`: check that the log of acts, archives, uploads and locks are as they
+were written, and that a published lock is what this database holds."""
 
 import argparse
 
@@ -10,7 +10,9 @@ HELP = "is the log of who did what, and every file beside the database, as it wa
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The manifests to compare."""
-    parser.add_argument("manifest", nargs="*", help="the manifest of a lock, as a study's report offers it")
+    parser.add_argument(
+        "manifest", nargs="*", help="the manifest of a lock, as a study's report offers it"
+    )
 
 
 def act(options: argparse.Namespace) -> int:
