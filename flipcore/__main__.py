@@ -11,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import Any, TextIO
 
 from flipcore.commands import COMMANDS
+from flipcore.core.command_line import command
 from flipcore.core.errors import FlipscopeError
 
 # all that moves a cursor, colours, sets a title or turns the direction of reading; what remains is a line end and a tab
@@ -44,10 +45,10 @@ class Terminal:
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    root_parser = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
+    root_parser = argparse.ArgumentParser(prog=command(), description="Flipscope without a browser.")
     commands = root_parser.add_subparsers(dest="command", required=True)
-    for name, command in COMMANDS.items():
-        command.add_arguments(commands.add_parser(name, help=command.HELP))
+    for name, module in COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=module.HELP))
     return root_parser
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from flipcore.core.command_line import SCRIPT, STARTED_AS
 from flipcore.core.paths import APP
 from flipcore.invitations.start import TRUSTED_OPTION, TRUSTED_VARIABLE
 
@@ -38,6 +39,7 @@ def open_dashboard(options: list[str]) -> int:
 def main() -> int:
     """`flipscope [--trusted-network] [--server.port 8502 ...]` opens the dashboard; `flipscope run STUDY.toml` and the rest are the
     command line."""
+    os.environ[STARTED_AS] = SCRIPT
     words = [word for word in sys.argv[1:] if word != TRUSTED_OPTION]
     if len(words) < len(sys.argv) - 1:
         os.environ[TRUSTED_VARIABLE] = "1"

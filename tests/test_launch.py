@@ -1,15 +1,18 @@
 """The installed command opens the dashboard, or hands its words on."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from flipcore import launch
+from flipcore.core.command_line import STARTED_AS
 from tests.conftest import ROOT
 
 
 def test_the_command_opens_the_dashboard_or_hands_the_words_on(monkeypatch):
+    monkeypatch.setenv(STARTED_AS, "")  # main sets it; the other tests have it as it was
     monkeypatch.setattr(launch, "open_dashboard", lambda options: 7 if options == ["--server.port", "9000"] else 1)
     monkeypatch.setattr(sys, "argv", ["flipscope", "--server.port", "9000"])
     assert launch.main() == 7
@@ -43,3 +46,38 @@ def test_where_a_process_cannot_become_another_the_command_waits_for_the_dashboa
     monkeypatch.setattr(launch, "CAN_BECOME_ANOTHER", False)
     monkeypatch.setattr(launch.subprocess, "run", lambda command, **kw: subprocess.CompletedProcess(command, 7))
     assert launch.open_dashboard(["--server.port", "9000"]) == 7
+
+
+NAMES_ITS_COMMAND = """
+import sys
+from flipcore import launch
+launch.dashboard_command = lambda options: [
+    sys.executable, "-c", "from flipcore.core.command_line import command; print(command('access on'))"
+]
+sys.argv = ["flipscope"]
+sys.exit(launch.main())
+"""
+
+
+def test_a_dashboard_that_the_command_became_names_the_command():
+    told = subprocess.run([sys.executable, "-c", NAMES_ITS_COMMAND], cwd=ROOT, capture_output=True, text=True)
+    assert told.stdout.strip() == "flipscope access on", told.stderr
+
+
+SCRIPT = "import sys; from flipcore import launch; sys.argv = ['flipscope', *sys.argv[1:]]; sys.exit(launch.main())"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("start", "name"), [(["-c", SCRIPT], "flipscope"), (["-m", "flipcore"], "python -m flipcore")], ids=["script", "module"]
+)
+def test_sentences_name_the_command_as_it_was_started(start, name, tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key != STARTED_AS}
+    environment |= {"FLIPSCOPE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+
+    def said(*words: str) -> str:
+        told = subprocess.run([sys.executable, *start, *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return told.stdout + told.stderr
+
+    assert f"Add one: {name} models add NAME" in said("models", "list")
+    assert f"usage: {name} " in said("--help")

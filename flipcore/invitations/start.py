@@ -9,22 +9,25 @@ from collections.abc import Collection
 from flipcore.access import policy
 from flipcore.access.acting import Person, access_file, is_access_on, with_article
 from flipcore.access.origins import OWN_NAMES
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 
 TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
+# The dashboard reads these, and the environment it was started with says its command.
+_SWITCH_ON = command("access on")
 UNTRUSTED = (
-    "Flipscope serves this machine alone while access is off. Switch access on with `python -m "
-    f"flipcore access on`, or start it with {TRUSTED_OPTION} where everybody who can reach it may "
+    "Flipscope serves this machine alone while access is off. Switch access on with "
+    f"`{_SWITCH_ON}`, or start it with {TRUSTED_OPTION} where everybody who can reach it may "
     "do everything."
 )
 
 OFF = (
     "Access is off: everybody who can reach this dashboard may do everything. To tell people "
-    "apart, stop the dashboard, run `python -m flipcore access on`, and start it again."
+    f"apart, stop the dashboard, run `{_SWITCH_ON}`, and start it again."
 )
 PROXIED = (
     "Flipscope was reached through a proxy while access is off, so whoever comes would be an "
-    "admin. Switch access on with `python -m flipcore access on`, or start it with "
+    f"admin. Switch access on with `{_SWITCH_ON}`, or start it with "
     f"{TRUSTED_OPTION} where everybody who can reach the proxy may do everything."
 )
 UNNAMED = (

@@ -4,6 +4,7 @@ installed packages."""
 from collections.abc import Mapping
 from pathlib import Path
 
+from flipcore.core.command_line import command
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput
 from flipcore.core.records import SANDBOX
@@ -39,5 +40,5 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
         return PythonCallable(name)
     raise BadInput(
         f"There is no model {name!r}; there are {', '.join(cards)}. Add one under Models, or by "
-        "`python -m flipcore models add`. A Python function is named module:function."
+        f"`{command('models add')}`. A Python function is named module:function."
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.access.acting import Permission, require, tell
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write
@@ -88,7 +89,7 @@ def provenance(card: ModelCard) -> str:
 
 
 _HEAD = (
-    "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your "
+    f"# Models that were added in the dashboard or by `{command('models')}`; remarks of your "
     "own are not kept.\n"
 )
 _HEAD += (

@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.charts.memory import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
+from flipcore.core.command_line import command
 from flipcore.detectors import DETECTORS, ScoreDetector
 from flipcore.reports.memory import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
 from flipcore.reports.worked_examples import truth_example
@@ -21,8 +22,8 @@ from pages.memorization.items import set_title
 def show(view: View, mode: str, settings: dict, controls) -> None:
     _ground_truth(*_scores_and_doses(view))
     st.caption(
-        "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
-        "data/ground_truth.toml`, some 76,000 calls."
+        "The same with all doses, 150 controls and 400 fresh items a family: "
+        f"`{command('run data/ground_truth.toml')}`, some 76,000 calls."
     )
     every_detector()
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.core.command_line import command
 from flipcore.reports.exports.data_part import sentences, tables
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
@@ -36,7 +37,7 @@ def show_report(study_id: str) -> None:
     st.caption(
         plain(
             "One HTML file that opens without a server or a network: the claims, figures and tables, thresholds that still move, "
-            f"the outputs, methods and data. On the command line: python -m flipcore report {study_id}"
+            f"the outputs, methods and data. On the command line: {command('report')} {study_id}"
         )
     )
 
@@ -102,7 +103,7 @@ def show_dataset(study_id: str) -> None:
                 folder = dataset_folder(session.store(), study_id, license.strip(), language.strip())
             st.markdown(plain(folder.sentence))
             offer_file("Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", key="dataset-file")
-    st.caption(plain(f"On the command line: python -m flipcore publish {study_id} --folder FOLDER"))
+    st.caption(plain(f"On the command line: {command('publish')} {study_id} --folder FOLDER"))
 
 
 PARTS = {

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from flipcore.claims.memory_gap import CONTROL_TITLES
+from flipcore.core.command_line import command
 from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
@@ -52,7 +53,7 @@ def section() -> None:
             f"Logs or tables, {UPLOAD_LIMIT}",
             key="log-files",
             accept_multiple_files=True,
-            help="One file, several, or a zip; results files beside their samples. Larger ones: python -m flipcore import FOLDER.",
+            help=f"One file, several, or a zip; results files beside their samples. Larger ones: {command('import FOLDER')}.",
         )
         if uploads:
             with shown_problem():

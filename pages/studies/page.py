@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.access.acting import Permission, acting
 from flipcore.annotation.paraphrases.pair_files import merge_files
+from flipcore.core.command_line import command
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
 from flipcore.runs.background import MOST_RUNNING, Turn
@@ -74,7 +75,7 @@ def merge_button() -> None:
     with st.popover("Merge results", icon=":material/merge:"):
         st.markdown(
             "Database files that other machines wrote. What is already here is kept once. Larger ones: "
-            "`python -m flipcore merge FILE` while the dashboard is closed."
+            f"`{command('merge FILE')}` while the dashboard is closed."
         )
         uploads = st.file_uploader(
             f"DuckDB files, at most {MAX_UPLOAD_MB} MB each", type=["duckdb"], accept_multiple_files=True, key="merge-files"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from flipcore.core.command_line import command
 from flipcore.methods.words import TERMS
 from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_tables import Table, data_table
@@ -80,7 +81,8 @@ def _files(c: WholeStudy) -> list[Markup]:
     ]
     readouts, items = c.everything[list(READOUTS)], _items(c)
     if len(readouts) > MOST_ROWS:
-        note = f"{len(readouts):,} readouts are too many for this file: python -m flipcore export {c.study_id}."
+        export = command(f"export {c.study_id}")
+        note = f"{len(readouts):,} readouts are too many for this file: {export}."
         return [*files, tag("span", note)]
     return [
         *files,

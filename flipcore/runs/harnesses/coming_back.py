@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Readout, digest
 from flipcore.core.study import Study
@@ -41,8 +42,8 @@ def store_survey(
     study = studies.study(store, study_id)
     if study is None:
         raise BadInput(
-            f"These are answers to prompts of the study {study_id}, which is not in this database. Run `python -m flipcore "
-            "variants study.toml` with the study.toml that was written beside the prompts, then import again."
+            f"These are answers to prompts of the study {study_id}, which is not in this database. Run "
+            f"`{command('variants study.toml')}` with the study.toml that was written beside the prompts, then import again."
         )
     return _store(survey, store, study, on_progress)
 
@@ -92,7 +93,10 @@ def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[Im
     store.writer.add_together(
         [
             *declared_rows(study_plan),
-            ("completions", [rows.completion_row(answers.calls[key], one, False) for key, one in completions.items()]),
+            (
+                "completions",
+                [rows.completion_row(answers.calls[key], one, simulated=False) for key, one in completions.items()],
+            ),
             ("study_calls", [{"study_id": study_id, "call_id": key} for key in completions]),
             ("readouts", readout_rows),
             ("readout_sources", source_rows),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flipcore.access.acting import Permission, require
+from flipcore.core.command_line import command
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Request, Variant
@@ -175,7 +176,12 @@ def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     words = [f"{key}={value!r}" for key, value in settings.items()]
     words += [f"stop_seqs={list(use.stop)!r}"] if use.stop else []
     code = _INSPECT.format(
-        study_id=study.study_id, file=f"{TASK_NAME}.py", task=TASK_NAME, dataset=DATASET, settings=", ".join(words)
+        import_command=command("import"),
+        study_id=study.study_id,
+        file=f"{TASK_NAME}.py",
+        task=TASK_NAME,
+        dataset=DATASET,
+        settings=", ".join(words),
     )
     return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.py", code)]
 
@@ -201,7 +207,9 @@ def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     lines = "\n".join(f"  {key}: {json.dumps(value)}" for key, value in settings.items())
     system = next((one.request.system for one in planned_prompts if one.request.system), "")
     flag = f" --system_instruction {json.dumps(system)}" * bool(system)
-    code = _LM_EVAL.format(study_id=study.study_id, task=TASK_NAME, dataset=DATASET, settings=lines, system=flag)
+    code = _LM_EVAL.format(
+        import_command=command("import"), study_id=study.study_id, task=TASK_NAME, dataset=DATASET, settings=lines, system=flag
+    )
     return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.yaml", code)]
 
 
@@ -288,7 +296,7 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
     )
     unread = [one.name for one in study_plan.extractors if not one.reads_text_alone]
     sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
-    sentence += f" Next: {_HOW[harness]}; then python -m flipcore import on what it wrote."
+    sentence += f" Next: {_HOW[harness]}; then {command('import')} on what it wrote."
     return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)
 
 
