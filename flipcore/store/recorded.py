@@ -178,6 +178,11 @@ WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = 
 def remove_astray(store: Store, study_id: str) -> None:
     """Remove the readouts of an import whose texts an earlier release lost, so that reading its
     files again leaves none behind."""
+    # A look takes a tenth of the time of a transaction that finds nothing to remove.
+    has_readouts = """SELECT EXISTS (FROM readouts WHERE study_id = $id)
+        OR EXISTS (FROM readout_sources WHERE study_id = $id)"""
+    if store.rows(has_readouts, id=study_id) == [(False,)]:
+        return
 
     def remove(connection) -> None:
         for table in ("readouts", "readout_sources"):
@@ -231,6 +236,8 @@ def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
     """Make the log's own prompt the base, under every other axis, of the items changed there."""
     store.writer.flush()
     axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own_axis)]
+    if not axes:
+        return
 
     def repeat(connection) -> None:
         for axis in axes:
