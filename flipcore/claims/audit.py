@@ -344,6 +344,8 @@ def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each pair of models at the log's own prompts, on the items that Ranking starts with: those that are judged. Under the reference
     extractor it is what Ranking says of them; other readouts, and single tasks of several, are described."""
+    if frame["model"].nunique() < 2:
+        return
     base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
     role = min(base["role"].unique(), key=lambda one: one in CONTROL_ROLES, default="")
@@ -384,6 +386,9 @@ def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: boo
 
 def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Repeats and prompts, from one count of the flips."""
+    readouts = (frame, log.harmless)
+    if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
+        return  # nothing was asked twice
     columns = list(_flip_columns(log.harmless))
     yield from _repeats(columns, frame)
     yield from _prompts(columns, log.harmless)
@@ -463,7 +468,10 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """lm-eval's SCORE rate as it computes it, and what it means to be, where the log moved the right option about."""
-    moved = frame[(frame["axis"] == "option_order") & frame["variant"].str.match("base|right at ")]
+    moved = frame[frame["axis"] == "option_order"]
+    if moved.empty:
+        return
+    moved = moved[moved["variant"].str.match("base|right at ")]
     right = log.items.set_index("item_id")["target"]
     for (model, extractor), part in moved.groupby(["model", "extractor"], sort=False):
         part = part[part["item_id"].map(right).astype(str).str.isdecimal() & part["answer"].notna()]

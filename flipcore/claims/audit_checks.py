@@ -92,6 +92,8 @@ def _has_moved_options(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _has_groups(log: AuditInput, base: pd.DataFrame) -> bool:
+    if log.items["category"].nunique() < LEAST_TEMPLATES:
+        return False
     categories = log.items.set_index("item_id")["category"]
     rows = base.loc[base["score"].notna(), ["model", "extractor", "item_id"]].drop_duplicates()
     groups = rows["item_id"].astype(str).map(categories).fillna("")

@@ -136,6 +136,8 @@ class GroupedScores:
 
 def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
     """Every score whose items name subjects or templates, `LEAST_TEMPLATES` of them at least."""
+    if log.items["category"].nunique() < LEAST_TEMPLATES:
+        return []
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     category = log.items.set_index("item_id")["category"]
     base = base if "role" in base else base.assign(role="")

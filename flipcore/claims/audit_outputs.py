@@ -69,6 +69,9 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     right and wrong alone holds a share.
     """
     base_scores = frame[frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)]
+    are_shares = (base_scores["score"] > 0) & (base_scores["score"] < 1)
+    if base_scores.loc[are_shares, "item_id"].nunique() < LEAST_RERUN:
+        return
     differing = {str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2}
     for (model, extractor), part in base_scores.groupby(["model", "extractor"], sort=False):
         by_item = part.groupby("item_id", sort=False)["score"].agg(["size", "nunique", "first"])
@@ -177,7 +180,7 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     }
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & (frame["status"] == "ok") & frame["answer"].notna()]
     base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
-    if base.empty:
+    if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
     place = {name: number for number, name in enumerate(log.scorers)}
     order = base["extractor"].astype(str).map(place).fillna(len(place))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from flipcore.claims.audit import findings
@@ -18,9 +19,10 @@ from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text, percent_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
-from flipcore.store.queries import audit_outputs, studies
+from flipcore.store.queries import studies
+from flipcore.store.queries.audit_outputs import output_tables
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.readout_rows import readout_rows
+from flipcore.store.queries.readout_rows import all_and_harmless
 from flipcore.text.counts import count_of
 
 LEAST_SHARED = 0.9
@@ -109,25 +111,27 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Raises BadInput for a study that is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    frame = _at_own_prompt(readout_rows(store, study_id, sight(store, study_id, None), "standing", everything=True))
+    everything, harmless = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
+    frame = _at_own_prompt(everything)
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
     reported = queries.reported(study)
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
+    outputs = output_tables(store, study_id)
     audit_input = AuditInput(
         frame,
         queries.items(store, study_id),
         queries.calls(store, study_id),
-        _scored_alike(_at_own_prompt(studies.readouts(store, study_id), keeps_versions=True)),
+        _scored_alike(_at_own_prompt(harmless, keeps_versions=True)),
         reported,
         queries.notes(study),
         study.scorer_names,
         queries.prompts(store, study_id),
         queries.facts(study),
-        audit_outputs.reruns(store, study_id),
-        audit_outputs.named_outputs(store, study_id),
-        audit_outputs.lengths(store, study_id),
+        outputs.reruns,
+        outputs.named,
+        outputs.lengths,
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]
@@ -149,7 +153,10 @@ def audit(store: Store, study_id: str) -> Audit:
 
 def _spread(frame: pd.DataFrame) -> str:
     """Return how far extractors disagree on the share of right answers, of the model and task on which they do so most."""
-    base = scored(frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)])
+    base = frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)]
+    if base["extractor"].nunique() < 2:
+        return ""
+    base = scored(base)
     base = base[base["score"].isin((0.0, 1.0))]
     has_read = base[base["answer"].notna() | ~base["extractor"].isin(OURS)].groupby("extractor", observed=True).size()
     base = base[base["extractor"].isin(has_read[has_read > 0].index)]
@@ -206,6 +213,8 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     has_score = frame["is_correct"].notna() | frame["value"].notna()
     is_alike = pd.Series(False, index=frame.index)
+    if frame["variant"].nunique() < 2:  # of one prompt there is nothing to compare
+        return frame.assign(is_correct=None, value=np.nan)
     for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
         there = part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
         there = there[there.sum(axis=1) > 1]

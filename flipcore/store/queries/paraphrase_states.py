@@ -105,6 +105,14 @@ class CountedPairs:
         rows = cursor.execute(_STATES_SQL).fetchall()
         return cls(rows, scope, paraphrases, any_change=any_change)
 
+    @classmethod
+    def read_both(
+        cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str
+    ) -> tuple["CountedPairs", "CountedPairs"]:
+        """Read the pairs that take any change alike, and those that do not, at one look."""
+        rows = cursor.execute(_STATES_SQL).fetchall()
+        return cls(rows, scope, paraphrases, any_change=True), cls(rows, scope, paraphrases)
+
     def are_counted(self, materials: pa.Array) -> np.ndarray:
         """Return whether the readouts of variants made from these pairs count; those made from none
         do."""

@@ -6,6 +6,7 @@ by batch, so that a long study never stands in memory as text.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,7 @@ _BATCH = 65_536  # readouts whose texts are held at once
 
 _PLACES = f"""
 SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position,
-    v.compared_with, v.material_id,
-       family_of.family
+    v.compared_with, v.material_id, family_of.family, {COMPARABLE} AS is_comparable
 FROM study_items i JOIN study_variants v USING (study_id, item_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 {JOIN_CLUSTERS}
@@ -53,7 +53,7 @@ ORDER BY i.position, v.axis, v.position, i.item_id, v.variant_id
 """
 _ANSWERS = f"""
 SELECT p.place, r.model, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct,
-    r.label_mass, r.reason
+    r.label_mass, r.reason, {IS_ANSWER} AS is_answer
 FROM readouts r JOIN places p USING (item_id, axis, variant_id)
 WHERE r.study_id = $study_id AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))
   AND ($everything OR {IS_ANSWER} OR (r.value IS NOT NULL
@@ -70,17 +70,62 @@ def readout_rows(
     everything: bool,
     grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The readouts that a reader in `scope` sees, in the order of model, item, axis, variant,
+    """Return the readouts that a reader in `scope` sees, by model, item, axis, variant,
     sample and extractor: `COLUMNS`, those of `TEXTS` as Categoricals. `paraphrases`, `everything`
     and `grades_of` are those of `queries.studies.readouts`.
     """
+    return _read(
+        store, study_id, scope, paraphrases, everything=everything, grades_of=grades_of
+    ).frame()
+
+
+def all_and_harmless(
+    store: Store, study_id: str, scope: Sight, paraphrases: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return every readout, and those of which flips are made, from one look at the file."""
+    read = _read(store, study_id, scope, paraphrases, everything=True)
+    return read.frame(), read.harmless()
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Readouts as they were read, numbered, with the `places` that they belong to.
+
+    `is_harmless` (places,) is whether flips may be made of the answers of a place.
+    """
+
+    places: pa.Table
+    answers: pa.Table
+    is_harmless: np.ndarray
+
+    def frame(self) -> pd.DataFrame:
+        return _joined(self.places, self.answers)
+
+    def harmless(self) -> pd.DataFrame:
+        counts = (
+            self.is_harmless[self.answers["place"].to_numpy()]
+            & self.answers["is_answer"].to_numpy()
+        )
+        return _joined(self.places, self.answers.filter(pa.array(counts)))
+
+
+def _read(
+    store: Store,
+    study_id: str,
+    scope: Sight,
+    paraphrases: str,
+    *,
+    everything: bool,
+    grades_of: Sequence[str] = (),
+) -> _Read:
     with store.cursor() as cursor:
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
         places = cursor.sql(
             _PLACES, params=of_study | scope.params | comparable_params()
         ).to_arrow_table()
-        pairs = CountedPairs.read(cursor, scope, paraphrases, any_change=everything)
+        any_change, paraphrases_alone = CountedPairs.read_both(cursor, scope, paraphrases)
+        pairs = any_change if everything else paraphrases_alone
         places = places.filter(pa.array(pairs.are_counted(places["material_id"].combine_chunks())))
         keys = places.select(["item_id", "axis", "variant_id"])
         cursor.register(
@@ -89,7 +134,8 @@ def readout_rows(
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
         params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
         answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
-        return _joined(places, answers)
+        counts = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
+        return _Read(places, answers, counts & places["is_comparable"].to_numpy())
 
 
 def _numbered(reader: pa.RecordBatchReader) -> pa.Table:

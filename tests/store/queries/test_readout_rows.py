@@ -17,7 +17,8 @@ from flipcore.stats.ranking.ways import scores
 from flipcore.store.connection import Store
 from flipcore.store.export import safe
 from flipcore.store.queries import studies
-from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, as_texts
+from flipcore.store.queries.locks import sight
+from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, all_and_harmless, as_texts
 
 JOINED = """
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
@@ -82,6 +83,13 @@ def test_rows_are_those_of_the_join_in_the_study_s_order(run):
         ), name
     assert frame["is_correct"].dtype == object
     assert {True, False, None} == set(frame["is_correct"])
+
+
+def test_all_and_harmless_readouts_of_one_look_are_those_of_two(run):
+    store, study_id = run
+    everything, harmless = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
+    pd.testing.assert_frame_equal(as_texts(everything), studies.readouts(store, study_id, everything=True))
+    pd.testing.assert_frame_equal(harmless, studies.readouts(store, study_id))
 
 
 def test_categories_stand_as_their_texts_are_sorted(run):
