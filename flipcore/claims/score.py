@@ -6,7 +6,10 @@ then unknown, which is not the same as small.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
@@ -22,17 +25,25 @@ _WORLDS = (
     "wordings change nothing",
     "wordings change a little",
     "wordings change much",
-    "questions in families",
     "graded scores",
     "grades near the top",
 )
-# Three wordings say little of how far wordings lie apart: a 95% interval over others then misses the truth in up to .09 of worlds, as
-# does one over few unequal families. What each rate says was simulated (`tests/stats/claims.md`).
-SHORT_RATE, OTHER_RATE = 0.09, 0.06
+_SHORT_WORLDS = (
+    "few prompts that change nothing",
+    "few prompts that change a little",
+    "few prompts that change much",
+    "few prompts, graded scores",
+    "few prompts, grades near the top",
+    "questions in clusters",
+)
+# Few prompts say little of how far prompts lie apart: a 95% interval over others then misses the
+# truth in up to .09 of worlds, as does one over few unequal clusters. It is printed with what it
+# holds. What each rate says was simulated (`tests/stats/claims.md`).
+RATE, SHORT_RATE = 0.05, 0.09
 QUESTIONS = Assertion(
     "score over other questions",
     "the mean over all questions like these, asked in these wordings, lies in the interval",
-    SHORT_RATE,
+    RATE,
     2,
     "each score",
     _WORLDS,
@@ -40,7 +51,7 @@ QUESTIONS = Assertion(
 WHOLE = Assertion(
     "score over other questions and wordings",
     "the mean over all questions and all wordings like these lies in the interval",
-    SHORT_RATE,
+    RATE,
     2,
     "each score",
     _WORLDS,
@@ -48,7 +59,7 @@ WHOLE = Assertion(
 ELSEWHERE = Assertion(
     "another wording's score",
     "the score of one further wording of these questions lies in the interval",
-    OTHER_RATE,
+    RATE,
     2,
     "each score",
     _WORLDS,
@@ -56,13 +67,12 @@ ELSEWHERE = Assertion(
 HIGHER = Assertion(
     "one model scores higher in any wording",
     "a model's mean over all questions and all wordings like these is higher than another's",
-    SHORT_RATE,
+    RATE,
     2,
     "all pairs of models, Bonferroni",
     (
         "equal models",
         "equal models, wordings suit one or the other",
-        "equal models on questions in families",
         "equal models, nearly always right",
         "an order of five: a rank interval misses",
     ),
@@ -75,7 +85,29 @@ NOT_ADDING = Assertion(
     "all ways of asking of one score, Bonferroni",
     ("changes add up", "changes add up, nearly always right", "changes add up, questions in families"),
 )
-ASSERTIONS: tuple[Assertion, ...] = (QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING)
+_SHORT = ", about 91%"
+SHORT_QUESTIONS = replace(QUESTIONS, name=QUESTIONS.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS[-1:])
+SHORT_WHOLE = replace(WHOLE, name=WHOLE.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS)
+SHORT_ELSEWHERE = replace(ELSEWHERE, name=ELSEWHERE.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS)
+SHORT_HIGHER = replace(
+    HIGHER,
+    name=HIGHER.name + _SHORT,
+    error_rate=SHORT_RATE,
+    worlds=(
+        "equal models, few prompts",
+        "equal models, few prompts that suit one or the other",
+        "equal models on questions in clusters",
+        "equal models, few prompts, nearly always right",
+        "an order of five, few prompts: a rank interval misses",
+    ),
+)
+ASSERTIONS: tuple[Assertion, ...] = (
+    *(QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING),
+    *(SHORT_QUESTIONS, SHORT_WHOLE, SHORT_ELSEWHERE, SHORT_HIGHER),
+)
+OVER_PROMPTS = "with other questions and prompts like these"
+UNMET = 0.05  # chance that none of the drawn prompts is of a kind
+ALL_LEAD = 6  # prompts up to which a model must lead under all
 MOST_RANKS = 5  # that the sentence lists
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
@@ -99,13 +131,15 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
         why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
         return Claim(QUESTIONS, FEW, f"{start}: {why}.{others}", False, small, "", numbers).not_claimed(why_not)
     if wordings.has_interval:
-        sentence = f"{start}; with other questions and prompts {limits_text(wordings, share)}.{others}"
-        small = f"Other questions alone: {limits_text(questions, share)}. {small}"
+        sentence = f"{start}; {OVER_PROMPTS} {limits_text(wordings, share)}.{others}"
+        small = f"Other questions alone: {limits_text(questions, share)}. {small} {unmet_words(bar)}"
     else:
         is_one = bar.cells.shape[1] == 1
         unmeasured = "Asked in one wording only." if is_one else "Two wordings are too few to say more."
         sentence = f"{start}; with other questions {limits_text(questions, share)}.{others} {unmeasured}"
     assertion, outcome = (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
+    if bar.is_short("wordings" if wordings.has_interval else "questions"):
+        assertion = SHORT_WHOLE if wordings.has_interval else SHORT_QUESTIONS
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, sentence, is_made, small, "", numbers)
     return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."))
@@ -120,10 +154,13 @@ def difference_claim(
     whole = bar.by_wordings
     if not whole.has_interval:
         return description("")
-    asserted = bool(whole.excludes_zero()) and not whole.is_too_short
+    needed = least_leads(ahead[0] + ahead[1], bar.level)
+    leads = ahead[0] if whole.value > 0 else ahead[1]
+    is_beyond = bool(whole.excludes_zero()) and not whole.is_too_short
+    asserted = is_beyond and leads >= needed
     start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
     text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
-    sentence = f"{start} with other questions and prompts: {text(whole)}."
+    sentence = f"{start} {OVER_PROMPTS}: {text(whole)}."
     low, high = (number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level))
     ties = f", they tie in {ahead[2]}" if ahead[2] else ""
     of = f"{ahead[0]} of" if ahead[1] or ahead[2] else "all"
@@ -131,23 +168,40 @@ def difference_claim(
     small += (
         f" On these questions {second} would lead in {percent_text(ahead[1] / sum(ahead))} [{low}, {high}] of such prompts."
     )
+    if is_beyond and not asserted:
+        small += f" A lead in at least {needed} prompts is needed."
+    small += f" {unmet_words(bar)}"
     further = f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
-    claim = Claim(HIGHER, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole})
+    assertion = SHORT_HIGHER if bar.is_short("wordings") else HIGHER
+    if bar.is_short("wordings"):
+        further += (
+            f" With so few prompts or clusters equal models are told apart in up to {percent_text(SHORT_RATE)} of studies."
+        )
+    claim = Claim(
+        assertion, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole}
+    )
     return claim.not_claimed(why_not)
 
 
-def rank_claim(models: Sequence[str], best: Sequence[int], worst: Sequence[int], why_not: str = "") -> Claim:
+def rank_claim(
+    models: Sequence[str], best: Sequence[int], worst: Sequence[int], why_not: str = "", *, is_short: bool = False
+) -> Claim:
     """Each model's rank over other questions and other wordings, which the leads of `difference_claim` leave open; the models in the
-    order of their scores, `best` and `worst` each one's ranks. All hold together."""
+    order of their scores, `best` and `worst` each one's ranks. All hold together. `is_short`: so few prompts or clusters were asked
+    that leads are claimed at the smaller level."""
     ranks = [f"{one} {a}" if a == b else f"{one} {a} to {b}" for one, a, b in zip(models, best, worst, strict=True)]
     is_open = all(a == 1 and b == len(models) for a, b in zip(best, worst, strict=True))
-    over = "with other questions and prompts"
     sentence = (
-        f"No model is shown to rank above another {over}." if is_open else f"Ranks {over}: {', '.join(ranks[:MOST_RANKS])}."
+        f"No model is shown to rank above another {OVER_PROMPTS}."
+        if is_open
+        else f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
     )
     detail = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}." if len(ranks) > MOST_RANKS and not is_open else ""
     numbers = {"best": dict(zip(models, best, strict=True)), "worst": dict(zip(models, worst, strict=True))}
-    return Claim(HIGHER, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers).not_claimed(why_not)
+    assertion = SHORT_HIGHER if is_short else HIGHER
+    return Claim(assertion, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers).not_claimed(
+        why_not
+    )
 
 
 def additivity_claim(model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True) -> Claim:
@@ -174,10 +228,45 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     """What somebody would report who words the same questions in another way, once."""
     if not bar.elsewhere.has_interval:
         return description("")
-    at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+    at = level_text(bar, "elsewhere")
     limits = limits_text(bar.elsewhere, bar.cells.is_binary)
     sentence = f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these questions ({at})."
-    return Claim(ELSEWHERE, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
+    assertion = SHORT_ELSEWHERE if bar.is_short("elsewhere") else ELSEWHERE
+    return Claim(assertion, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
+
+
+def level_text(bar: ErrorBar, name: str) -> str:
+    """Return the level of an interval: "95%", or what such intervals held in simulation, "about 91%"."""
+    coverage = bar.estimate(name).coverage
+    if coverage is not None:
+        return f"about {percent_text(coverage)}"
+    return percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+
+
+def unmet_words(bar: ErrorBar) -> str:
+    """Say how common a kind of prompt can be that none of the drawn ones is of.
+
+    With one bad prompt in ten the interval misses the truth in a third of studies, because eight
+    prompts meet none of them that often. No interval of the drawn ones can know.
+    """
+    n = bar.cells.shape[1]
+    share = 1 - UNMET ** (1 / n)
+    return f"A kind of prompt that makes up to {percent_text(share)} of all may not be among these {n}."
+
+
+def least_leads(n_prompts: int, level: float) -> int:
+    """Return under how many of these prompts a model must lead to be called higher over all.
+
+    All of them up to six, else by a sign test at the same level, and never more than all but one.
+    """
+    from scipy.special import bdtrc
+
+    if n_prompts <= ALL_LEAD:
+        return n_prompts
+    counts = np.arange(n_prompts + 1)
+    chances = bdtrc(counts - 1.0, n_prompts, 0.5)  # of so many leads or more among equal models
+    needed = int(counts[1:][chances[1:] <= (1 - level) / 2][0]) if chances[-1] <= (1 - level) / 2 else n_prompts
+    return min(needed, n_prompts - 1)
 
 
 def scale_words(cells: ScoreCells) -> str:
@@ -229,8 +318,12 @@ def detail(bar: ErrorBar) -> str:
     """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
     half = bar.half_widths
     names = {"questions": "questions", "wordings": "questions and prompts", "reruns": "reruns alone"}
-    parts = [f"{name} {half_text(half[key], bar.cells.is_binary)}" for key, name in names.items() if not math.isnan(half[key])]
-    at = percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+    at, parts = percent_text(bar.level, 1 if bar.level > 0.989 else 0), []
+    for key, name in names.items():
+        if not math.isnan(half[key]):
+            level = level_text(bar, key)
+            measured = "" if level == at else f" ({level})"
+            parts.append(f"{name} {half_text(half[key], bar.cells.is_binary)}{measured}")
     return f"{design_text(bar)}. {at} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
 
 
@@ -258,9 +351,10 @@ def _share(one: Estimate) -> str:
     return f"{percent_text(one.value)}{limits}"
 
 
-def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True) -> str:
+def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True, *, few_prompts: int = 0) -> str:
     """Return how far `n_calls` more calls would narrow the half-width, the best use first.
 
+    `few_prompts` is how many prompts were asked, where they are too few to tell how far prompts lie apart.
     "100 more calls would narrow the ± by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
     gains = sorted(((now - design.half_width, name) for name, design in more.items()), reverse=True)
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
@@ -269,7 +363,10 @@ def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: b
         size = number_text(100 * max(gain, 0), 1) if is_share else number_text(max(gain, 0), 3)
         unit = " points" if is_share and not words else ""
         words.append(f"by {size}{unit} {uses[name]}")
-    return f"{n_calls:,} more calls would narrow the ± {', '.join(words)}."
+    sentence = f"{n_calls:,} more calls would narrow the ± {', '.join(words)}."
+    if not few_prompts:
+        return sentence
+    return f"{sentence} {few_prompts} are too few prompts to tell: how far prompts lie apart is taken at its upper limit."
 
 
 def plan_words(parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from flipcore.stats.score.absence import absence_matters, absence_words, bounded
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
-from flipcore.stats.score.next_calls import Design, at_most, gains
+from flipcore.stats.score.next_calls import FEW_DRAWS, Design, at_most, careful_components, gains, half_width, has_few_prompts
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
@@ -144,11 +144,18 @@ class ModelScore:
     @property
     def next_sentence(self) -> str:
         """Where the next call goes; "" where wordings were not measured."""
-        return (
-            claims.next_words(self.bar.half_width("wordings"), self.gains, N_CALLS, self.bar.cells.is_binary)
-            if self.gains
-            else ""
-        )
+        if not self.gains:
+            return ""
+        few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
+        return claims.next_words(self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=few)
+
+    @property
+    def half_width_now(self) -> float:
+        """The half-width over questions and prompts that `gains` narrow: with few prompts that of their upper limit."""
+        if not (has_few_prompts(self.bar) or self.bar.n_effective < FEW_DRAWS):
+            return self.bar.half_width("wordings")
+        sizes = (*self.bar.cells.shape, self.bar.cells.mean_runs)
+        return half_width(careful_components(self.bar), *sizes, self.bar.level)
 
     def wordings(self) -> list[tuple[str, Estimate]]:
         """Each wording by its title, with its own score and interval over other questions."""
@@ -317,7 +324,8 @@ class ScoreReport:
             lead = (one.first, one.second) if one.bar.value > 0 else (one.second, one.first)
             p[names.index(lead[0]), names.index(lead[1])] = 0.0 if one.claim.is_made else 1.0
         best, worst = (one.tolist() for one in rank_limits(p, 1 - self.models[0].bar.level))
-        return (claims.rank_claim(names, best, worst),)
+        is_short = any(pair.bar.is_short("wordings") for pair in self.differences)
+        return (claims.rank_claim(names, best, worst, is_short=is_short),)
 
     def score_of(self, model: str) -> float:
         """NaN of a model that is not here."""
@@ -774,7 +782,7 @@ def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def next_rows(one: ModelScore) -> list[dict[str, Any]]:
     """What `N_CALLS` more calls would buy, the most first."""
-    now = one.bar.half_width("wordings")
+    now = one.half_width_now
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     return [
         {

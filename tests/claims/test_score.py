@@ -7,14 +7,16 @@ import numpy as np
 
 from flipcore.claims.score import (
     FEW,
-    HIGHER,
     QUESTIONS,
     QUESTIONS_ONLY,
+    SHORT_HIGHER,
+    SHORT_WHOLE,
     WHOLE,
     WHOLE_BAR,
     additivity_claim,
     difference_claim,
     elsewhere_claim,
+    least_leads,
     next_words,
     plan_words,
     rank_claim,
@@ -33,9 +35,9 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     bar = error_bar(score_cells(rows_of(n=60)))
     claim = score_claim("gpt-x", bar, (0.64, 0.78))
     questions, wordings = bar.by_questions, bar.by_wordings
-    assert claim.is_made and claim.assertion is WHOLE and claim.outcome == WHOLE_BAR
+    assert claim.is_made and claim.assertion is SHORT_WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
-        f"gpt-x: {bar.value:.0%} right; with other questions and prompts {100 * wordings.low:.0f} to {wordings.high:.0%}. "
+        f"gpt-x: {bar.value:.0%} right; with other questions and prompts like these {100 * wordings.low:.0f} to {wordings.high:.0%}. "
         "Other extractors: 64 to 78%."
     )
     alone = f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%}. "
@@ -73,14 +75,14 @@ def test_a_closed_gate_withholds_both_claims():
 def test_grades_are_scored_and_not_answered_right():
     grades = np.random.default_rng(0).normal(3, 1, (30, 4))
     bar = error_bar(ScoreCells(grades, np.ones((30, 4), dtype=int), np.zeros((30, 4))))
-    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}; with other questions and prompts ")
+    assert score_claim("m", bar).text.startswith(f"m scores {grades.mean():.2f}; with other questions and prompts like these ")
     on_scale = error_bar(ScoreCells(np.clip(grades, 1, 5), bar.cells.n_runs, bar.cells.squares, scale=(1, 5)))
     assert "on a scale from 1 to 5; with other questions" in score_claim("m", on_scale).text
     names = [str(i) for i in range(30)], list("abcd")
     two = [ScoreCells(np.clip(grades + off, 1, 5), bar.cells.n_runs, bar.cells.squares, *names, scale=(1, 5)) for off in (1, 0)]
     said = difference_claim("A", "B", error_bar(two[0].less(two[1])), (4, 0, 0), is_in_points=False)
     assert "pp" not in said.text + said.detail and said.text.startswith(
-        "A scores higher than B with other questions and prompts: 0."
+        "A scores higher than B with other questions and prompts like these: 0."
     )
 
 
@@ -92,6 +94,8 @@ def test_small_sentences_name_the_largest_first():
     assert share_words(parts).startswith(f"Of the uncertainty, {100 * parts[first].value:.0f}% [{low}, {high}] from ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
     assert re.match(r"100 more calls would narrow the ± by \d+\.\d points as new \w+, by \d", said)
+    few = next_words(0.1, gains(bar), 100, few_prompts=5)
+    assert few.endswith("5 are too few prompts to tell: how far prompts lie apart is taken at its upper limit.")
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
         "",
         "",
@@ -104,14 +108,14 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
     strong, weak = (score_cells(rows_of(n=60, seed=seed)) for seed in (0, 1))
     much = ScoreCells(np.ones((60, 5)), strong.n_runs, strong.squares, weak.questions, weak.wordings)
     claim = difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0))
-    assert claim.is_made and claim.assertion is HIGHER
-    assert claim.text.startswith("A scores higher than B with other questions and prompts: +")
+    assert claim.is_made and claim.assertion is SHORT_HIGHER
+    assert claim.text.startswith("A scores higher than B with other questions and prompts like these: +")
     assert claim.detail.startswith(
         "A leads in all 5 prompts, B in 0. On these questions B would lead in 0% [0, 52] of such prompts."
     )
     alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
     assert not alike.is_made and alike.text.startswith(
-        "Undecided whether A or B scores higher with other questions and prompts: "
+        "Undecided whether A or B scores higher with other questions and prompts like these: "
     )
     assert ", they tie in 1." in alike.detail
     assert (
@@ -124,9 +128,11 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
 
 def test_ranks_follow_from_the_leads_of_all_pairs():
     claim = rank_claim(["A", "B", "C"], [1, 2, 2], [1, 3, 3])
-    assert claim.is_made and claim.text == "Ranks with other questions and prompts: A 1, B 2 to 3, C 2 to 3."
+    assert claim.is_made and claim.text == "Ranks with other questions and prompts like these: A 1, B 2 to 3, C 2 to 3."
     none = rank_claim(["A", "B"], [1, 1], [2, 2])
-    assert not none.is_made and none.text == "No model is shown to rank above another with other questions and prompts."
+    assert (
+        not none.is_made and none.text == "No model is shown to rank above another with other questions and prompts like these."
+    )
     many = rank_claim([f"m{i}" for i in range(7)], range(1, 8), range(1, 8))
     assert many.text.endswith("m4 5.") and many.detail == "Further ranks: m5 6, m6 7."
 
@@ -153,3 +159,33 @@ def test_a_plan_says_what_is_missing_before_it_says_how_sure():
         eight[0].split("±")[1].split(" with")[0] + "."
     )
     assert eight[1].startswith("100 more calls would narrow the ± by ")
+
+
+def test_the_small_line_says_how_common_a_kind_of_prompt_may_be_that_was_not_met():
+    bar = error_bar(score_cells(rows_of(n=60, m=8)))
+    assert "A kind of prompt that makes up to 31% of all may not be among these 8." in score_claim("m", bar).detail
+    one = error_bar(score_cells(rows_of(n=60, m=1)))
+    assert "kind of prompt" not in score_claim("m", one).detail
+
+
+def test_a_level_is_printed_as_measured_where_prompts_or_clusters_are_few():
+    enough = error_bar(score_cells(rows_of(n=60, m=8)))
+    assert score_claim("m", enough).assertion is WHOLE and "about" not in score_claim("m", enough).detail
+    assert elsewhere_claim("m", enough).text.endswith("(95%).")
+    few = error_bar(score_cells(rows_of(n=60, m=5)))
+    small = score_claim("m", few).detail
+    assert re.search(r"95% half-widths: questions ± [\d.]+ points, questions and prompts ± [\d.]+ points \(about 91%\)", small)
+    assert elsewhere_claim("m", few).text.endswith("(about 91%).")
+    rows = rows_of(n=60, m=8)
+    clustered = error_bar(score_cells(rows.assign(family=rows["item_id"].str[-1])))
+    assert score_claim("m", clustered).assertion is SHORT_WHOLE
+
+
+def test_a_lead_over_prompts_needs_their_signs():
+    assert [least_leads(n, 0.95) for n in (3, 6, 7, 8, 9, 12, 20)] == [3, 6, 6, 7, 8, 10, 15]
+    weak = score_cells(rows_of(n=60, m=8, seed=1))
+    ones = ScoreCells(np.ones((60, 8)), weak.n_runs, weak.squares, weak.questions, weak.wordings)
+    bar = error_bar(ones.less(weak))
+    assert difference_claim("A", "B", bar, (7, 1, 0)).is_made
+    six = difference_claim("A", "B", bar, (6, 2, 0))
+    assert not six.is_made and "A lead in at least 7 prompts is needed." in six.detail

@@ -43,7 +43,7 @@ class Estimate:
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
-        """ "0.58 [0.31, 0.69]", "(95% covers .90)" after an interval that is short; without an interval the value alone; missing is
+        """ "0.58 [0.31, 0.69]", "(about 90%)" after an interval that is short; without an interval the value alone; missing is
         a dash."""
         if math.isnan(self.value):
             return MISSING
@@ -91,9 +91,8 @@ class Estimate:
 
 
 def coverage_label(coverage: float | None) -> str:
-    """ "95% covers .90" of an interval that is short of 95%; "" of one that holds what it promises or was not simulated."""
-    is_short = coverage is not None and coverage < SHORT
-    return f"95% covers {coverage:.2f}".replace("0.", ".") if is_short else ""
+    """Return what an interval short of 95% holds: "about 90%"; "" where it holds what it promises or was not simulated."""
+    return "" if coverage is None or coverage >= SHORT else f"about {percent_text(coverage)}"
 
 
 def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:

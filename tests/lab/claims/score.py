@@ -13,6 +13,10 @@ from flipcore.claims.score import (
     HIGHER,
     NOT_ADDING,
     QUESTIONS,
+    SHORT_ELSEWHERE,
+    SHORT_HIGHER,
+    SHORT_QUESTIONS,
+    SHORT_WHOLE,
     WHOLE,
     additivity_claim,
     difference_claim,
@@ -22,9 +26,9 @@ from flipcore.claims.score import (
 from flipcore.reports.score import ModelScore, ScoreReport
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells
-from flipcore.stats.score.error_bar import ErrorBar, error_bar
+from flipcore.stats.score.error_bar import FEW_PROMPTS, ErrorBar, error_bar
 from tests.lab.claims.cell import Cell, Simulation, each
-from tests.lab.simulations.score_coverage import OnFive, World, draw
+from tests.lab.simulations.score_coverage import _NODES, _WEIGHTS, OnFive, World, draw
 
 Says = Callable[[ErrorBar], Claim]
 
@@ -68,11 +72,30 @@ def _worlds() -> list[tuple[str, World]]:
     return out
 
 
+# An interval of few prompts or of clusters is printed with another level, and is a claim of its own.
+SHORT = {QUESTIONS: SHORT_QUESTIONS, WHOLE: SHORT_WHOLE, ELSEWHERE: SHORT_ELSEWHERE}
+FEW_PROMPTS_WORLDS = {
+    "wordings change nothing": "few prompts that change nothing",
+    "wordings change a little": "few prompts that change a little",
+    "wordings change much": "few prompts that change much",
+    "graded scores": "few prompts, graded scores",
+    "grades near the top": "few prompts, grades near the top",
+}
+
+
+def _kind(assertion: Assertion, name: str, world: World) -> tuple[Assertion, str]:
+    """The claim that is made of such a table, and the world by its name there."""
+    if world.family > 1:
+        return SHORT[assertion], "questions in clusters"
+    if assertion is not QUESTIONS and world.n_wordings < FEW_PROMPTS:
+        return SHORT[assertion], FEW_PROMPTS_WORLDS[name]
+    return assertion, name
+
+
 def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Cell]:
     return [
         Cell(
-            assertion,
-            name,
+            *_kind(assertion, name, world),
             f"{world.n_questions:,} × {world.n_wordings} × {world.n_runs}"
             + (f", mean {world.mean:g}" if world.family > 1 else ""),
             _misses(world, says, number, truth),
@@ -96,22 +119,78 @@ def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, bet
         families = family.astype(str) if size > 1 else None
         cells.append(ScoreCells(right, np.ones((n, m), dtype=int), np.zeros((n, m)), *names, families))
     cells.sort(key=lambda one: -one.mean.mean())  # as a report does: the first leads
-    return difference_claim("a", "b", error_bar(cells[0].less(cells[1])), (m, 0, 0))
+    return _lead(*cells)
+
+
+def _lead(first: ScoreCells, second: ScoreCells) -> Claim:
+    gaps = first.mean.mean(axis=0) - second.mean.mean(axis=0)
+    ahead = int((gaps > 0).sum()), int((gaps < 0).sum()), int((gaps == 0).sum())
+    return difference_claim("a", "b", error_bar(first.less(second)), ahead)
 
 
 def _pairs() -> list[Cell]:
-    suit, families = "equal models, wordings suit one or the other", "equal models on questions in families"
+    clusters = "equal models on questions in clusters"
     worlds = (
-        ("equal models", 0.0, 1, 1.0),
-        (suit, 0.4, 1, 1.0),
-        (families, 0.0, 9, 1.0),
-        ("equal models, nearly always right", 0.0, 1, 6.0),
+        (HIGHER, "equal models", 0.0, 1, 1.0),
+        (HIGHER, "equal models, wordings suit one or the other", 0.4, 1, 1.0),
+        (HIGHER, "equal models, nearly always right", 0.0, 1, 6.0),
+        (SHORT_HIGHER, "equal models, few prompts", 0.0, 1, 1.0),
+        (SHORT_HIGHER, "equal models, few prompts that suit one or the other", 0.4, 1, 1.0),
+        (SHORT_HIGHER, clusters, 0.0, 9, 1.0),
+        (SHORT_HIGHER, "equal models, few prompts, nearly always right", 0.0, 1, 6.0),
     )
-    return [
-        Cell(HIGHER, name, f"{n:,} × {m}", each(partial(_pair, n=n, m=m, suits=suits, size=size, mean=mean)))
-        for name, suits, size, mean in worlds
-        for n, m in ((20, 3), (60, 8), (300, 3))
-    ]
+    cells = []
+    for assertion, name, suits, size, mean in worlds:
+        sizes = ((60, 8), (300, 8)) if assertion is HIGHER else ((20, 3), (300, 3))
+        for n, m in (*sizes, (60, 8)) if name == clusters else sizes:
+            run = each(partial(_pair, n=n, m=m, suits=suits, size=size, mean=mean))
+            cells.append(Cell(assertion, name, f"{n:,} × {m}", run))
+    return cells
+
+
+TERRIBLE = 0.1  # of the prompts
+LOST = 3.0  # on the logit, by a terrible prompt
+SKEWED_COST = 0.0717  # of right answers that terrible prompts cost over all
+
+
+def _skewed(rng: np.random.Generator, n: int, m: int, is_terrible: np.ndarray) -> ScoreCells:
+    """Prompts that lie close together, but for terrible ones."""
+    ability = 1 + 1.5 * rng.standard_normal(n)[:, None]
+    centre = ability + 0.1 * rng.standard_normal(m) - LOST * is_terrible
+    right = (rng.random((n, m)) < 1 / (1 + np.exp(-centre))).astype(float)
+    names = [str(i) for i in range(n)], [str(j) for j in range(m)]
+    return ScoreCells(right, np.ones((n, m), dtype=int), np.zeros((n, m)), *names)
+
+
+def _skewed_misses(rng: np.random.Generator, n: int, m: int) -> bool:
+    """Whether the interval leaves out the mean over all prompts, terrible ones among them."""
+    claim = _score(error_bar(_skewed(rng, n, m, rng.random(m) < TERRIBLE)))
+    ability = 1 + 1.5 * _NODES
+    right = [(1 / (1 + np.exp(-(ability - lost)))) @ _WEIGHTS for lost in (0.0, LOST)]
+    truth = (1 - TERRIBLE) * right[0] + TERRIBLE * right[1]
+    limits = claim.numbers["wordings"]
+    return claim.is_made and not limits.low <= truth <= limits.high
+
+
+def _skewed_lead(rng: np.random.Generator, n: int, m: int) -> bool:
+    """Whether the model with terrible prompts, worse or equal over all, is said to score higher."""
+    weak = _skewed(rng, n, m, rng.random(m) < TERRIBLE)
+    strong = _skewed(rng, n, m, np.zeros(m))
+    # what the terrible prompts cost over all, the other model loses under every prompt
+    keeps = rng.random((n, m)) > SKEWED_COST
+    equal = ScoreCells(strong.mean * keeps, strong.n_runs, strong.squares, strong.questions, strong.wordings)
+    claim = _lead(weak, equal)
+    return claim.is_made and claim.numbers["difference"].value > 0
+
+
+def _outside() -> list[Cell]:
+    """Where one prompt in ten is terrible, no interval of a few prompts can know."""
+    world, sizes = "one prompt in ten is terrible", ((60, 8), (1_000, 8))
+    cells = []
+    for assertion, run in ((WHOLE, _skewed_misses), (HIGHER, _skewed_lead)):
+        for n, m in sizes:
+            cells.append(Cell(assertion, world, f"{n:,} × {m}", each(partial(run, n=n, m=m)), "outside", 2_000))
+    return cells
 
 
 FIVE = (0.4, 0.0, 0.0, -0.4, -0.8)  # on the logit
@@ -134,9 +213,16 @@ def _order(rng: np.random.Generator, n: int, m: int, suits: float) -> bool:
 
 
 def _orders() -> list[Cell]:
-    world = "an order of five: a rank interval misses"
-    sizes = ((20, 3), (60, 8), (300, 3))
-    return [Cell(HIGHER, world, f"{n:,} × {m}", each(partial(_order, n=n, m=m, suits=0.2)), n_runs=2_000) for n, m in sizes]
+    few = "an order of five, few prompts: a rank interval misses"
+    places = (
+        (HIGHER, "an order of five: a rank interval misses", 60, 8),
+        (SHORT_HIGHER, few, 20, 3),
+        (SHORT_HIGHER, few, 300, 3),
+    )
+    cells = []
+    for assertion, world, n, m in places:
+        cells.append(Cell(assertion, world, f"{n:,} × {m}", each(partial(_order, n=n, m=m, suits=0.2)), n_runs=2_000))
+    return cells
 
 
 def _sums(rng: np.random.Generator, n: int, m: int, least: float, family: int = 1, joint: float = 0.0) -> Claim:
@@ -198,14 +284,26 @@ def _power() -> list[Cell]:
         for assertion, says, number, truth in rows
         for world in worlds
     ]
+    few = World(60, 3, 3, 0.3)
+    clusters = World(300, 3, 1, 0.3, family=5)
+    short_rows = (
+        (SHORT_QUESTIONS, _score, "questions", "by_questions", clusters),
+        (SHORT_WHOLE, _score, "wordings", "by_wordings", few),
+        (SHORT_ELSEWHERE, _elsewhere, "elsewhere", "elsewhere", few),
+    )
+    for assertion, says, number, truth, world in short_rows:
+        size = f"{world.n_questions} × {world.n_wordings} × {world.n_runs}"
+        run = _misses(world, says, number, truth, -0.15)
+        cells.append(Cell(assertion, "a score 15 pp lower is left out", size, run, "planted", 2_000))
     pair = partial(_pair, suits=0.0, size=1, better=0.7)
-    return cells + [
-        Cell(HIGHER, "one better by .7 on the logit", f"{n} × {m}", each(partial(pair, n=n, m=m)), "planted", 2_000)
-        for n, m in ((60, 8), (300, 3))
-    ]
+    for assertion, n, m in ((HIGHER, 60, 8), (SHORT_HIGHER, 300, 3)):
+        run = each(partial(pair, n=n, m=m))
+        cells.append(Cell(assertion, "one better by .7 on the logit", f"{n} × {m}", run, "planted", 2_000))
+    return cells
 
 
 CELLS = (
+    *_outside(),
     *_pairs(),
     *_orders(),
     *_additivity(),

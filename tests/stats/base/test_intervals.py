@@ -326,10 +326,10 @@ def test_it_takes_the_worst_world_of_the_size_below(n, size):
 
 
 def test_a_short_interval_says_so_and_a_good_one_does_not():
-    assert coverage_label(0.897) == "95% covers .90" and coverage_label(SHORT) == coverage_label(None) == ""
+    assert coverage_label(0.897) == "about 90%" and coverage_label(SHORT) == coverage_label(None) == ""
     short = Estimate(0.2, 0.1, 0.3, 0.95, "percentile", 26, 0, coverage=0.897)
-    assert short.text() == "0.20 [0.10, 0.30] (95% covers .90)" and not short.is_too_short
-    assert short.text_points() == "+20.0 points [+10.0, +30.0] (95% covers .90)"
+    assert short.text() == "0.20 [0.10, 0.30] (about 90%)" and not short.is_too_short
+    assert short.text_points() == "+20.0 points [+10.0, +30.0] (about 90%)"
     columns = np.random.default_rng(1).random((26, 1))
     (((estimate,),),) = (JointMeans(columns, 0, 199).estimates("percentile", [0.95], [(0.0, 1.0)]),)
     assert estimate.coverage == measured_coverage.measured_coverage("percentile", 26) < SHORT

@@ -15,7 +15,8 @@ from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
-from flipcore.stats.score.next_calls import assumed, at_most, best_design, gains, half_width
+from flipcore.stats.score.next_calls import after, assumed, at_most, best_design, gains, half_width
+from tests.lab.simulations.score_coverage import World, draw
 from tests.stats.score.tables import rows_of
 
 
@@ -224,9 +225,20 @@ def test_wordings_that_happen_to_lie_close_do_not_advise_to_ask_in_few():
     assert half_width(worst, careless.n_questions, careless.n_wordings, careless.n_runs) > 1.05 * half_width(worst, 10, 10, 10)
 
 
+def test_three_prompts_that_happen_to_agree_do_not_send_the_next_call_to_questions():
+    """Prompts are six times the part of questions; by the estimate alone questions stand first in a fifth of studies."""
+    world, n_first = World(300, 3, 1, 0.3), {"estimate": 0, "upper limit": 0}
+    for seed in range(200):
+        bar = error_bar(draw(world, np.random.default_rng(seed))[0])
+        by_estimate = after(bar.components, 300, 3, 1)
+        for name, designs in (("estimate", by_estimate), ("upper limit", gains(bar))):
+            n_first[name] += designs["questions"].half_width < designs["wordings"].half_width
+    assert n_first["estimate"] > 0.15 * 200 and n_first["upper limit"] <= 0.05 * 200
+
+
 def test_a_design_of_more_calls_has_a_narrower_bar():
-    bar = error_bar(score_cells(rows_of(n=60)))
-    now = half_width(bar.components, 60, 5, 3)
+    bar = error_bar(score_cells(rows_of(n=60, m=6)))
+    now = half_width(bar.components, 60, 6, 3)
     assert now == pytest.approx(bar.half_widths["wordings"], rel=0.02)
     assert all(one.half_width < now for one in gains(bar).values())
     with pytest.raises(BadInput, match="allow at least 6"):
